@@ -1,0 +1,152 @@
+// Who may import whom. `npm run boundaries` checks it, and checks with a canary per rule that the rule still sees.
+const area = "shipment-status|invoices|pickups|transit-events|freight-charges"
+
+// type-only imports leave no trace in what runs
+const atRunTime = { dependencyTypesNot: ["type-only"] }
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: "core-depends-on-nothing",
+      severity: "error",
+      comment: "Every adapter depends on core; core may import itself and effect, nothing else, not even what Node brings along.",
+      from: { path: "^packages/core/src/" },
+      to: { pathNot: "^packages/core/src/|node_modules/effect/" }
+    },
+    {
+      name: "adapters-do-not-meet",
+      severity: "error",
+      comment: "http, postgres and testkit know core, never each other. What two of them need belongs into core.",
+      from: { path: "^packages/(http|postgres|testkit)/src/" },
+      to: { path: "^packages/(http|postgres|testkit)/", pathNot: "^packages/$1/" }
+    },
+    {
+      name: "adapters-know-only-core",
+      severity: "error",
+      comment: "The direction is server → http, postgres, client → core → effect.",
+      from: { path: "^packages/(http|postgres|testkit)/src/" },
+      to: { path: "^packages/(client|server)/" }
+    },
+    {
+      name: "client-runs-anywhere",
+      severity: "error",
+      comment: "The client has no dependency at run time, neither on core nor on Node; it may know core's types.",
+      from: { path: "^packages/client/src/" },
+      to: { pathNot: "^packages/client/src/", ...atRunTime }
+    },
+    {
+      name: "client-knows-only-types-of-core",
+      severity: "error",
+      comment: "The direction is server → http, postgres, client → core → effect.",
+      from: { path: "^packages/client/src/" },
+      to: { path: "^packages/(http|postgres|testkit|server)/" }
+    },
+    {
+      name: "areas-are-strangers",
+      severity: "error",
+      comment: "An area may use shared/, access/ and delivery/, never another area. What composes areas is intake/.",
+      from: { path: `^packages/[^/]+/src/(${area})/` },
+      to: { path: `^packages/[^/]+/src/(${area}|intake)/`, pathNot: "^packages/[^/]+/src/$1/" }
+    },
+    {
+      name: "engine-knows-no-area",
+      severity: "error",
+      comment: "delivery/ carries bytes, access/ says who is calling; if they need to know what is carried, the design is wrong.",
+      from: { path: "^packages/[^/]+/src/(delivery|access)/" },
+      to: { path: `^packages/[^/]+/src/(${area}|intake)/` }
+    },
+    {
+      name: "shared-knows-nobody",
+      severity: "error",
+      comment: "shared/ is below everything else.",
+      from: { path: "^packages/[^/]+/src/shared/" },
+      to: { path: `^packages/[^/]+/src/(${area}|intake|delivery|access)/` }
+    },
+    {
+      name: "models-know-only-models",
+      severity: "error",
+      comment: "model/ holds data and pure decisions; ports and services come after it.",
+      from: { path: "^packages/core/src/[^/]+/model/" },
+      to: { pathNot: "^packages/core/src/([^/]+/model|shared)/|node_modules/effect/" }
+    },
+    {
+      name: "errors-know-only-models",
+      severity: "error",
+      comment: "An error that needs a service is a decision in the wrong place.",
+      from: { path: "^packages/core/src/[^/]+/[^/]+Errors\\.ts$" },
+      to: { pathNot: "^packages/core/src/([^/]+/model|shared)/|node_modules/effect/" }
+    },
+    {
+      name: "ports-know-no-service",
+      severity: "error",
+      comment: "A port is asked, it does not ask.",
+      from: { path: "^packages/core/src/[^/]+/[^/]+(Store|Queue|Sender)\\.ts$" },
+      to: { pathNot: "^packages/core/src/([^/]+/model|shared)/|(Errors|Store|Queue|Sender)\\.ts$|node_modules/effect/" }
+    },
+    {
+      name: "production-never-imports-tests",
+      severity: "error",
+      comment: "The test kit must not end up in anybody's program.",
+      from: { path: "^packages/(core|http|postgres|client|server)/src/" },
+      to: { path: "^packages/testkit/|^packages/[^/]+/test/|node_modules/(vitest|@vitest|@effect/vitest)/" }
+    },
+    {
+      name: "only-suites-know-vitest",
+      severity: "error",
+      comment: "The memory stores run without a test framework; conformance suites (*Suite.ts) are the only files that need one.",
+      from: { path: "^packages/testkit/src/", pathNot: "Suite\\.ts$" },
+      to: { path: "node_modules/(vitest|@vitest|@effect/vitest)/" }
+    },
+    {
+      name: "suites-have-their-own-entry",
+      severity: "error",
+      comment: "`@waybill/testkit` must load where vitest is not installed; suites are imported from `@waybill/testkit/suites`.",
+      from: { path: "^packages/testkit/src/", pathNot: "Suite\\.ts$|/suites\\.ts$" },
+      to: { path: "^packages/testkit/src/.*(Suite|/suites)\\.ts$" }
+    },
+    {
+      name: "testkit-needs-no-machine",
+      severity: "error",
+      comment: "The test kit runs in memory: no port, no file, no process. Hashes are all it may take from Node.",
+      from: { path: "^packages/testkit/src/" },
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" }
+    },
+    {
+      // migrations/index.ts is no barrel but the list of migrations
+      name: "barrels-are-for-outsiders",
+      severity: "error",
+      comment: "index.ts is what other packages see; inside the package import the file that has the thing.",
+      from: { path: "^packages/([^/]+)/src/", pathNot: "index\\.ts$" },
+      to: { path: "^packages/$1/src/.*index\\.ts$", pathNot: "/migrations/index\\.ts$" }
+    },
+    {
+      name: "dependencies-are-declared",
+      severity: "error",
+      comment: "What src imports at run time stands in the package's own dependencies, else it is missing where the package is installed.",
+      from: { path: "^packages/[^/]+/src/" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only", "npm-peer"] }
+    },
+    {
+      name: "imports-resolve",
+      severity: "error",
+      comment: "An import that leads nowhere is also one that no rule can judge.",
+      from: {},
+      to: { couldNotResolve: true }
+    },
+    {
+      name: "no-cycles",
+      severity: "error",
+      comment: "A cycle means that two files are one file.",
+      from: {},
+      to: { circular: true, viaOnly: atRunTime }
+    }
+  ],
+  options: {
+    // the only one that reads TypeScript 7 sources and tells type-only imports from others
+    parser: "swc",
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["@waybill/source", "import", "node", "default"] }
+  }
+}

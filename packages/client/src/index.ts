@@ -1,0 +1,6 @@
+export * from "./connection/index.ts"
+export * from "./intake/index.ts"
+export * from "./operator/index.ts"
+export * from "./receiver/index.ts"
+export { type OpenList } from "./shared/OpenList.ts"
+export * from "./transit-events/index.ts"

@@ -1,0 +1,36 @@
+/** Request headers in whatever form a runtime or framework has them. */
+import { DeliveryRefused } from "./DeliveryRefused.ts"
+
+/**
+ * A `Headers`, Node's `request.headers` or `request.rawHeaders`, a plain object, or name-value pairs. Letter case of the
+ * names does not matter.
+ */
+export type DeliveryHeaders =
+  | { readonly get: (name: string) => string | null | undefined }
+  | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+  | ReadonlyArray<string>
+  | Iterable<readonly [name: string, value: string]>
+
+/** The one value of a header. `name` is in lower case. Refuses when it is absent, repeated or longer than `longest`. */
+export const readHeader = (headers: DeliveryHeaders, name: string, longest: number): string => {
+  const [value = "", ...others] = valuesOf(headers, name)
+  if (value === "") throw new DeliveryRefused("header_missing", `The header ${name} is missing.`)
+  if (others.length > 0) throw new DeliveryRefused("header_repeated", `The header ${name} came more than once.`)
+  if (value.length > longest) throw new DeliveryRefused("header_too_long", `The header ${name} is longer than ${longest} characters.`)
+  return value
+}
+
+const valuesOf = (headers: DeliveryHeaders, name: string): ReadonlyArray<string> => {
+  if ("get" in headers && typeof headers.get === "function" && !(headers instanceof Map)) {
+    const value = headers.get(name)
+    return typeof value === "string" ? [value] : []
+  }
+  return pairsOf(headers).flatMap(([key, value]) => key.toLowerCase() !== name || value === undefined ? [] : value)
+}
+
+const pairsOf = (headers: object): ReadonlyArray<readonly [name: string, value: string | ReadonlyArray<string> | undefined]> => {
+  if (!(Symbol.iterator in headers)) return Object.entries(headers)
+  const items = [...headers as Iterable<string | readonly [string, string]>]
+  // Node's rawHeaders: name, value, name, value
+  return items.flatMap((item, index) => typeof item !== "string" ? [item] : index % 2 === 0 ? [[item, items[index + 1] as string] as const] : [])
+}

@@ -1,0 +1,97 @@
+/** One thing that happened to a shipment on its way (area D, Event). */
+import type { OpenList } from "../shared/OpenList.ts"
+
+/** The published event types, in published order. */
+export const eventTypes = [
+  "PICKUP_SCHEDULED",
+  "PICKUP_ATTEMPTED",
+  "PICKED_UP",
+  "ARRIVED_AT_TERMINAL",
+  "DEPARTED_TERMINAL",
+  "IN_TRANSIT",
+  "DELAY",
+  "EXCEPTION",
+  "CUSTOMS_HOLD",
+  "CUSTOMS_CLEARED",
+  "OUT_FOR_DELIVERY",
+  "DELIVERY_ATTEMPTED",
+  "DELIVERED",
+  "PROOF_OF_DELIVERY",
+  "CANCELLED",
+  "GATE_IN",
+  "GATE_OUT",
+  "VESSEL_LOADED",
+  "VESSEL_UNLOADED",
+  "RAIL_ARRIVAL",
+  "RAIL_DEPARTURE",
+  "AIR_DEPARTURE",
+  "AIR_ARRIVAL",
+  "OTHER"
+] as const
+
+export type EventType = typeof eventTypes[number]
+
+export type TransportationMode = "FTL" | "LTL" | "PARCEL" | "OCEAN" | "AIR" | "RAIL" | "INTERMODAL" | "OTHER"
+export type LocationType = "FACILITY" | "CITY" | "GEOPOINT"
+export type DocumentType = "POD" | "BOL" | "INVOICE" | "LABEL" | "OTHER"
+
+/** A place. Coordinates are decimal degrees. */
+export interface Location {
+  readonly locationId?: string
+  readonly name?: string
+  readonly type?: OpenList<LocationType>
+  readonly latitude?: number
+  readonly longitude?: number
+  readonly city?: string
+  readonly state?: string
+  readonly postalCode?: string
+  /** ISO 3166-1 alpha-3, such as `USA`. */
+  readonly country?: string
+  readonly address1?: string
+  readonly address2?: string
+}
+
+/** Another name of the shipment, such as its PRO or BOL number. */
+export interface ShipmentReference {
+  readonly type?: string
+  readonly value?: string
+}
+
+/** The shipment an event belongs to. Dates are RFC 3339 with the offset they were sent with. */
+export interface Shipment {
+  readonly shipmentId: string
+  readonly mode?: OpenList<TransportationMode>
+  readonly scac?: string
+  readonly references?: ReadonlyArray<ShipmentReference>
+  readonly requestedPickupDate?: string
+  readonly startDate?: string
+  readonly endDate?: string
+  readonly origin: Location
+  readonly destination: Location
+}
+
+/** A paper that goes with an event, such as the proof of delivery. */
+export interface EventDocument {
+  readonly type?: OpenList<DocumentType>
+  readonly url?: string
+  readonly mimeType?: string
+}
+
+export interface TransitEvent {
+  /** Unique; the same in every delivery and in every list. */
+  readonly eventId: string
+  readonly type: OpenList<EventType>
+  /** The carrier's own code or text. */
+  readonly status?: string
+  /** When it happened: RFC 3339, in the offset of the place. */
+  readonly occurredAt: string
+  /** When the carrier's system knew. */
+  readonly reportedAt?: string
+  /** Rises within a shipment; order by it, not by time. */
+  readonly sequence: number
+  readonly location?: Location
+  readonly notes?: string
+  readonly attributes?: Readonly<Record<string, unknown>>
+  readonly documents?: ReadonlyArray<EventDocument>
+  readonly shipment: Shipment
+}

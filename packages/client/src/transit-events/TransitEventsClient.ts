@@ -1,0 +1,104 @@
+/** Lists transit events and looks after the subscriptions that deliver them (area D). */
+import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
+import { itemsOf, type NumberedPage, pageOf } from "../connection/NumberedPages.ts"
+import type { OpenList } from "../shared/OpenList.ts"
+import type { EventType, TransitEvent } from "./TransitEvent.ts"
+import type { SubscriptionStatus, TransitSubscription, TransitSubscriptionCreate, TransitSubscriptionPatch } from "./TransitSubscription.ts"
+
+/** Every condition given must hold. */
+export interface EventQuery {
+  readonly shipmentId?: string | undefined
+  readonly eventTypes?: ReadonlyArray<OpenList<EventType>> | undefined
+  /** Happened at this time or later: RFC 3339 with an offset, or a `Date`. */
+  readonly occurredFrom?: string | Date | undefined
+  /** Happened before this time. */
+  readonly occurredTo?: string | Date | undefined
+  /** Turns round the whole order: shipment, sequence, event id. */
+  readonly order?: "asc" | "desc" | undefined
+  /** From 1. */
+  readonly page?: number | undefined
+  /** 1 to 500; the server's default is 100. */
+  readonly pageSize?: number | undefined
+}
+
+export interface SubscriptionQuery {
+  /** The server's default is `active`. */
+  readonly status?: SubscriptionStatus | undefined
+  readonly page?: number | undefined
+  /** 1 to 200; the server's default is 50. */
+  readonly pageSize?: number | undefined
+}
+
+export type EventsPage = NumberedPage<TransitEvent>
+export type SubscriptionsPage = NumberedPage<TransitSubscription>
+
+export interface TransitEventsClientOptions extends ConnectionOptions {
+  /** Where area D lives below `baseUrl`. Default `/visibility`. */
+  readonly basePath?: string | undefined
+}
+
+const events = ["v1", "events"]
+const subscriptions = ["v1", "subscriptions"]
+
+export class TransitEventsClient {
+  readonly #connection: Connection
+
+  constructor(options: TransitEventsClientOptions) {
+    this.#connection = new Connection(options, options.basePath ?? "/visibility")
+  }
+
+  /** One page of events, in the order shipment, sequence, event id. */
+  listEvents(query: EventQuery = {}, options?: CallOptions): Promise<EventsPage> {
+    return pageOf(this.#connection, events, query as Query, options)
+  }
+
+  /** Every event that matches, page after page as you go. Events that come in meanwhile shift nothing. */
+  allEvents(query: Omit<EventQuery, "page"> = {}, options?: CallOptions): AsyncGenerator<TransitEvent, void, undefined> {
+    return itemsOf(this.#connection, events, query as Query, options)
+  }
+
+  /** One page of this client's own subscriptions, by id. */
+  listSubscriptions(query: SubscriptionQuery = {}, options?: CallOptions): Promise<SubscriptionsPage> {
+    return pageOf(this.#connection, subscriptions, query as Query, options)
+  }
+
+  /** Every subscription of this client with that status, page after page as you go. */
+  allSubscriptions(
+    query: Omit<SubscriptionQuery, "page"> = {},
+    options?: CallOptions
+  ): AsyncGenerator<TransitSubscription, void, undefined> {
+    return itemsOf(this.#connection, subscriptions, query as Query, options)
+  }
+
+  /** Never sent twice: when the answer is lost, list the subscriptions before you create another. */
+  async createSubscription(subscription: TransitSubscriptionCreate, options?: CallOptions): Promise<TransitSubscription> {
+    const answer = await this.#connection.send({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
+    return answer.json as TransitSubscription
+  }
+
+  async getSubscription(subscriptionId: string, options?: CallOptions): Promise<TransitSubscription> {
+    const answer = await this.#connection.send({ method: "GET", path: [...subscriptions, subscriptionId], repeatable: true }, options)
+    return answer.json as TransitSubscription
+  }
+
+  /** Changes what the patch names and nothing else. Never sent twice: somebody else's change may lie in between. */
+  async updateSubscription(
+    subscriptionId: string,
+    patch: TransitSubscriptionPatch,
+    options?: CallOptions
+  ): Promise<TransitSubscription> {
+    const answer = await this.#connection.send({
+      method: "PATCH",
+      path: [...subscriptions, subscriptionId],
+      body: patch,
+      contentType: "application/merge-patch+json",
+      repeatable: false
+    }, options)
+    return answer.json as TransitSubscription
+  }
+
+  /** Stops its deliveries and removes it. */
+  async deleteSubscription(subscriptionId: string, options?: CallOptions): Promise<void> {
+    await this.#connection.send({ method: "DELETE", path: [...subscriptions, subscriptionId], repeatable: true }, options)
+  }
+}

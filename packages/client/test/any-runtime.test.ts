@@ -1,0 +1,87 @@
+/** What is published needs nothing but the web's own objects: no Node, no dependency, no effect. */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createContext, runInContext } from "node:vm"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+const packageDir = join(dirname(fileURLToPath(import.meta.url)), "..")
+const manifest = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"))
+const tsup = join(dirname(createRequire(import.meta.url).resolve("tsup")), "cli-default.js")
+
+let out = ""
+const build = (folder: string, ...args: ReadonlyArray<string>) => {
+  execFileSync(process.execPath, [tsup, ...args, "--out-dir", join(out, folder)], { cwd: packageDir, stdio: "pipe" })
+  return (readdirSync(join(out, folder), { recursive: true }) as Array<string>).filter((name) => /\.[cm]?js$/.test(name))
+    .map((name) => ({ name, code: readFileSync(join(out, folder, name), "utf8") }))
+}
+
+/** Every module that the code asks for by name. */
+const importsOf = (code: string) =>
+  Array.from(code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["']([^"']+)["']/g), ([, specifier]) => specifier!)
+
+/** What browsers, Deno, Bun, Workers and Node have in common; nothing of Node's own. */
+const webGlobals = () => {
+  const { AbortController, atob, btoa, clearTimeout, console, crypto, fetch, Headers, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
+  return { AbortController, atob, btoa, clearTimeout, console, crypto, fetch, Headers, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams }
+}
+
+describe("The built client", () => {
+  beforeAll(() => {
+    out = mkdtempSync(join(tmpdir(), "waybill-client-"))
+  })
+  afterAll(() => rmSync(out, { recursive: true, force: true }))
+
+  it("declares no dependency", () => {
+    for (const kind of ["dependencies", "peerDependencies", "optionalDependencies"]) expect(manifest[kind]).toBeUndefined()
+  })
+
+  it("imports nothing but its own files", () => {
+    const files = build("published", "--config", "../../tsup.config.ts")
+    for (const entry of ["index.js", "connection/index.js", "intake/index.js", "operator/index.js", "receiver/index.js", "transit-events/index.js"]) {
+      expect(files.map(({ name }) => name.replaceAll("\\", "/"))).toContain(entry)
+    }
+    const imports = files.flatMap(({ code }) => importsOf(code))
+    expect(imports.length).toBeGreaterThan(0)
+    for (const specifier of imports) expect(specifier).toMatch(/^\.\.?\//)
+    for (const { code } of files) expect(code).not.toMatch(/\bnode:|\bprocess\.|\bBuffer\b/)
+    // the check itself sees what it looks for
+    expect(importsOf("import a from \"node:fs\"\nimport \"effect\"\nawait import('x')\nrequire(\"y\")")).toEqual(["node:fs", "effect", "x", "y"])
+  }, 60_000)
+
+  it("verifies, receives and calls where only the web's objects exist", async () => {
+    const [file] = build("one-file", "src/index.ts", "--no-config", "--format", "iife", "--global-name", "waybill", "--platform", "neutral")
+    const context = createContext(webGlobals())
+    runInContext(file!.code, context)
+    const seen = await runInContext(`(async () => {
+      const { DeliveryReceiver, signDelivery, TransitEventsClient, verifyDelivery } = waybill
+      const bytes = (text) => new TextEncoder().encode(text)
+      const vector = await verifyDelivery({
+        secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        headers: new Headers({
+          "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+          "webhook-timestamp": "1614265330",
+          "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+        }),
+        body: bytes('{"test": 2432232314}'),
+        now: new Date(1614265330000)
+      })
+      const secrets = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+      const handled = []
+      const { handle } = new DeliveryReceiver({ secrets, onEvents: (events) => void handled.push(...events.map(({ eventId }) => eventId)) })
+      const event = { eventId: "e-1", type: "DELIVERED", occurredAt: "2026-11-20T08:00:00Z", sequence: 0, shipment: { shipmentId: "S", origin: {}, destination: {} } }
+      const body = bytes(JSON.stringify({ deliveryId: "d-1", sentAt: "2026-11-20T08:00:00Z", events: [event] }))
+      const headers = await signDelivery({ secrets, deliveryId: "d-1", body })
+      const answer = await handle(new Request("https://receiver.test", { method: "POST", headers, body }))
+      const client = new TransitEventsClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ data: [event], page: 1, pageSize: 1 }) })
+      const listed = []
+      for await (const { eventId } of client.allEvents()) listed.push(eventId)
+      return JSON.stringify({ vector: vector.deliveryId, status: answer.status, handled, listed })
+    })()`, context) as string
+    expect(JSON.parse(seen)).toEqual({ vector: "msg_p5jXN8AQM9LWM0D4loKWxJek", status: 200, handled: ["e-1"], listed: ["e-1"] })
+    expect(runInContext("typeof process + typeof Buffer + typeof require", context)).toBe("undefinedundefinedundefined")
+  }, 60_000)
+})

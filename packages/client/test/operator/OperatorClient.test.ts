@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest"
+import { type Delivery, OperatorClient } from "../../src/operator/index.ts"
+import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+
+const clientOf = (answer: Answering) => {
+  const server = scriptedServer(answer)
+  return { ...server, client: new OperatorClient({ baseUrl: "https://waybill.test", apiKey: "op", fetch: server.fetch, retry: { firstPauseMillis: 1 } }) }
+}
+const delivery: Delivery = {
+  deliveryId: "d-1",
+  subscriptionId: "s-1",
+  state: "dead",
+  createdAt: "2026-11-20T08:00:00.000Z",
+  settledAt: "2026-11-20T11:00:00.000Z",
+  nextAttemptAt: null,
+  events: 2,
+  attempts: [{ attempt: 1, at: "2026-11-20T08:00:00.000Z", durationMillis: 12, outcome: "http_5xx", status: 503, detail: "It answered 503.", answer: "busy" }]
+}
+
+describe("OperatorClient", () => {
+  const calls: ReadonlyArray<readonly [string, (client: OperatorClient) => Promise<unknown>, unknown, object, unknown]> = [
+    ["puts a tenant", (client) => client.putTenant("acme", { name: "Acme", hosts: ["a.test"] }), { ok: true },
+      { method: "PUT", path: "/operator/v1/tenants/acme", body: { name: "Acme", hosts: ["a.test"] } }, undefined],
+    ["creates a key", (client) => client.createApiKey("acme", { name: "tms", roles: ["customer"], accounts: ["1"] }), { id: "k1", key: "wb_1" },
+      { method: "POST", path: "/operator/v1/tenants/acme/api-keys", body: { name: "tms", roles: ["customer"], accounts: ["1"] } }, { id: "k1", key: "wb_1" }],
+    ["revokes a key", (client) => client.revokeApiKey("acme", "k/1"), undefined,
+      { method: "DELETE", path: "/operator/v1/tenants/acme/api-keys/k%2F1", body: undefined }, undefined],
+    ["rotates a secret", (client) => client.putSecret("acme", "main", { overlapSeconds: 60 }), { hmacSecretId: "main", secret: "whsec_x" },
+      { method: "PUT", path: "/operator/v1/tenants/acme/secrets/main", body: { overlapSeconds: 60 } }, { hmacSecretId: "main", secret: "whsec_x" }],
+    ["puts a secret of one's own", (client) => client.putSecret("acme", "main", { secret: "whsec_x", accounts: ["1"], bodySignature: true }), { hmacSecretId: "main", secret: "whsec_x" },
+      { method: "PUT", body: { secret: "whsec_x", accounts: ["1"], bodySignature: true } }, { hmacSecretId: "main", secret: "whsec_x" }],
+    ["lets a secret be generated", (client) => client.putSecret("acme", "main"), { hmacSecretId: "main", secret: "whsec_x" },
+      { method: "PUT", body: {} }, { hmacSecretId: "main", secret: "whsec_x" }],
+    ["lists deliveries", (client) => client.listDeliveries("acme", { state: "dead", subscriptionId: "s-1", since: new Date(0), limit: 5, cursor: "c" }), { data: [delivery], nextCursor: null },
+      { method: "GET", path: "/operator/v1/tenants/acme/deliveries?state=dead&subscriptionId=s-1&since=1970-01-01T00%3A00%3A00.000Z&limit=5&cursor=c" }, { data: [delivery], nextCursor: null }],
+    ["gets a delivery", (client) => client.getDelivery("acme", "d-1"), { ...delivery, body: "{}" },
+      { method: "GET", path: "/operator/v1/tenants/acme/deliveries/d-1" }, { ...delivery, body: "{}" }],
+    ["retries a delivery", (client) => client.retryDelivery("acme", "d-1"), undefined,
+      { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/retry", body: undefined }, undefined],
+    ["recovers dead letters", (client) => client.recover("acme", "s-1", { since: new Date(0) }), {},
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/recover", body: { since: "1970-01-01T00:00:00.000Z" } }, undefined],
+    ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), {},
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, undefined]
+  ]
+
+  it.each(calls)("%s", async (_, call, answer, request, result) => {
+    const { client, received } = clientOf(() => answer === undefined ? new Response(null, { status: 204 }) : json(answer))
+    expect(await call(client)).toEqual(result)
+    expect(received).toEqual([expect.objectContaining(request)])
+    expect(received[0]!.headers.get("x-api-key")).toBe("op")
+  })
+
+  const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "gets a delivery"])
+  it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
+    const { client, received } = clientOf(() => problem(503))
+    await expect(call(client)).rejects.toMatchObject({ status: 503 })
+    expect(received).toHaveLength(repeated.has(name) ? 3 : 1)
+  })
+
+  it("walks all deliveries by their cursor", async () => {
+    const { client, received } = clientOf((_, count) => json({ data: [{ ...delivery, deliveryId: `d-${count}` }], ...(count < 2 ? { nextCursor: `c${count}` } : {}) }))
+    const ids: Array<string> = []
+    for await (const { deliveryId } of client.allDeliveries("acme", { state: "dead" })) ids.push(deliveryId)
+    expect(ids).toEqual(["d-0", "d-1", "d-2"])
+    expect(received.map(({ path }) => path.split("?")[1])).toEqual(["state=dead", "state=dead&cursor=c0", "state=dead&cursor=c1"])
+  })
+
+  it("does not go round in circles", async () => {
+    const { client } = clientOf(() => json({ data: [], nextCursor: "same" }))
+    const walk = async () => {
+      for await (const _ of client.allDeliveries("acme"));
+    }
+    await expect(walk()).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
+  })
+})

@@ -1,0 +1,104 @@
+/** Whatever a sender, a network and a crashing process do, every event is handled once. */
+import { createHmac } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { DeliveryReceiver, SeenInMemory, SequencesInMemory, signDelivery } from "../../src/receiver/index.ts"
+import type { EventBatch, TransitEvent } from "../../src/transit-events/index.ts"
+import { forRandom, type Random } from "../random.ts"
+import { batchOf, bytesOf, eventOf, secret } from "../samples.ts"
+
+/** Shipments with their events, cut into deliveries; some deliveries carry events a second time, as a replay does. */
+const randomDeliveries = (random: Random) => {
+  const events: Array<TransitEvent> = []
+  for (let shipment = random.below(4); shipment >= 0; shipment--) {
+    const first = random.below(3)
+    const last = first + random.below(12)
+    for (let sequence = first; sequence <= last; sequence++) events.push(eventOf(`S${shipment}`, sequence))
+  }
+  const deliveries: Array<EventBatch> = []
+  for (let at = 0; at < events.length;) {
+    const end = at + 1 + random.below(5)
+    deliveries.push(batchOf(`D${deliveries.length}`, events.slice(at, end)))
+    at = end
+  }
+  for (let replay = random.below(4); replay > 0; replay--) {
+    const from = random.below(events.length)
+    deliveries.push(batchOf(`R${replay}`, random.shuffle(events.slice(from, from + 1 + random.below(6)))))
+  }
+  return { events, deliveries }
+}
+
+/** Processes of one receiver with a common memory, one for every attempt; each may die over it. */
+const processesOf = (random: Random) => {
+  const clock = { now: 1_700_000_000_000 }
+  const shared = { seen: new SeenInMemory({ now: () => clock.now }), sequences: new SequencesInMemory() }
+  const handled: Array<string> = []
+  const world = { calm: false }
+  /** The status, or `undefined` when the process died. */
+  const post = async (batch: EventBatch): Promise<number | undefined> => {
+    const body = bytesOf(batch)
+    const headers = await signDelivery({ secrets: secret, deliveryId: batch.deliveryId, body, now: new Date(clock.now) })
+    return new Promise((resolve, reject) => {
+      const onEvents = async (events: ReadonlyArray<TransitEvent>) => {
+        for (let turns = random.below(20); turns > 0; turns--) await Promise.resolve()
+        if (!world.calm && random.chance(0.2)) throw new Error("the handler's database is away")
+        if (!world.calm && random.chance(0.1)) {
+          // nothing was written, and this attempt is never answered
+          resolve(undefined)
+          await new Promise(() => {})
+        }
+        handled.push(...events.map(({ eventId }) => eventId))
+      }
+      const receiver = new DeliveryReceiver({
+        secrets: secret,
+        ...shared,
+        onEvents,
+        onError: () => {},
+        claimSeconds: 60,
+        now: () => new Date(clock.now)
+      })
+      receiver.answer({ headers, body }).then(({ status }) => resolve(status), reject)
+    })
+  }
+  return { clock, handled, post, sequences: shared.sequences, world }
+}
+
+describe("DeliveryReceiver, under any schedule,", () => {
+  // WebCrypto answers from other threads in an order of its own; without it a seed is one schedule, every time
+  beforeAll(() => {
+    vi.spyOn(crypto.subtle, "importKey").mockImplementation(async (...[, key]) => key as unknown as CryptoKey)
+    vi.spyOn(crypto.subtle, "sign").mockImplementation(async (_, key, content) =>
+      Uint8Array.from(createHmac("sha256", key as unknown as Uint8Array).update(content as Uint8Array).digest()).buffer)
+  })
+  afterAll(() => void vi.restoreAllMocks())
+
+  it("loses no event and handles none twice", async () => {
+    const met = { overlaps: 0, failures: 0, deaths: 0 }
+    await forRandom(400, async (random) => {
+      const { deliveries, events } = randomDeliveries(random)
+      const { clock, handled, post, sequences, world } = processesOf(random)
+      const open = new Set(deliveries)
+      for (let round = 0; open.size > 0; round++) {
+        expect(round, "rounds").toBeLessThan(300)
+        world.calm = round > 30
+        // in any order, some twice at the same time, some that were acknowledged long ago
+        const wave = random.shuffle([...open, ...deliveries.filter(() => random.chance(0.3))]).slice(0, 1 + random.below(6))
+        await Promise.all(wave.map(async (batch) => {
+          const status = await post(batch)
+          expect([200, 500, 503, undefined]).toContain(status)
+          if (status === 500) met.failures += 1
+          if (status === 503) met.overlaps += 1
+          if (status === undefined) met.deaths += 1
+          // an acknowledgement may get lost on its way back
+          if (status === 200 && random.chance(0.8)) open.delete(batch)
+        }))
+        clock.now += random.chance(0.3) ? 61_000 : 1_000
+      }
+      expect(handled.toSorted()).toEqual(events.map(({ eventId }) => eventId).toSorted())
+      // what came is known without a gap
+      const arrived = await sequences.arrived(events.map(({ shipment }) => shipment.shipmentId))
+      for (const ranges of arrived.values()) expect(ranges).toHaveLength(1)
+    })
+    // the schedules were worth something
+    if (process.env["WAYBILL_SEED"] === undefined) for (const count of Object.values(met)) expect(count).toBeGreaterThan(100)
+  }, 60_000)
+})

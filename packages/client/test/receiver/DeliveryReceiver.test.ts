@@ -1,0 +1,487 @@
+import { describe, expect, it, vi } from "vitest"
+import {
+  type DeliveryContext,
+  DeliveryReceiver,
+  type DeliveryReceiverOptions,
+  DeliveryRefused,
+  SeenInMemory,
+  type SeenStore,
+  signDelivery,
+  signXSignature
+} from "../../src/receiver/index.ts"
+import type { TransitEvent } from "../../src/transit-events/index.ts"
+import { batchOf, bytesOf, eventOf, otherSecret, secret } from "../samples.ts"
+
+const signed = async (body: Uint8Array<ArrayBuffer>, secrets: string | ReadonlyArray<string> = secret) =>
+  ({ body, headers: await signDelivery({ secrets, deliveryId: "webhook-id", body }) })
+const requestOf = async (value: unknown) =>
+  new Request("https://receiver.test/hook", { method: "POST", ...await signed(value instanceof Uint8Array ? value as Uint8Array<ArrayBuffer> : bytesOf(value)) })
+
+/** A receiver that writes down what its handler got. */
+const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
+  const calls: Array<{ readonly events: ReadonlyArray<TransitEvent>; readonly context: DeliveryContext }> = []
+  const errors: Array<unknown> = []
+  const receiver = new DeliveryReceiver({
+    secrets: secret,
+    onEvents: (events, context) => {
+      calls.push({ events, context })
+    },
+    onError: (error) => errors.push(error),
+    ...options
+  })
+  return { receiver, calls, errors, ids: () => calls.flatMap(({ events }) => events.map(({ eventId }) => eventId)) }
+}
+
+describe("DeliveryReceiver", () => {
+  it("hands a signed batch over and answers 200", async () => {
+    const { calls, receiver } = recording()
+    const events = [eventOf("S1", 1, { type: "SOMETHING_NEW", attributes: { terminalCode: "OMA" } }), eventOf("S2", 4)]
+    const answer = await receiver.handle(await requestOf(batchOf("D1", events)))
+    expect([answer.status, await answer.text()]).toEqual([200, ""])
+    expect(calls).toEqual([{
+      events,
+      context: {
+        deliveryId: "D1",
+        sentAt: "2026-11-20T14:15:00.000Z",
+        duplicates: [],
+        order: { missing: [], late: [], outOfOrder: [], repeated: [] }
+      }
+    }])
+  })
+
+  it("answers 202 where that is wished", async () => {
+    const { receiver } = recording({ acknowledgeWith: 202 })
+    expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(202)
+  })
+
+  it("waits for the handler before it answers", async () => {
+    let done = false
+    const { receiver } = recording({
+      onEvents: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        done = true
+      }
+    })
+    await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))
+    expect(done).toBe(true)
+  })
+
+  it("acknowledges a repeated delivery without handling it again", async () => {
+    const { calls, receiver } = recording()
+    const batch = batchOf("D1", [eventOf("S1", 1)])
+    for (let attempt = 0; attempt < 3; attempt++) expect((await receiver.handle(await requestOf(batch))).status).toBe(200)
+    expect(calls).toHaveLength(1)
+    expect(await receiver.receive(await signed(bytesOf(batch)))).toEqual({ deliveryId: "D1", handled: 0, duplicates: 1 })
+  })
+
+  it("hands over only what is new of a delivery that overlaps with earlier ones, and of one that repeats itself", async () => {
+    const { calls, ids, receiver } = recording()
+    await receiver.receive(await signed(bytesOf(batchOf("D1", [eventOf("S1", 1), eventOf("S1", 2)]))))
+    const receipt = await receiver.receive(await signed(bytesOf(batchOf("D2", [eventOf("S1", 2), eventOf("S1", 3), eventOf("S1", 3)]))))
+    expect(receipt).toEqual({ deliveryId: "D2", handled: 1, duplicates: 2 })
+    expect(ids()).toEqual(["S1-1", "S1-2", "S1-3"])
+    expect(calls[1]!.context.duplicates.map(({ eventId }) => eventId)).toEqual(["S1-2", "S1-3"])
+  })
+
+  it("does not call the handler for a replay of what it has", async () => {
+    const { calls, receiver } = recording()
+    await receiver.receive(await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)]))))
+    expect(await receiver.receive(await signed(bytesOf(batchOf("D9", [eventOf("S1", 1)]))))).toEqual({ deliveryId: "D9", handled: 0, duplicates: 1 })
+    expect(calls).toHaveLength(1)
+  })
+
+  it("takes ids that are also names of object members", async () => {
+    const { ids, receiver } = recording()
+    const events = ["__proto__", "constructor", "toString"].map((eventId, index) => eventOf("__proto__", index, { eventId }))
+    for (let attempt = 0; attempt < 2; attempt++) await receiver.receive(await signed(bytesOf(batchOf("__proto__", events))))
+    expect(ids()).toEqual(["__proto__", "constructor", "toString"])
+  })
+
+  describe("when the handler fails", () => {
+    it("answers 500, tells why here and not there, and hands the events over again", async () => {
+      let fail = true
+      const { errors, receiver } = recording({
+        onEvents: () => {
+          if (fail) throw new Error("database password is hunter2")
+        }
+      })
+      const batch = batchOf("D1", [eventOf("S1", 1), eventOf("S1", 2)])
+      const answer = await receiver.handle(await requestOf(batch))
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([500, "application/problem+json"])
+      expect(await answer.text()).not.toContain("hunter2")
+      expect(errors).toEqual([new Error("database password is hunter2")])
+      fail = false
+      expect(await receiver.receive(await signed(bytesOf(batch)))).toEqual({ deliveryId: "D1", handled: 2, duplicates: 0 })
+    })
+
+    it("answers 500 also when the handler's failure looks like a refusal of ours", async () => {
+      const refusal = new DeliveryRefused("signature_mismatch", "of something else")
+      const { errors, receiver } = recording({ onEvents: () => Promise.reject(refusal) })
+      expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
+      expect(errors).toEqual([expect.objectContaining({ cause: refusal })])
+    })
+
+    it("writes to the console where nobody listens", async () => {
+      const written = vi.spyOn(console, "error").mockImplementation(() => {})
+      const receiver = new DeliveryReceiver({ secrets: secret, onEvents: () => Promise.reject(new Error("no")) })
+      expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
+      expect(written).toHaveBeenCalledWith(new Error("no"))
+      written.mockRestore()
+    })
+
+    it("still answers when the listener and the store fail too", async () => {
+      const seen: SeenStore = {
+        claim: async (ids) => ids.map(() => "claimed" as const),
+        markSeen: async () => {},
+        release: async () => {
+          throw new Error("store down")
+        }
+      }
+      const { receiver } = recording({
+        seen,
+        onEvents: () => Promise.reject(new Error("no")),
+        onError: () => {
+          throw new Error("listener")
+        }
+      })
+      expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
+    })
+  })
+
+  it("answers 500 when what was handled cannot be remembered", async () => {
+    class Forgetful extends SeenInMemory {
+      override async markSeen(): Promise<void> {
+        throw new Error("store down")
+      }
+    }
+    const { errors, receiver } = recording({ seen: new Forgetful() })
+    expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
+    expect(errors).toEqual([new Error("store down")])
+  })
+
+  it("acknowledges when only the sequence numbers cannot be remembered", async () => {
+    const sequences = { arrived: async () => new Map(), add: () => Promise.reject(new Error("store down")) }
+    const { errors, receiver } = recording({ sequences })
+    expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(200)
+    expect(errors).toEqual([new Error("store down")])
+  })
+
+  describe("while a delivery is being handled", () => {
+    const held = () => {
+      const handled: Array<string> = []
+      const gates: Array<() => void> = []
+      const clock = { now: 0 }
+      const { receiver } = recording({
+        seen: new SeenInMemory({ now: () => clock.now }),
+        claimSeconds: 60,
+        onEvents: async (events) => {
+          await new Promise<void>((resolve) => gates.push(resolve))
+          handled.push(...events.map(({ eventId }) => eventId))
+        }
+      })
+      const begun = (count: number) => vi.waitFor(() => expect(gates).toHaveLength(count), { interval: 1 })
+      return { receiver, handled, gates, clock, begun }
+    }
+
+    it("answers its second attempt, and others with its events, 503 with Retry-After, and handles each event once", async () => {
+      const { begun, gates, handled, receiver } = held()
+      const first = receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1), eventOf("S1", 2)])))
+      await begun(1)
+      const again = await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1), eventOf("S1", 2)])))
+      expect([again.status, again.headers.get("retry-after")]).toEqual([503, "1"])
+      expect(await again.json()).toMatchObject({ status: 503, code: "in_progress" })
+      const overlapping = await requestOf(batchOf("D2", [eventOf("S1", 2), eventOf("S1", 3)]))
+      expect((await receiver.handle(overlapping.clone())).status).toBe(503)
+      gates[0]!()
+      expect((await first).status).toBe(200)
+      const later = receiver.handle(overlapping)
+      await begun(2)
+      gates[1]!()
+      expect((await later).status).toBe(200)
+      expect(handled).toEqual(["S1-1", "S1-2", "S1-3"])
+    })
+
+    it("takes another delivery at the same time", async () => {
+      const { begun, gates, handled, receiver } = held()
+      const both = [receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)]))), receiver.handle(await requestOf(batchOf("D2", [eventOf("S2", 1)])))]
+      await begun(2)
+      gates.forEach((open) => open())
+      expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200])
+      expect(handled.sort()).toEqual(["S1-1", "S2-1"])
+    })
+
+    it("gives it to the next attempt when the first never ends", async () => {
+      const { begun, clock, gates, handled, receiver } = held()
+      const batch = batchOf("D1", [eventOf("S1", 1)])
+      void receiver.handle(await requestOf(batch))
+      await begun(1)
+      clock.now = 59_999
+      expect((await receiver.handle(await requestOf(batch))).status).toBe(503)
+      clock.now = 60_000
+      const second = receiver.handle(await requestOf(batch))
+      await begun(2)
+      gates[1]!()
+      expect((await second).status).toBe(200)
+      expect(handled).toEqual(["S1-1"])
+    })
+  })
+
+  describe("refuses", () => {
+    const refusal = async (request: Request, options: Partial<DeliveryReceiverOptions> = {}) => {
+      const { calls, errors, receiver } = recording(options)
+      const answer = await receiver.handle(request)
+      const body = await answer.json() as { readonly status: number; readonly code: string; readonly detail: string }
+      expect(calls).toEqual([])
+      expect(body.status).toBe(answer.status)
+      return { answer, body, errors }
+    }
+
+    it("with 401 what is not signed, signed by another, changed, or old", async () => {
+      const batch = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
+      const good = await signed(batch)
+      const post = (headers: HeadersInit, body: Uint8Array<ArrayBuffer> = batch) => new Request("https://r.test", { method: "POST", headers, body })
+      const cases: ReadonlyArray<readonly [Request, string]> = [
+        [post({}), "header_missing"],
+        [post((await signed(batch, otherSecret)).headers), "signature_mismatch"],
+        [post(good.headers, bytesOf(batchOf("D1", [eventOf("S1", 2)]))), "signature_mismatch"],
+        [post(await signDelivery({ secrets: secret, deliveryId: "d", body: batch, now: new Date(Date.now() - 600_000) })), "timestamp_too_old"],
+        [post(await signDelivery({ secrets: secret, deliveryId: "d", body: batch, now: new Date(Date.now() + 600_000) })), "timestamp_in_future"]
+      ]
+      for (const [request, code] of cases) {
+        const { answer, body, errors } = await refusal(request)
+        expect([answer.status, body.code, errors]).toEqual([401, code, []])
+      }
+    })
+
+    it("with 401 a bad signature before it looks into the body", async () => {
+      const { body } = await refusal(new Request("https://r.test", { method: "POST", headers: (await signed(bytesOf("{}"))).headers, body: "no json" }))
+      expect(body.code).toBe("signature_mismatch")
+    })
+
+    const event = eventOf("S1", 1)
+    const malformed: ReadonlyArray<readonly [string, unknown]> = [
+      ["no JSON", "{"],
+      ["nothing", new Uint8Array()],
+      ["no UTF-8", Uint8Array.of(0x22, 0xff, 0x22)],
+      ["null", null],
+      ["a list", [batchOf("D", [event])]],
+      ["no deliveryId", { ...batchOf("D", [event]), deliveryId: undefined }],
+      ["an empty deliveryId", batchOf("", [event])],
+      ["an endless deliveryId", batchOf("x".repeat(1001), [event])],
+      ["no sentAt", { ...batchOf("D", [event]), sentAt: undefined }],
+      ["no events", { ...batchOf("D", [event]), events: undefined }],
+      ["an empty list of events", batchOf("D", [])],
+      ["events as an object", { ...batchOf("D", [event]), events: { length: 1, 0: event } }],
+      ["null as event", { ...batchOf("D", [event]), events: [event, null] }],
+      ["a number as eventId", { ...batchOf("D", [event]), events: [{ ...event, eventId: 1 }] }],
+      ["no type", { ...batchOf("D", [event]), events: [{ ...event, type: undefined }] }],
+      ["no shipment", { ...batchOf("D", [event]), events: [{ ...event, shipment: undefined }] }],
+      ["no shipmentId", { ...batchOf("D", [event]), events: [{ ...event, shipment: {} }] }],
+      ...[-1, 1.5, "1", 2 ** 53, null].map((sequence) => [`${JSON.stringify(sequence)} as sequence`, { ...batchOf("D", [event]), events: [{ ...event, sequence }] }] as const)
+    ]
+    it.each(malformed)("with 400 what is signed and no batch: %s", async (_, value) => {
+      const { answer, body, errors } = await refusal(await requestOf(value))
+      expect([answer.status, body.code, errors]).toEqual([400, "batch_malformed", []])
+    })
+
+    it("and says where a batch is wrong", async () => {
+      const { body } = await refusal(await requestOf({ ...batchOf("D", []), events: [event, { ...event, sequence: -1 }] }))
+      expect(body.detail).toBe("/events/1/sequence is not an integer from 0.")
+    })
+
+    it("with 413 a body that says it is too large, without reading it", async () => {
+      let pulled = 0
+      const body = new ReadableStream({ pull: (controller) => void (pulled++, controller.enqueue(new Uint8Array(1000))) }, { highWaterMark: 0 })
+      const request = new Request("https://r.test", { method: "POST", headers: { "content-length": "1000000" }, body, duplex: "half" } as RequestInit)
+      expect((await refusal(request, { mostBytes: 9_999 })).answer.status).toBe(413)
+      expect(pulled).toBe(0)
+    })
+
+    it("with 413 a body that turns out too large, as soon as it does", async () => {
+      let pulled = 0
+      let cancelled = false
+      const body = new ReadableStream({
+        pull: (controller) => void (pulled++, controller.enqueue(new Uint8Array(1000))),
+        cancel: () => {
+          cancelled = true
+        }
+      }, { highWaterMark: 0 })
+      const request = new Request("https://r.test", { method: "POST", headers: { "content-length": "5" }, body, duplex: "half" } as RequestInit)
+      const { answer, body: told } = await refusal(request, { mostBytes: 9_999 })
+      expect([answer.status, told.code]).toEqual([413, "body_too_large"])
+      expect([pulled, cancelled]).toEqual([10, true])
+    })
+
+    it("but takes a body of exactly the largest size, in any pieces", async () => {
+      const bytes = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
+      const body = new ReadableStream({
+        start: (controller) => {
+          for (const byte of bytes) controller.enqueue(Uint8Array.of(byte))
+          controller.close()
+        }
+      })
+      const { receiver } = recording({ mostBytes: bytes.length })
+      const { headers } = await signed(bytes)
+      const request = new Request("https://r.test", { method: "POST", headers, body, duplex: "half" } as RequestInit)
+      expect((await receiver.handle(request)).status).toBe(200)
+    })
+
+    it("with 413 raw bytes that are too many", async () => {
+      const { receiver } = recording({ mostBytes: 10 })
+      expect((await receiver.answer(await signed(bytesOf("x".repeat(11))))).status).toBe(413)
+    })
+
+    it("with 400 a body that breaks off", async () => {
+      const body = new ReadableStream({ pull: (controller) => controller.error(new Error("connection reset")) })
+      const { headers } = await signed(bytesOf("{}"))
+      const request = new Request("https://r.test", { method: "POST", headers, body, duplex: "half" } as RequestInit)
+      const { answer, body: told, errors } = await refusal(request)
+      expect([answer.status, told.code, errors]).toEqual([400, "body_incomplete", []])
+    })
+
+    it("with 405 what is not a POST", async () => {
+      const { answer } = await refusal(new Request("https://r.test"))
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"])
+    })
+  })
+
+  describe("when somebody else read the body", () => {
+    it("answers 500 and says what to do, here and there", async () => {
+      const { errors, receiver } = recording()
+      const request = await requestOf(batchOf("D1", [eventOf("S1", 1)]))
+      await request.json()
+      const answer = await receiver.handle(request)
+      const fix = expect.stringContaining("before any middleware that parses bodies")
+      expect([answer.status, await answer.json()]).toEqual([500, expect.objectContaining({ code: "raw_body_needed", detail: fix })])
+      expect(errors).toEqual([expect.objectContaining({ name: "RawBodyNeeded", message: fix })])
+    })
+
+    it("notices also that somebody is reading it", async () => {
+      const { receiver } = recording()
+      const request = await requestOf(batchOf("D1", [eventOf("S1", 1)]))
+      request.body!.getReader()
+      expect((await receiver.handle(request)).status).toBe(500)
+    })
+
+    it("does not take a parsed object for bytes", async () => {
+      const { errors, receiver } = recording()
+      const batch = batchOf("D1", [eventOf("S1", 1)])
+      const { headers } = await signed(bytesOf(batch))
+      for (const body of [batch, JSON.stringify(batch), undefined]) {
+        const answer = await receiver.answer({ headers, body: body as unknown as Uint8Array })
+        expect([answer.status, JSON.parse(answer.body)]).toEqual([500, expect.objectContaining({ detail: expect.stringContaining("express.raw") })])
+      }
+      expect(errors).toHaveLength(3)
+    })
+  })
+
+  it("takes raw bytes and Node's headers, and answers without a Response", async () => {
+    const { ids, receiver } = recording()
+    const { body, headers } = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
+    expect(await receiver.answer({ headers, body: Buffer.from(body) })).toEqual({ status: 200, headers: {}, body: "" })
+    expect(ids()).toEqual(["S1-1"])
+  })
+
+  it("is not misled by a buffer that is used again while it checks", async () => {
+    const { ids, receiver } = recording()
+    const { body, headers } = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
+    const pending = receiver.answer({ headers, body })
+    body.set(bytesOf(batchOf("D1", [eventOf("S1", 2)])))
+    expect((await pending).status).toBe(200)
+    expect(ids()).toEqual(["S1-1"])
+  })
+
+  it("asks for the secrets at each delivery where they are a function", async () => {
+    const current = [secret]
+    const { receiver } = recording({ secrets: async () => current })
+    const batch = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
+    expect((await receiver.answer(await signed(batch, otherSecret))).status).toBe(401)
+    current.unshift(otherSecret)
+    expect((await receiver.answer(await signed(batch, otherSecret))).status).toBe(200)
+  })
+
+  it("does not start with a secret that is none", () => {
+    for (const secrets of ["", "whsec_", []]) expect(() => recording({ secrets })).toThrow("ebhook secret")
+  })
+
+  it("takes the older signature only where it was told to", async () => {
+    const body = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
+    const older = { body, headers: await signXSignature({ secrets: secret, body }) }
+    expect((await recording().receiver.answer(older)).status).toBe(401)
+    expect((await recording({ signature: "x-signature" }).receiver.answer(older)).status).toBe(200)
+    expect((await recording({ signature: "x-signature" }).receiver.answer(await signed(body))).status).toBe(401)
+  })
+
+  it("keeps senders apart that share a memory", async () => {
+    const seen = new SeenInMemory()
+    const batch = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
+    for (const source of ["carrier-a", "carrier-b", undefined]) {
+      const { ids, receiver } = recording({ seen, source })
+      await receiver.receive(batch)
+      expect(ids()).toEqual(["S1-1"])
+    }
+  })
+
+  describe("reports", () => {
+    const report = async (options: Partial<DeliveryReceiverOptions>, ...deliveries: ReadonlyArray<ReadonlyArray<TransitEvent>>) => {
+      const { calls, receiver } = recording(options)
+      for (const [index, events] of deliveries.entries()) await receiver.receive(await signed(bytesOf(batchOf(`D${index}`, events))))
+      return calls.map(({ context }) => ({
+        missing: context.order.missing,
+        late: context.order.late.map(({ eventId }) => eventId),
+        outOfOrder: context.order.outOfOrder.map(({ eventId }) => eventId),
+        repeated: context.order.repeated.map(({ eventId }) => eventId)
+      }))
+    }
+    const quiet = { missing: [], late: [], outOfOrder: [], repeated: [] }
+
+    it("a gap when it opens, that it is still open, and who came late to fill it", async () => {
+      expect(await report({}, [eventOf("S", 1)], [eventOf("S", 5)], [eventOf("S", 6)], [eventOf("S", 3)], [eventOf("S", 2), eventOf("S", 4)])).toEqual([
+        quiet,
+        { ...quiet, missing: [{ shipmentId: "S", from: 2, to: 4, known: false }] },
+        { ...quiet, missing: [{ shipmentId: "S", from: 2, to: 4, known: true }] },
+        { ...quiet, late: ["S-3"], missing: [{ shipmentId: "S", from: 2, to: 2, known: true }, { shipmentId: "S", from: 4, to: 4, known: true }] },
+        { ...quiet, late: ["S-2", "S-4"] }
+      ])
+    })
+
+    it("each shipment by itself, from wherever its events begin", async () => {
+      expect(await report({}, [eventOf("A", 7), eventOf("B", 100)], [eventOf("A", 8), eventOf("B", 101)])).toEqual([quiet, quiet])
+    })
+
+    it("an event behind a later one of its shipment in the same delivery", async () => {
+      expect(await report({}, [eventOf("A", 1), eventOf("A", 3), eventOf("B", 1), eventOf("A", 2)])).toEqual([{ ...quiet, outOfOrder: ["A-2"] }])
+    })
+
+    it("what is earlier than the first event that came", async () => {
+      expect(await report({}, [eventOf("A", 5)], [eventOf("A", 2)])).toEqual([
+        quiet,
+        { ...quiet, late: ["A-2"], missing: [{ shipmentId: "A", from: 3, to: 4, known: false }] }
+      ])
+    })
+
+    it("another event with a number that was used", async () => {
+      expect(await report({}, [eventOf("A", 1)], [eventOf("A", 1, { eventId: "other" })])).toEqual([quiet, { ...quiet, repeated: ["other"] }])
+    })
+
+    it("nothing of a delivery whose handling failed: its numbers did not come", async () => {
+      let fail = true
+      const seen: Array<unknown> = []
+      const { receiver } = recording({
+        onEvents: (_, context) => {
+          if (fail) throw new Error("no")
+          seen.push(context.order.missing)
+        }
+      })
+      await receiver.answer(await signed(bytesOf(batchOf("D1", [eventOf("A", 1)]))))
+      fail = false
+      await receiver.answer(await signed(bytesOf(batchOf("D2", [eventOf("A", 3)]))))
+      await receiver.answer(await signed(bytesOf(batchOf("D1", [eventOf("A", 1)]))))
+      expect(seen).toEqual([[], [{ shipmentId: "A", from: 2, to: 2, known: false }]])
+    })
+
+    it("nothing at all where it is switched off", async () => {
+      expect(await report({ sequences: false }, [eventOf("A", 1)], [eventOf("A", 9)])).toEqual([quiet, quiet])
+    })
+  })
+})

@@ -1,0 +1,39 @@
+/** A server that answers from a script, in place of `fetch`. */
+
+export interface Received {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  readonly url: string
+  readonly headers: Headers
+  readonly body: unknown
+  readonly init: RequestInit
+}
+
+export type Answering = (request: Received, count: number) => Response | Promise<Response>
+
+/** Writes down what it receives; `answer` gets the request and how many came before. */
+export const scriptedServer = (answer: Answering) => {
+  const received: Array<Received> = []
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const request = new Request(url, init)
+    const text = await request.text()
+    const { pathname, search } = new URL(url)
+    const seen = { method: request.method, path: pathname + search, url, headers: request.headers, body: text === "" ? undefined : JSON.parse(text), init }
+    received.push(seen)
+    const response = Promise.resolve(answer(seen, received.length - 1))
+    // as fetch does: an aborted call ends at once, whatever the server does
+    return Promise.race([
+      response,
+      new Promise<never>((_, reject) => init.signal?.addEventListener("abort", () => reject(init.signal!.reason)))
+    ])
+  }
+  return { received, fetch }
+}
+
+export const json = (body: unknown, status = 200, headers: HeadersInit = {}): Response => Response.json(body, { status, headers })
+
+export const problem = (status: number, body: object = {}, headers: HeadersInit = {}): Response =>
+  Response.json({ status, title: "No", ...body }, { status, headers: { "content-type": "application/problem+json", ...headers } })
+
+export const never = (): Promise<Response> => new Promise(() => {})

@@ -1,0 +1,37 @@
+/** How finding out who calls, and what they may, can fail. */
+import { Schema } from "effect"
+
+/** No credentials came, or none that are valid. One answer for all reasons, so that guessing learns nothing. */
+export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
+  /** Whether any credential was sent at all. */
+  presented: Schema.Boolean
+}) {
+  override get message(): string {
+    return this.presented
+      ? "The credentials are not valid here. Check the API key or token, or ask the operator for a new one."
+      : "Send an API key in X-API-Key, or a JWT as a bearer token."
+  }
+}
+
+/** The caller is known but may not do this. */
+export class NotPermitted extends Schema.TaggedError<NotPermitted>()("NotPermitted", {
+  needed: Schema.String
+}) {
+  override get message(): string {
+    return `This needs the role ${this.needed}. Ask the operator for a key that has it.`
+  }
+}
+
+/** No tenant of this id. Only operators can meet this. */
+export class TenantNotFound extends Schema.TaggedError<TenantNotFound>()("TenantNotFound", { tenantId: Schema.String }) {
+  override get message(): string {
+    return `No tenant ${this.tenantId}. Create it with PUT /operator/v1/tenants/${this.tenantId}.`
+  }
+}
+
+/** No live API key of this id in the tenant. */
+export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }) {
+  override get message(): string {
+    return `No live API key ${this.id} in this tenant. It may have been revoked already.`
+  }
+}

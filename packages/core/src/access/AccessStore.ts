@@ -1,0 +1,37 @@
+/** Storage port: tenants, API keys, and what each client may see. */
+import { Context, type Effect, type Option } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { StoredApiKey } from "./model/ApiKey.ts"
+import type { Principal } from "./model/Principal.ts"
+
+export interface Tenant {
+  readonly tenantId: string
+  readonly name: string
+  /** Host names whose public lookups belong to this tenant. */
+  readonly hosts: ReadonlyArray<string>
+}
+
+/** What one credential source says a client may see. */
+export interface ClientAccess {
+  readonly client: string
+  readonly origin: Principal["origin"]
+  readonly seesAll: boolean
+  readonly accounts: ReadonlyArray<string>
+}
+
+export class AccessStore extends Context.Service<AccessStore, {
+  /** Creates the tenant or changes its name and hosts. */
+  readonly putTenant: (tenant: Tenant) => Effect.Effect<void, StorageError>
+  readonly findTenant: (tenantId: string) => Effect.Effect<Option.Option<Tenant>, StorageError>
+  readonly listTenants: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
+  /** Writes to a tenant's keys are serialised until the transaction ends, so that what a client may see is computed from all of them. */
+  readonly addKey: (tenantId: string, key: StoredApiKey) => Effect.Effect<void, StorageError>
+  /** Only keys that were not revoked. Read at every request, so a revocation works at once on every node. */
+  readonly findKey: (tenantId: string, id: string) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
+  /** The revoked key, or `None` when no live key has this id. */
+  readonly revokeKey: (tenantId: string, id: string) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
+  /** Live keys of one name: the same client. */
+  readonly keysOf: (tenantId: string, name: string) => Effect.Effect<ReadonlyArray<StoredApiKey>, StorageError>
+  /** Replaces what one source says of a client. Publishing reads it in its own transaction. */
+  readonly putClientAccess: (tenantId: string, access: ClientAccess) => Effect.Effect<void, StorageError>
+}>()("@waybill/core/access/AccessStore") {}

@@ -1,0 +1,17 @@
+/** Port: from a request's headers to whoever is calling. A host with its own log-in replaces it. */
+import { Context, type Effect } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { Unauthenticated } from "./AccessErrors.ts"
+import type { Principal } from "./model/Principal.ts"
+
+export interface PresentedRequest {
+  readonly method: string
+  /** Path and query as received. */
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+export class Authenticator extends Context.Service<Authenticator, {
+  readonly authenticate: (request: PresentedRequest) => Effect.Effect<Principal, Unauthenticated | StorageError>
+}>()("@waybill/core/access/Authenticator") {}

@@ -1,0 +1,59 @@
+/** API keys: what a caller shows, and what is kept of it. */
+import { Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import { Result } from "effect"
+import { AccountNumber, ClientName } from "../../shared/Identifier.ts"
+import { isUniqueId } from "../../shared/UniqueIds.ts"
+
+const CarrierNumber = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9-]{1,20}$/u, { message: "A DOT or MC number is 1 to 20 letters, digits or hyphens." })
+)
+
+/** What the operator asks for. */
+export const ApiKeyRequest = Schema.Struct({
+  name: ClientName,
+  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])),
+  accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
+  dot: Schema.optionalKey(CarrierNumber),
+  mc: Schema.optionalKey(CarrierNumber)
+}).annotate({ identifier: "ApiKeyRequest" })
+export type ApiKeyRequest = typeof ApiKeyRequest.Type
+
+/** What is stored of a key: never the secret part, only its hash. */
+export interface StoredApiKey {
+  readonly id: string
+  readonly name: string
+  readonly roles: ReadonlyArray<"carrier" | "customer">
+  readonly accounts: ReadonlyArray<string>
+  readonly dot?: string
+  readonly mc?: string
+  /** SHA-256 of the whole key. The key holds 256 random bits, so a slow hash would add nothing. */
+  readonly hash: Uint8Array
+}
+
+/** The parts of a presented key that say where to look. The tenant stands in it so that no lookup crosses tenants. */
+export interface KeyAddress {
+  readonly tenantId: string
+  readonly id: string
+}
+
+const encoder = new TextEncoder()
+
+export const formatApiKey = (address: KeyAddress, secret: Uint8Array): string =>
+  `wb.${Base64Url.encode(encoder.encode(address.tenantId))}.${address.id}.${Base64Url.encode(secret)}`
+
+/** Where a presented key would be kept, or `undefined` when it cannot be one of ours. */
+export const keyAddress = (key: string): KeyAddress | undefined => {
+  const match = /^wb\.([A-Za-z0-9_-]{2,90})\.([0-9a-f-]{36})\.[A-Za-z0-9_-]{43}$/.exec(key)
+  if (match === null) return undefined
+  const tenant = Result.getOrUndefined(Base64Url.decodeString(match[1]!))
+  return tenant !== undefined && /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/.test(tenant) && isUniqueId(match[2]!) ? { tenantId: tenant, id: match[2]! } : undefined
+}
+
+/** Compares without telling, by its duration, where two hashes differ. */
+export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!
+  return difference === 0
+}

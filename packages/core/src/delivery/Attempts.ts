@@ -1,0 +1,149 @@
+/** One attempt: sign the frozen bytes, send them, and say what it means for the delivery. */
+import { Effect, Exit } from "effect"
+import * as Clock from "effect/Clock"
+import * as Random from "effect/Random"
+import { spanFrom } from "../shared/TraceContext.ts"
+import type { AttemptRecord, ClaimedLane } from "./DeliveryQueue.ts"
+import type { Hmac } from "./Hmac.ts"
+import { AttemptOutcome } from "./model/AttemptOutcome.ts"
+import { decideRetry } from "./model/RetryDecision.ts"
+import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
+import type { WebhookSender } from "./WebhookSender.ts"
+
+/** A frozen delivery, its attempt counted. */
+export interface Attempt {
+  readonly tenantId: string
+  readonly lane: ClaimedLane
+  readonly deliveryId: string
+  /** Counts this one. */
+  readonly attempt: number
+  /** The same since the last manual retry. */
+  readonly tries: number
+  readonly body: Uint8Array
+  readonly events: number
+  readonly traceparent: string | undefined
+  /** Live signing keys, newest first; `undefined` when they cannot be read. */
+  readonly keys: ReadonlyArray<Uint8Array> | undefined
+}
+
+/** What an attempt means for its delivery. */
+export interface Verdict {
+  readonly state: "delivered" | "waiting" | "dead"
+  readonly dueInMillis: number
+  readonly uncount: boolean
+  readonly record: AttemptRecord
+  /** For the breaker: it counts only what says something about the destination. */
+  readonly health: "up" | "down" | "unknown"
+  /** Why the lane is to be paused. */
+  readonly pause: string | undefined
+}
+
+const unsignable = AttemptOutcome.Failed({
+  failure: "signing",
+  detail: "The signing secret of this subscription cannot be read. Ask the operator to register it again."
+})
+
+/** Sends one attempt and never fails; an interrupted one says so. */
+export const runAttempt = (
+  services: { readonly sender: WebhookSender["Service"]; readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
+  attempt: Attempt
+): Effect.Effect<Verdict> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
+      restore(attempted(services, attempt, startedAt)).pipe(
+        Effect.exit,
+        Effect.flatMap((exit) => {
+          // a sender that dies or is interrupted leaves an unknown answer behind; the delivery goes out again
+          const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
+          return Effect.zipWith(Clock.currentTimeMillis, Random.next, (endedAt, jitter) =>
+            verdictOf(attempt, outcome, startedAt, endedAt, jitter))
+        })
+      ))
+  )
+
+const attempted = (
+  { hmac, sender, timeoutMillis }: Parameters<typeof runAttempt>[0],
+  attempt: Attempt,
+  startedAt: number
+): Effect.Effect<AttemptOutcome> => {
+  if (attempt.keys === undefined || attempt.keys.length === 0) return Effect.succeed(unsignable)
+  const timestampSeconds = Math.floor(startedAt / 1000)
+  const { body, deliveryId, keys, lane } = attempt
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "webhook-id": deliveryId,
+    "webhook-timestamp": String(timestampSeconds),
+    "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body })
+  }
+  if (lane.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
+  const parent = spanFrom(attempt.traceparent)
+  const request = { url: lane.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
+  if (parent === undefined) return sender.send(request)
+  return sender.send(request).pipe(
+    Effect.tap((outcome) => Effect.annotateCurrentSpan("waybill.outcome", outcome._tag)),
+    Effect.withSpan("webhook.attempt", {
+      parent,
+      kind: "client",
+      attributes: {
+        "waybill.tenant": attempt.tenantId,
+        "waybill.subscription": lane.laneId,
+        "waybill.delivery": deliveryId,
+        "waybill.attempt": attempt.attempt,
+        "waybill.events": attempt.events
+      }
+    })
+  )
+}
+
+/** What an outcome means, given how often this delivery was tried. */
+export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
+  const base = { attempt: attempt.attempt, at, durationMillis: Math.max(0, endedAt - at) }
+  switch (outcome._tag) {
+    case "Accepted":
+      return {
+        state: "delivered",
+        dueInMillis: 0,
+        uncount: false,
+        record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) },
+        health: "up",
+        pause: undefined
+      }
+    case "Gone":
+      return {
+        state: "waiting",
+        dueInMillis: 0,
+        uncount: false,
+        record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) },
+        health: "unknown",
+        pause: "The receiver answered 410 Gone."
+      }
+    case "Interrupted":
+      return {
+        state: "waiting",
+        dueInMillis: 0,
+        uncount: true,
+        record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." },
+        health: "unknown",
+        pause: undefined
+      }
+    case "Failed": {
+      const decision = decideRetry(attempt.lane.policy, attempt.tries, jitter, outcome.retryAfterSeconds)
+      return {
+        state: decision._tag === "GiveUp" ? "dead" : "waiting",
+        dueInMillis: decision._tag === "GiveUp" ? 0 : Math.ceil(decision.seconds * 1000),
+        uncount: false,
+        record: {
+          ...base,
+          outcome: outcome.failure,
+          ...(outcome.status === undefined ? {} : { status: outcome.status }),
+          detail: outcome.detail,
+          ...excerptOf(outcome.excerpt)
+        },
+        health: "down",
+        pause: undefined
+      }
+    }
+  }
+}
+
+const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? {} : { excerpt }

@@ -1,0 +1,145 @@
+/** What operators see of deliveries, and how they send them again. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { fault } from "../shared/Fault.ts"
+import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { isUniqueId } from "../shared/UniqueIds.ts"
+import { DeliveryNotFound, DeliveryNotRetryable, LaneNotFound } from "./DeliveryErrors.ts"
+import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type LaneStatus } from "./DeliveryQueue.ts"
+import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
+import { wrap } from "./model/Envelope.ts"
+import { Wakeups } from "./Wakeups.ts"
+
+export const DeliveryListQuery = Schema.Struct({
+  state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>)),
+  subscriptionId: Schema.optionalKey(Schema.String),
+  since: Schema.optionalKey(InstantText),
+  cursor: Schema.optionalKey(Schema.String),
+  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit is an integer from 1 to 500." })))
+})
+
+/** Body of the recover call. */
+export const RecoverCall = Schema.Struct({ since: InstantText }).annotate({ identifier: "RecoverCall" })
+
+const defaultLimit = 100
+
+/** A delivery as it is shown; instants as UTC text. */
+export interface DeliveryView {
+  readonly deliveryId: string
+  readonly subscriptionId: string
+  readonly state: DeliveryState
+  readonly createdAt: string
+  readonly settledAt: string | null
+  readonly nextAttemptAt: string | null
+  readonly events: number
+  readonly attempts: ReadonlyArray<{
+    readonly attempt: number
+    readonly at: string
+    readonly durationMillis: number
+    readonly outcome: string
+    readonly status: number | null
+    readonly detail: string | null
+    readonly answer: string | null
+  }>
+}
+
+export interface DeliveryBodyView extends DeliveryView {
+  readonly endpointUrl: string
+  /** The exact bytes of every attempt, as text. */
+  readonly body: string
+}
+
+export class Deliveries extends Context.Service<Deliveries, {
+  /** Oldest first. `nextCursor` is null at the end. */
+  readonly list: (tenantId: string, query: unknown) => Effect.Effect<
+    { readonly data: ReadonlyArray<DeliveryView>; readonly nextCursor: string | null },
+    InvalidInput | StorageError
+  >
+  readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
+  /** The same bytes under the same id once more, with a full series of attempts. */
+  readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotRetryable | StorageError>
+  /** Every dead letter of the subscription since then goes out again, under the same ids. Answers how many. */
+  readonly recover: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
+  /** State of the subscription's lane, and why. */
+  readonly laneStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<LaneStatus, LaneNotFound | StorageError>
+}>()("@waybill/core/delivery/Deliveries") {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const wakeups = yield* Wakeups
+      const decodeQuery = decodeInput(DeliveryListQuery, { closed: true })
+      const decodeRecover = decodeInput(RecoverCall, { closed: true })
+
+      const laneStatus = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
+        const status = isUniqueId(laneId) ? yield* queue.laneStatus(tenantId, laneId) : Option.none()
+        if (Option.isNone(status)) return yield* new LaneNotFound({ laneId })
+        return status.value
+      })
+
+      const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown) {
+        const query = yield* decodeQuery(input)
+        if (query.cursor !== undefined && !isUniqueId(query.cursor)) {
+          return yield* InvalidInput.of(fault(["cursor"], "cursor comes from nextCursor of the page before."))
+        }
+        if (query.subscriptionId !== undefined && !isUniqueId(query.subscriptionId)) return { data: [], nextCursor: null }
+        const limit = query.limit ?? defaultLimit
+        const rows = yield* queue.list(tenantId, {
+          state: query.state,
+          laneId: query.subscriptionId,
+          since: query.since === undefined ? undefined : parseInstant(query.since),
+          after: query.cursor,
+          limit: limit + 1
+        })
+        const data = rows.slice(0, limit)
+        return { data: data.map(viewOf), nextCursor: rows.length > limit ? data[limit - 1]!.deliveryId : null }
+      })
+
+      const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
+        const found = isUniqueId(deliveryId) ? yield* queue.find(tenantId, deliveryId) : Option.none<DeliveryDetail>()
+        if (Option.isNone(found)) return yield* new DeliveryNotFound({ deliveryId })
+        const { endpointUrl, envelope, payloads, sentAt } = found.value
+        const body = new TextDecoder().decode(wrap(envelope, deliveryId, sentAt, payloads))
+        return { ...viewOf(found.value), endpointUrl, body }
+      })
+
+      const retry = Effect.fn("Deliveries.retry")(function*(tenantId: string, deliveryId: string) {
+        const before = isUniqueId(deliveryId) ? yield* queue.retry(tenantId, deliveryId) : Option.none<DeliveryState>()
+        if (Option.isNone(before)) return yield* new DeliveryNotFound({ deliveryId })
+        const state = before.value
+        if (state === "sending" || state === "cancelled") return yield* new DeliveryNotRetryable({ deliveryId, state })
+        yield* wakeups.wake(tenantId)
+      })
+
+      const recover = Effect.fn("Deliveries.recover")(function*(tenantId: string, subscriptionId: string, input: unknown) {
+        const call = yield* decodeRecover(input)
+        yield* laneStatus(tenantId, subscriptionId)
+        const count = yield* queue.recover(tenantId, subscriptionId, parseInstant(call.since)!)
+        yield* wakeups.wake(tenantId)
+        return count
+      })
+
+      return Deliveries.of({ list, get, retry, recover, laneStatus })
+    })
+  )
+}
+
+const viewOf = (delivery: DeliverySummary): DeliveryView => ({
+  deliveryId: delivery.deliveryId,
+  subscriptionId: delivery.laneId,
+  state: delivery.state,
+  createdAt: formatInstant(delivery.createdAt),
+  settledAt: delivery.settledAt === undefined ? null : formatInstant(delivery.settledAt),
+  nextAttemptAt: delivery.dueAt === undefined ? null : formatInstant(delivery.dueAt),
+  events: delivery.events,
+  attempts: delivery.attempts.map((attempt) => ({
+    attempt: attempt.attempt,
+    at: formatInstant(attempt.at),
+    durationMillis: attempt.durationMillis,
+    outcome: attempt.outcome,
+    status: attempt.status ?? null,
+    detail: attempt.detail ?? null,
+    answer: attempt.excerpt ?? null
+  }))
+})

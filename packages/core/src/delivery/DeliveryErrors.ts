@@ -1,0 +1,35 @@
+/** How operating deliveries and secrets can fail. */
+import { Schema } from "effect"
+
+/** No delivery of this id in the tenant. */
+export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("DeliveryNotFound", { deliveryId: Schema.String }) {
+  override get message(): string {
+    return `No delivery ${this.deliveryId} in this tenant. Take the id from the list of deliveries or from a receiver's webhook-id.`
+  }
+}
+
+/** The delivery cannot go out again from the state it is in. */
+export class DeliveryNotRetryable extends Schema.TaggedError<DeliveryNotRetryable>()("DeliveryNotRetryable", {
+  deliveryId: Schema.String,
+  state: Schema.String
+}) {
+  override get message(): string {
+    return this.state === "sending"
+      ? `Delivery ${this.deliveryId} is being sent right now. Wait for the outcome of that attempt.`
+      : `Delivery ${this.deliveryId} is ${this.state}: its subscription was deleted, so there is nowhere to send it.`
+  }
+}
+
+/** No lane, and so no subscription, of this id in the tenant. */
+export class LaneNotFound extends Schema.TaggedError<LaneNotFound>()("LaneNotFound", { laneId: Schema.String }) {
+  override get message(): string {
+    return `No subscription ${this.laneId} in this tenant. It may have been deleted.`
+  }
+}
+
+/** A stored secret cannot be opened with any key this process has. */
+export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", { hmacSecretId: Schema.String }) {
+  override get message(): string {
+    return `Secret ${this.hmacSecretId} was sealed with a key this process does not have. Start it with the WAYBILL_SEALING_KEY that sealed it.`
+  }
+}

@@ -1,0 +1,32 @@
+/** What the engine counts. */
+import { Metric } from "effect"
+
+export const attemptsTotal = Metric.counter("waybill_delivery_attempts_total", {
+  description: "Webhook attempts, by outcome.",
+  incremental: true
+})
+
+export const deliveredEventsTotal = Metric.counter("waybill_delivered_events_total", {
+  description: "Events in accepted deliveries.",
+  incremental: true
+})
+
+export const deadLettersTotal = Metric.counter("waybill_dead_letters_total", {
+  description: "Deliveries that used up their attempts.",
+  incremental: true
+})
+
+export const pausedLanesTotal = Metric.counter("waybill_lanes_paused_total", {
+  description: "Subscriptions paused because their receiver answered 410.",
+  incremental: true
+})
+
+export const lostLeasesTotal = Metric.counter("waybill_lost_leases_total", {
+  description: "Leases another process took over while this one still held the lane.",
+  incremental: true
+})
+
+export const attemptSeconds = Metric.histogram("waybill_delivery_attempt_seconds", {
+  description: "How long attempts took.",
+  boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
+})

@@ -1,0 +1,48 @@
+/** How a delivery worker behaves: one record of defaults, overridden where it differs. */
+import { Context, Layer } from "effect"
+
+export class DeliveryOptions extends Context.Service<DeliveryOptions, {
+  /** Attempts one process has under way at the same time. */
+  readonly concurrency: number
+  /** Attempts one lane has under way at the same time: what a hanging receiver can hold. */
+  readonly laneConcurrency: number
+  /** Lanes one process leases at the same time. */
+  readonly maxLanes: number
+  /** The whole attempt, from name lookup to the last byte read, in milliseconds. */
+  readonly attemptTimeoutMillis: number
+  /** How long a lease lasts without a heartbeat. Longer than the attempt; a killed process's claims are taken up after it. */
+  readonly leaseMillis: number
+  /** How long an idle worker waits before it asks the queue without having been woken. */
+  readonly pollMillis: number
+  /** Bytes of one request body, at most, unless a single event is larger. */
+  readonly maxBatchBytes: number
+  /** Bytes of bodies in memory, about. */
+  readonly maxBytesInFlight: number
+  /** How long a stop waits for attempts under way. */
+  readonly drainMillis: number
+  /** How long settled deliveries stay visible to operators. */
+  readonly keepSettledMillis: number
+}>()("@waybill/core/delivery/DeliveryOptions") {
+  static readonly defaults: DeliveryOptions["Service"] = {
+    concurrency: 1024,
+    laneConcurrency: 16,
+    maxLanes: 512,
+    attemptTimeoutMillis: 15_000,
+    leaseMillis: 20_000,
+    pollMillis: 1_000,
+    maxBatchBytes: 1024 * 1024,
+    maxBytesInFlight: 64 * 1024 * 1024,
+    drainMillis: 10_000,
+    keepSettledMillis: 30 * 86_400_000
+  }
+
+  static readonly layer = (options: Partial<DeliveryOptions["Service"]> = {}): Layer.Layer<DeliveryOptions> => {
+    const merged = { ...DeliveryOptions.defaults, ...options }
+    if (merged.leaseMillis <= merged.attemptTimeoutMillis) {
+      throw new RangeError(
+        `leaseMillis (${merged.leaseMillis}) must be longer than attemptTimeoutMillis (${merged.attemptTimeoutMillis}); otherwise a lane is taken over while its attempt is still under way.`
+      )
+    }
+    return Layer.succeed(DeliveryOptions, merged)
+  }
+}

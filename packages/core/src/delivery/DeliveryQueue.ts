@@ -1,0 +1,243 @@
+/**
+ * Storage port: lanes, what waits in them, and deliveries.
+ *
+ * All values are plain: ids, instants in milliseconds since 1970 by the store's own clock, and bytes. The engine decides;
+ * the store keeps, claims and fences. Entries are put in by the areas' own stores, in the transaction that stores what
+ * they refer to.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { Breaker } from "./model/Breaker.ts"
+import type { DeliveryPolicy } from "./model/DeliveryPolicy.ts"
+import type { DeliveryState } from "./model/DeliveryState.ts"
+import type { Envelope } from "./model/Envelope.ts"
+import type { SealedVersion } from "./SecretStore.ts"
+
+/** `active` sends; `paused` holds what comes; `inactive` holds what was there, and its owner queues nothing more. */
+export type LaneState = "active" | "paused" | "inactive"
+
+/** What an area says of a lane. The lane's id is the subscription's. */
+export interface LaneSettings {
+  readonly laneId: string
+  /** Which kind of stored bytes its entries refer to, such as `transit-events`. */
+  readonly source: string
+  readonly endpointUrl: string
+  readonly hmacSecretId: string
+  readonly policy: DeliveryPolicy
+  readonly envelope: Envelope
+  readonly state: LaneState
+}
+
+/** A lane's state, and why the engine changed it when it did. */
+export interface LaneStatus {
+  readonly state: LaneState
+  readonly reason: string | undefined
+  /** When the state last changed. */
+  readonly since: number
+}
+
+/** A lease on a lane. Every write that follows a claim shows it; a stale one changes nothing. */
+export interface LaneLease {
+  readonly laneId: string
+  readonly token: number
+}
+
+/** Something waiting, with its bytes. */
+export interface ClaimedEntry {
+  /** The store's own handle. */
+  readonly ref: number
+  readonly key: string
+  readonly sequence: number
+  readonly orderId: string
+  readonly size: number
+  readonly payload: Uint8Array
+  readonly traceparent: string | undefined
+}
+
+/** A frozen delivery whose next attempt is due, or whose sender died. */
+export interface DueDelivery {
+  readonly deliveryId: string
+  readonly sentAt: number
+  /** Attempts so far in all, and since the last manual retry. */
+  readonly attempt: number
+  readonly tries: number
+  /** Its sender's lease ran out before an outcome was written. */
+  readonly orphaned: boolean
+  /** Entries in it. */
+  readonly events: number
+  /** Their bytes; a store may hand out several of them joined by commas as one. */
+  readonly payloads: ReadonlyArray<Uint8Array>
+  readonly traceparent: string | undefined
+}
+
+/** A lane under our lease, with what could go out now. */
+export interface ClaimedLane extends LaneLease {
+  readonly endpointUrl: string
+  readonly hmacSecretId: string
+  readonly secrets: ReadonlyArray<SealedVersion>
+  readonly bodySignature: boolean
+  readonly policy: DeliveryPolicy
+  readonly envelope: Envelope
+  readonly breaker: Breaker
+  readonly rateMark: number | undefined
+  /** Counts arrivals the store has told this lane of; shown again at release. */
+  readonly arrivals: number
+  readonly due: ReadonlyArray<DueDelivery>
+  /** From after the lane's cursor, wrapping round; keys of unsettled deliveries left out. */
+  readonly waiting: ReadonlyArray<ClaimedEntry>
+  /** Whether more waits than was handed out. */
+  readonly more: boolean
+}
+
+export interface ClaimRequest {
+  readonly tenantId: string
+  /** Lanes to lease anew, at most. */
+  readonly maxLanes: number
+  /** Lanes already leased that have room for more. */
+  readonly refill: ReadonlyArray<LaneLease>
+  readonly leaseMillis: number
+  /** Deliveries one lane may be handed, at most. */
+  readonly deliveriesPerLane: number
+  /** Bytes handed out per lane, about. */
+  readonly bytesPerLane: number
+}
+
+export interface Claim {
+  /** The store's clock. */
+  readonly now: number
+  readonly lanes: ReadonlyArray<ClaimedLane>
+}
+
+/** A batch to freeze: its attempt is counted now. */
+export interface FreshDelivery {
+  readonly deliveryId: string
+  readonly sentAt: number
+  /** In the order of the body. */
+  readonly entries: ReadonlyArray<Pick<ClaimedEntry, "ref" | "key" | "sequence">>
+  readonly traceparent: string | undefined
+}
+
+export interface Freeze extends LaneLease {
+  readonly rateMark: number
+  /** Key after which the next claim starts looking. */
+  readonly cursor: string | undefined
+  readonly fresh: ReadonlyArray<FreshDelivery>
+  /** Frozen deliveries to attempt again. */
+  readonly again: ReadonlyArray<string>
+}
+
+/** What an attempt left behind; kept with the delivery, shown to operators. */
+export interface AttemptRecord {
+  readonly attempt: number
+  readonly at: number
+  readonly durationMillis: number
+  readonly outcome: string
+  readonly status?: number
+  readonly detail?: string
+  readonly excerpt?: string
+}
+
+export interface Settlement extends LaneLease {
+  readonly deliveryId: string
+  readonly state: "delivered" | "waiting" | "dead"
+  /** Milliseconds until the next attempt, when `waiting`. */
+  readonly dueInMillis: number
+  /** The attempt did not count: this process stopped before it had an answer. */
+  readonly uncount: boolean
+  readonly record: AttemptRecord | undefined
+}
+
+export interface LaneSettlement extends LaneLease {
+  readonly breaker: Breaker
+  /** The receiver answered 410: pause, and say why. */
+  readonly pause: string | undefined
+  /** Gives the lease back. Otherwise it is kept. */
+  readonly release: {
+    readonly arrivals: number
+    /** Whether waiting entries may have become sendable. */
+    readonly progress: boolean
+    /** Not before this many milliseconds, for rate or breaker. */
+    readonly notBeforeMillis: number
+  } | undefined
+}
+
+export interface DeliverySummary {
+  readonly deliveryId: string
+  readonly laneId: string
+  readonly state: DeliveryState
+  readonly createdAt: number
+  /** When it reached its final state. */
+  readonly settledAt: number | undefined
+  /** When it goes out next. */
+  readonly dueAt: number | undefined
+  readonly events: number
+  readonly attempts: ReadonlyArray<AttemptRecord>
+}
+
+export interface DeliveryDetail extends DeliverySummary {
+  readonly endpointUrl: string
+  readonly sentAt: number
+  readonly envelope: Envelope
+  readonly payloads: ReadonlyArray<Uint8Array>
+}
+
+export interface DeliveryQuery {
+  readonly state: DeliveryState | undefined
+  readonly laneId: string | undefined
+  /** Created at or after. */
+  readonly since: number | undefined
+  /** Only ids after this one; ids sort by creation. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+export interface QueueDepth {
+  readonly waitingEntries: number
+  readonly unsettled: number
+  readonly dead: number
+  /** Milliseconds the longest due lane has been due. */
+  readonly lagMillis: number
+}
+
+export class DeliveryQueue extends Context.Service<DeliveryQueue, {
+  readonly openLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
+  /** Changes everything but the source and envelope. Turning `active` makes the lane due. */
+  readonly changeLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
+  /** Removes the lane and what waits in it; unsettled deliveries end as `cancelled`. */
+  readonly closeLane: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
+  readonly laneStatus: (tenantId: string, laneId: string) => Effect.Effect<Option.Option<LaneStatus>, StorageError>
+
+  /** Tenants with a lane due or an arrival, longest due first, and how long until the next lane is due otherwise. */
+  readonly tenantsDue: (limit: number) => Effect.Effect<{
+    readonly tenantIds: ReadonlyArray<string>
+    readonly nextDueInMillis: number | undefined
+  }, StorageError>
+  readonly claim: (request: ClaimRequest) => Effect.Effect<Claim, StorageError>
+  /** Freezes batches and counts attempts. Answers the lanes whose lease still held; only those may send. */
+  readonly freeze: (tenantId: string, lanes: ReadonlyArray<Freeze>) => Effect.Effect<ReadonlySet<string>, StorageError>
+  /**
+   * Writes outcomes and gives leases back; where the lease was lost, the attempt is recorded and nothing else changes.
+   * Settling the same twice changes nothing more. Answers whether a lane that was given back is due at once.
+   */
+  readonly settle: (
+    tenantId: string,
+    outcomes: { readonly deliveries: ReadonlyArray<Settlement>; readonly lanes: ReadonlyArray<LaneSettlement> }
+  ) => Effect.Effect<boolean, StorageError>
+  /** Extends leases. Answers the lanes that are still ours. */
+  readonly heartbeat: (
+    tenantId: string,
+    leases: ReadonlyArray<LaneLease>,
+    leaseMillis: number
+  ) => Effect.Effect<ReadonlySet<string>, StorageError>
+
+  readonly list: (tenantId: string, query: DeliveryQuery) => Effect.Effect<ReadonlyArray<DeliverySummary>, StorageError>
+  readonly find: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryDetail>, StorageError>
+  /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone. */
+  readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
+  /** Makes every dead letter of the lane that died since then due again, under the same ids. Answers how many. */
+  readonly recover: (tenantId: string, laneId: string, since: number) => Effect.Effect<number, StorageError>
+  /** Removes settled deliveries older than this. Answers how many; at most a few thousand a call. */
+  readonly prune: (tenantId: string, settledBefore: number) => Effect.Effect<number, StorageError>
+  /** For metrics; approximate. */
+  readonly depth: Effect.Effect<QueueDepth, StorageError>
+}>()("@waybill/core/delivery/DeliveryQueue") {}

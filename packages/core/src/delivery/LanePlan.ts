@@ -1,0 +1,60 @@
+/** What of a claimed lane goes out now: retries first, then new batches, within room, rate and breaker. */
+import type { ClaimedEntry, ClaimedLane, DueDelivery } from "./DeliveryQueue.ts"
+import { cutBatches } from "./model/Batch.ts"
+import { breakerState } from "./model/Breaker.ts"
+import { takeFromRate } from "./model/RateLimit.ts"
+import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
+
+export interface LanePlan {
+  /** Frozen deliveries to attempt again. */
+  readonly again: ReadonlyArray<DueDelivery>
+  /** New batches to freeze and send. */
+  readonly batches: ReadonlyArray<ReadonlyArray<ClaimedEntry>>
+  /** Deliveries whose every sender died; they end as dead letters. */
+  readonly hopeless: ReadonlyArray<DueDelivery>
+  readonly rateMark: number
+  /** Whether something sendable was left behind. */
+  readonly more: boolean
+  /** Milliseconds until it may go out, when rate or breaker held it back. */
+  readonly notBeforeMillis: number
+  /** The last key that was cut; the next claim looks on from there. */
+  readonly cursor: string | undefined
+}
+
+export interface PlanLimits {
+  /** Attempts the lane may start now. */
+  readonly room: number
+  /** Attempts of the lane under way. */
+  readonly underWay: number
+  readonly maxBatchBytes: number
+}
+
+export const planLane = (lane: ClaimedLane, now: number, limits: PlanLimits): LanePlan => {
+  const hopeless = lane.due.filter((each) => each.orphaned && !maySendAgainAfterCrash(lane.policy, each.tries))
+  const due = hopeless.length === 0 ? lane.due : lane.due.filter((each) => !hopeless.includes(each))
+  const state = breakerState(lane.breaker, now)
+  const room = state === "closed" ? limits.room : state === "open" || limits.underWay > 0 ? 0 : Math.min(limits.room, 1)
+  const heldByBreaker = state === "open" ? lane.breaker.openUntil! - now : 0
+
+  const retries = Math.min(due.length, room)
+  const cut = cutBatches(lane.waiting, {
+    maxSize: lane.policy.batchMaxSize,
+    maxBytes: limits.maxBatchBytes,
+    maxBatches: room - retries
+  })
+  const wanted = retries + cut.length
+  const grant = takeFromRate(lane.policy.rateLimitPerMinute, lane.rateMark, now, wanted)
+  const again = due.slice(0, Math.min(retries, grant.granted))
+  const batches = cut.slice(0, grant.granted - again.length)
+  const last = batches[batches.length - 1]
+  const sent = batches.reduce((sum, batch) => sum + batch.length, 0)
+  return {
+    again,
+    batches,
+    hopeless,
+    rateMark: grant.mark,
+    more: lane.more || again.length < due.length || sent < lane.waiting.length,
+    notBeforeMillis: Math.max(heldByBreaker, grant.granted < wanted ? grant.waitMillis : 0),
+    cursor: last?.[last.length - 1]?.key
+  }
+}

@@ -1,0 +1,76 @@
+/** Seals secrets for storage with AES-256-GCM, bound to the place they are kept in. */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { RandomBytes } from "../shared/UniqueIds.ts"
+import { SecretUnreadable } from "./DeliveryErrors.ts"
+
+const version = 1
+const nonceLength = 12
+const keyIdLength = 4
+const headLength = 1 + keyIdLength + nonceLength
+
+const encoder = new TextEncoder()
+
+/** A copy backed by its own ArrayBuffer, which WebCrypto insists on. */
+const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes)
+
+interface SealingKey {
+  readonly id: Uint8Array
+  readonly key: CryptoKey
+}
+
+/**
+ * `place` (tenant and secret id) is authenticated with the sealed bytes: a sealed secret copied to another tenant's
+ * row does not open there.
+ */
+export class Sealer extends Context.Service<Sealer, {
+  readonly seal: (place: string, plain: Uint8Array) => Effect.Effect<Uint8Array>
+  readonly open: (place: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
+}>()("@waybill/core/delivery/Sealer") {
+  /** The first key seals, all of them open: put a new key in front, and old secrets stay readable. 32 bytes each. */
+  static readonly layer = (keys: readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]): Layer.Layer<Sealer> =>
+    Layer.effect(
+      Sealer,
+      Effect.gen(function*() {
+        const fill = yield* RandomBytes
+        const imported = yield* Effect.forEach(keys, (key) => Effect.promise(() => importKey(Redacted.value(key))))
+        const newest = imported[0]!
+
+        const seal = (place: string, plain: Uint8Array) =>
+          Effect.promise(async () => {
+            const nonce = new Uint8Array(nonceLength)
+            fill(nonce)
+            const additionalData = own(encoder.encode(place))
+            const secret = await globalThis.crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce, additionalData }, newest.key, own(plain))
+            const sealed = new Uint8Array(headLength + secret.byteLength)
+            sealed[0] = version
+            sealed.set(newest.id, 1)
+            sealed.set(nonce, 1 + keyIdLength)
+            sealed.set(new Uint8Array(secret), headLength)
+            return sealed
+          })
+
+        const open = (place: string, sealed: Uint8Array) =>
+          Effect.suspend(() => {
+            const unreadable = new SecretUnreadable({ hmacSecretId: place })
+            const known = imported.find(({ id }) => id.every((byte, index) => byte === sealed[1 + index]))
+            if (sealed[0] !== version || known === undefined) return Effect.fail(unreadable)
+            const iv = own(sealed.subarray(1 + keyIdLength, headLength))
+            const additionalData = own(encoder.encode(place))
+            return Effect.tryPromise({
+              try: () => globalThis.crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData }, known.key, own(sealed.subarray(headLength))),
+              catch: () => unreadable
+            }).pipe(Effect.map((plain) => new Uint8Array(plain)))
+          })
+
+        return Sealer.of({ seal, open })
+      })
+    )
+}
+
+/** A key's id is the start of its hash, so that the id can be stored without telling the key. */
+const importKey = async (raw: Uint8Array): Promise<SealingKey> => {
+  if (raw.length !== 32) throw new Error(`A sealing key has 32 bytes, this one has ${raw.length}.`)
+  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", own(raw)))
+  const key = await globalThis.crypto.subtle.importKey("raw", own(raw), "AES-GCM", false, ["encrypt", "decrypt"])
+  return { id: hash.slice(0, keyIdLength), key }
+}

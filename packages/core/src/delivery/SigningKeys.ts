@@ -1,0 +1,33 @@
+/** Opens sealed secrets for signing, remembering what was opened: the same sealed bytes always hold the same key. */
+import { Effect } from "effect"
+import { Base64 } from "effect/encoding"
+import type { ClaimedLane } from "./DeliveryQueue.ts"
+import type { Sealer } from "./Sealer.ts"
+import { placeOfSecret } from "./SigningSecrets.ts"
+
+const maxRemembered = 10_000
+
+export const makeSigningKeys = (sealer: Sealer["Service"]) => {
+  const opened = new Map<string, Uint8Array>()
+
+  const open = (place: string, sealed: Uint8Array) =>
+    Effect.suspend(() => {
+      const name = `${place}\n${Base64.encode(sealed)}`
+      const known = opened.get(name)
+      if (known !== undefined) return Effect.succeed(known)
+      return Effect.tap(sealer.open(place, sealed), (key) =>
+        Effect.sync(() => {
+          if (opened.size >= maxRemembered) opened.clear()
+          opened.set(name, key)
+        }))
+    })
+
+  /** The keys that sign for a lane now, newest first; `undefined` when one cannot be opened. */
+  return (tenantId: string, lane: ClaimedLane, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> =>
+    Effect.forEach(
+      lane.secrets.filter((version) => version.signsUntil === undefined || version.signsUntil > now),
+      (version) => open(placeOfSecret(tenantId, lane.hmacSecretId), version.sealed)
+    ).pipe(
+      Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
+    )
+}

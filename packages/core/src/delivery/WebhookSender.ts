@@ -1,0 +1,31 @@
+/** Outbound transport port: one POST to a receiver, with an outcome and never an exception. */
+import { Context, type Effect } from "effect"
+import type { AttemptOutcome } from "./model/AttemptOutcome.ts"
+
+/** One attempt, ready for the wire. */
+export interface WebhookRequest {
+  /** Where the subscription wants it. Vetted again by the sender on every attempt. */
+  readonly url: string
+  /** Names in lower case; the sender adds `content-length`, `user-agent` and what HTTP itself needs. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The exact bytes that were signed. */
+  readonly body: Uint8Array
+  /** Milliseconds for the whole attempt: name lookup, connect, TLS, head and body. */
+  readonly deadlineMillis: number
+}
+
+/**
+ * Sends one attempt.
+ *
+ * A sender must: vet the address it connects to (literals and every resolved address), never follow a redirect,
+ * hold one deadline over the whole attempt, read at most a few kilobytes of the answer, decode nothing, and never
+ * retry by itself.
+ */
+export class WebhookSender extends Context.Service<WebhookSender, {
+  readonly send: (request: WebhookRequest) => Effect.Effect<AttemptOutcome>
+  /**
+   * Whether an address may be named in a subscription at all: scheme, port, credentials, literal addresses.
+   * `undefined` when it may, otherwise one neutral sentence. Names are not resolved here.
+   */
+  readonly refusal: (url: string) => string | undefined
+}>()("@waybill/core/delivery/WebhookSender") {}

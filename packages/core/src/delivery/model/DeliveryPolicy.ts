@@ -1,0 +1,61 @@
+/** How patiently, how fast and in what portions a subscription wants its deliveries. */
+import { Schema } from "effect"
+
+const bounded = (name: string, minimum: number, maximum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `${name} is an integer from ${minimum} to ${maximum}.` }))
+
+/**
+ * The `delivery` member of a subscription (area D, DeliveryMetadata). Every member may be left out.
+ *
+ * SPEC-GAP-D4: the interfaces show 12, 5, 3600, 200 and 600 as an example; we take them as defaults. Upper bounds
+ * other than `batchMaxSize` 1000 are ours: they keep one subscription from tying up memory or a lane for years.
+ */
+export const DeliveryMetadata = Schema.Struct({
+  maxAttempts: Schema.optionalKey(bounded("maxAttempts", 1, 1000)),
+  initialBackoffSeconds: Schema.optionalKey(bounded("initialBackoffSeconds", 1, 86_400)),
+  maxBackoffSeconds: Schema.optionalKey(bounded("maxBackoffSeconds", 1, 604_800)),
+  batchMaxSize: Schema.optionalKey(bounded("batchMaxSize", 1, 1000)),
+  rateLimitPerMinute: Schema.optionalKey(bounded("rateLimitPerMinute", 1, 6_000_000))
+}).annotate({ identifier: "DeliveryMetadata" })
+
+/** A delivery policy with every member decided. */
+export interface DeliveryPolicy {
+  /** POSTs in all before a delivery becomes a dead letter. */
+  readonly maxAttempts: number
+  /** Pause before the first retry, in seconds; doubles from there. */
+  readonly initialBackoffSeconds: number
+  /** Longest pause between retries, in seconds. */
+  readonly maxBackoffSeconds: number
+  /** Most events in one POST. */
+  readonly batchMaxSize: number
+  /** Most POSTs in any sixty seconds, retries included. */
+  readonly rateLimitPerMinute: number
+}
+
+export const defaultPolicy: DeliveryPolicy = {
+  maxAttempts: 12,
+  initialBackoffSeconds: 5,
+  maxBackoffSeconds: 3600,
+  batchMaxSize: 200,
+  rateLimitPerMinute: 600
+}
+
+/** The policy that `delivery` asks for, defaults filled in. */
+export const policyOf = (metadata: typeof DeliveryMetadata.Type | undefined): DeliveryPolicy => ({ ...defaultPolicy, ...metadata })
+
+/** Why a policy contradicts itself, or `undefined`. */
+export const contradictionIn = (policy: DeliveryPolicy): string | undefined =>
+  policy.maxBackoffSeconds < policy.initialBackoffSeconds
+    ? `maxBackoffSeconds (${policy.maxBackoffSeconds}) is shorter than initialBackoffSeconds (${policy.initialBackoffSeconds}). Raise the one or lower the other.`
+    : undefined
+
+/** How long automatic retries go on, in seconds, without jitter: what an operator compares with a night's outage. */
+export const retryHorizonSeconds = (policy: DeliveryPolicy): number => {
+  let sum = 0
+  let pause = policy.initialBackoffSeconds
+  for (let n = 1; n < policy.maxAttempts; n++) {
+    sum += Math.min(pause, policy.maxBackoffSeconds)
+    pause = Math.min(pause * 2, policy.maxBackoffSeconds)
+  }
+  return sum
+}

@@ -1,0 +1,24 @@
+/** The life of a delivery, as a table. */
+
+/**
+ * - `sending`: an attempt is under way.
+ * - `waiting`: for its next attempt.
+ * - `delivered`: a receiver accepted it.
+ * - `dead`: a dead letter; its attempts are used up.
+ * - `cancelled`: its subscription was deleted.
+ */
+export const transitions = {
+  sending: ["delivered", "waiting", "dead", "cancelled"],
+  waiting: ["sending", "dead", "cancelled"],
+  dead: ["waiting"],
+  delivered: ["waiting"],
+  cancelled: []
+} as const satisfies Record<string, ReadonlyArray<string>>
+
+export type DeliveryState = keyof typeof transitions
+
+export const deliveryStates = Object.keys(transitions) as ReadonlyArray<DeliveryState>
+
+/** Whether the engine may move a delivery from one state to another. */
+export const canMove = (from: DeliveryState, to: DeliveryState): boolean =>
+  (transitions[from] as ReadonlyArray<string>).includes(to)

@@ -1,0 +1,35 @@
+/** How many POSTs a lane may make now, so that no sixty seconds ever see more than `rateLimitPerMinute`. */
+
+const windowMillis = 60_000
+
+/** Of a minute's allowance, this share may go out at once after a quiet time. */
+const burstShare = 0.1
+
+export interface Grant {
+  /** POSTs that may go out now, from 0 to what was wanted. */
+  readonly granted: number
+  /** The lane's new mark, to be stored. */
+  readonly mark: number
+  /** Milliseconds until the next POST is allowed; 0 when more may go out now. */
+  readonly waitMillis: number
+}
+
+const rhythm = (rateLimitPerMinute: number) => {
+  const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))
+  return { burst, spacing: windowMillis / (rateLimitPerMinute - burst + 1) }
+}
+
+/**
+ * The generic cell rate algorithm. `mark` is the instant (milliseconds) up to which earlier POSTs have used the
+ * allowance, or `undefined` for a lane that never sent.
+ *
+ * The spacing is such that a burst plus everything refilled within a window stays within the limit.
+ */
+export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefined, now: number, wanted: number): Grant => {
+  const { burst, spacing } = rhythm(rateLimitPerMinute)
+  const used = Math.max(mark ?? now, now)
+  const room = Math.floor((burst * spacing - (used - now)) / spacing + 1e-9)
+  const granted = Math.max(0, Math.min(wanted, room))
+  const next = used + granted * spacing
+  return { granted, mark: next, waitMillis: Math.max(0, Math.ceil(next - now - (burst - 1) * spacing)) }
+}

@@ -1,0 +1,34 @@
+/** Standard Webhooks signatures: what is signed, and how the headers read. */
+import { Base64 } from "effect/encoding"
+import { Result } from "effect"
+
+const encoder = new TextEncoder()
+
+/** HMAC-SHA256 of the chunks as if they were one piece. */
+export type HmacSha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>) => Uint8Array
+
+/** One attempt to sign. `timestampSeconds` is the Unix time of this attempt, not of the delivery. */
+export interface SignedContent {
+  readonly deliveryId: string
+  readonly timestampSeconds: number
+  readonly body: Uint8Array
+}
+
+/** The `webhook-signature` header: one `v1` signature for every live key, newest first, separated by blanks. */
+export const signatureHeader = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent): string => {
+  const prefix = encoder.encode(`${content.deliveryId}.${content.timestampSeconds}.`)
+  return keys.map((key) => `v1,${Base64.encode(hmac(key, [prefix, content.body]))}`).join(" ")
+}
+
+/** The older `X-Signature` header: base64 of the HMAC over the bare body. It carries no time, so it cannot stop a replay. */
+export const bodySignatureHeader = (hmac: HmacSha256, key: Uint8Array, body: Uint8Array): string => Base64.encode(hmac(key, [body]))
+
+/** `whsec_` and standard base64 of 24 to 64 random bytes, as bytes; `undefined` when it is anything else. */
+export const parseSecret = (text: string): Uint8Array | undefined => {
+  const match = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(text)
+  if (match === null) return undefined
+  const bytes = Result.getOrUndefined(Base64.decode(match[1]!))
+  return bytes !== undefined && bytes.length >= 24 && bytes.length <= 64 ? bytes : undefined
+}
+
+export const formatSecret = (bytes: Uint8Array): string => `whsec_${Base64.encode(bytes)}`

@@ -1,0 +1,39 @@
+/** JSON values: merge patch by RFC 7396, and one spelling for comparing contents. */
+
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** How deep what a caller sends may nest; deeper values would overflow the stack of whoever reads them. */
+export const maxDepth = 64
+
+/** Whether a value nests deeper than `limit`. Never recurses further than that. */
+export const nestsDeeperThan = (value: unknown, limit: number): boolean => {
+  if (typeof value !== "object" || value === null) return false
+  if (limit === 0) return true
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (nestsDeeperThan(inner, limit - 1)) return true
+  }
+  return false
+}
+
+/** RFC 7396: objects merge, `null` removes, everything else replaces. */
+export const mergePatch = (target: unknown, patch: unknown): unknown => {
+  if (!isObject(patch)) return patch
+  const merged = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
+  }
+  // fromEntries defines own properties, so a member called __proto__ stays data
+  return Object.fromEntries(merged)
+}
+
+/** The same text for the same content, whatever the order of members. */
+export const canonicalText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`
+  if (!isObject(value)) return JSON.stringify(value) ?? "null"
+  const members = Object.keys(value).sort().filter((key) => value[key] !== undefined)
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join(",")}}`
+}

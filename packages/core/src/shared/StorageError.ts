@@ -1,0 +1,16 @@
+/** The storage behind a port failed: unreachable, out of room, or holding something it should not. */
+import { Effect, Schema } from "effect"
+
+/** `operation` names the port's method. The cause is logged with its correlation id and never leaves the process. */
+export class StorageError extends Schema.TaggedError<StorageError>()("StorageError", {
+  operation: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return `Storage failed in ${this.operation}. Nothing was changed; try again.`
+  }
+
+  /** Turns whatever an adapter failed with into a `StorageError` that names the operation. */
+  static readonly refail = (operation: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.mapError(effect, (cause) => cause instanceof StorageError ? cause : new StorageError({ operation, cause }))
+}

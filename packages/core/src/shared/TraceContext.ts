@@ -1,0 +1,20 @@
+/** W3C trace context, so that an attempt's span belongs to the trace that published the event. */
+import { Effect, Option, Tracer } from "effect"
+
+const shape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+/** The `traceparent` of the span we are in, or `undefined` outside of one or when it is not recorded. */
+export const currentTraceparent: Effect.Effect<string | undefined> = Effect.map(
+  Effect.option(Effect.currentParentSpan),
+  Option.match({
+    onNone: () => undefined,
+    onSome: (span) => span.sampled ? `00-${span.traceId}-${span.spanId}-01` : undefined
+  })
+)
+
+/** A span of another process, from its `traceparent`. */
+export const spanFrom = (traceparent: string | undefined): Tracer.ExternalSpan | undefined => {
+  const parts = traceparent === undefined ? null : shape.exec(traceparent)
+  if (parts === null || /^0+$/.test(parts[1]!) || /^0+$/.test(parts[2]!)) return undefined
+  return Tracer.externalSpan({ traceId: parts[1]!, spanId: parts[2]!, sampled: (Number.parseInt(parts[3]!, 16) & 1) === 1 })
+}

@@ -1,0 +1,58 @@
+/** Ids that the service itself gives out: UUID version 7, so they sort by time, cannot be guessed and never contain a dot. */
+import { Context, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+
+/** Fills `bytes` with unguessable randomness. */
+export class RandomBytes extends Context.Reference<(bytes: Uint8Array<ArrayBuffer>) => void>("@waybill/core/shared/RandomBytes", {
+  defaultValue: () => (bytes) => {
+    globalThis.crypto.getRandomValues(bytes)
+  }
+}) {}
+
+export class UniqueIds extends Context.Service<UniqueIds, {
+  /** A new id, later ones sorting after earlier ones of the same process. */
+  readonly next: Effect.Effect<string>
+  /** The same, for an instant already read: `millis` since 1970. */
+  readonly nextAt: (millis: number) => string
+}>()("@waybill/core/shared/UniqueIds") {
+  static readonly layer: Layer.Layer<UniqueIds> = Layer.effect(
+    UniqueIds,
+    Effect.gen(function*() {
+      const fill = yield* RandomBytes
+      const nextAt = sequentialIds(fill)
+      return UniqueIds.of({ nextAt, next: Effect.map(Clock.currentTimeMillis, nextAt) })
+    })
+  )
+}
+
+/** Whether a text could be an id given out here. Stores may keep ids as UUIDs, so nothing else may reach them. */
+export const isUniqueId = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
+
+const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, "0"))
+
+/** Randomness is drawn in blocks, because one call per id costs more than the rest of it. */
+const sequentialIds = (fill: (bytes: Uint8Array<ArrayBuffer>) => void) => {
+  const pool = new Uint8Array(8 * 512)
+  let used = pool.length
+  let lastMillis = 0
+  let counter = 0
+  return (millis: number): string => {
+    if (used === pool.length) {
+      fill(pool)
+      used = 0
+    }
+    const r = pool.subarray(used, used += 8)
+    if (millis > lastMillis) {
+      lastMillis = millis
+      counter = (r[0]! << 3) | (r[1]! >> 5)
+    } else if (++counter > 0xfff) {
+      // 4,096 ids in one millisecond: borrow from the next one, so that order holds
+      lastMillis += 1
+      counter = 0
+    }
+    const time = lastMillis.toString(16).padStart(12, "0")
+    const rest = 0x7000 | counter
+    return `${time.slice(0, 8)}-${time.slice(8)}-${hex[rest >> 8]}${hex[rest & 0xff]}-` +
+      `${hex[0x80 | (r[0]! & 0x3f)]}${hex[r[1]!]}-${hex[r[2]!]}${hex[r[3]!]}${hex[r[4]!]}${hex[r[5]!]}${hex[r[6]!]}${hex[r[7]!]}`
+  }
+}

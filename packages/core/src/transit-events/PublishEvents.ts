@@ -1,0 +1,172 @@
+/** One publish call: read every event, tell new from known, number, store and queue. */
+import { Effect } from "effect"
+import * as Clock from "effect/Clock"
+import { fault } from "../shared/Fault.ts"
+import { parseInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { Transaction } from "../shared/Transaction.ts"
+import type { UniqueIds } from "../shared/UniqueIds.ts"
+import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, tellApart } from "./model/EventPublication.ts"
+import { typeMask } from "./model/EventType.ts"
+import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
+import { EventIdTaken } from "./TransitEventErrors.ts"
+import type { NewEvent, SequenceRequest, TransitEventStore } from "./TransitEventStore.ts"
+
+export interface PublishOptions {
+  /** Stores the good events although others are refused. */
+  readonly partial?: boolean
+}
+
+/** Most events in one call. */
+export const maxEventsPerCall = 1000
+
+/** A call is decided again when somebody else stored one of its ids meanwhile; more often than this, something is wrong. */
+const maxDecisions = 10
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+const decodeEvent = decodeInput(ReportedEvent)
+
+export const publishEvents = (services: {
+  readonly store: TransitEventStore["Service"]
+  readonly transaction: Transaction["Service"]
+  readonly ids: UniqueIds["Service"]
+}) => {
+  const { ids, store, transaction } = services
+
+  const findKnown = Effect.fnUntraced(function*(tenantId: string, read: ReadonlyArray<ReadEvent>) {
+    const eventIds = [...new Set(read.flatMap((each) => each.event.eventId ?? []))]
+    const stored = eventIds.length === 0 ? [] : yield* store.find(tenantId, eventIds)
+    return new Map(stored.map((event): [string, KnownEvent] => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }]))
+  })
+
+  /** Runs in a transaction: all of it is seen, or none. */
+  const decideAndStore = Effect.fnUntraced(function*(
+    tenantId: string,
+    read: ReadonlyArray<ReadEvent>,
+    partial: boolean,
+    traceparent: string | undefined
+  ) {
+    const known = yield* findKnown(tenantId, read)
+    const { fresh, refused, repeats } = tellApart(read, known)
+    if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+    const stored = new Map<string, { readonly eventId: string; readonly shipmentId: string; readonly sequence: number }>(known)
+    const accepted: Array<Publication> = []
+    if (fresh.length > 0) {
+      const requests = sequenceRequests(fresh)
+      const firsts = yield* store.allocate(tenantId, requests)
+      const now = yield* Clock.currentTimeMillis
+      const events = numbered(fresh, requests, firsts, () => ids.nextAt(now))
+      yield* store.append(tenantId, events, traceparent)
+      events.forEach(({ eventId, sequence, shipmentId }, at) => {
+        stored.set(eventId, { eventId, shipmentId, sequence })
+        accepted.push({ index: fresh[at]!.index, result: "accepted", eventId, shipmentId, sequence })
+      })
+    }
+    const duplicates = repeats.map(({ eventId, index }): Publication => {
+      const { sequence, shipmentId } = stored.get(eventId)!
+      return { index, result: "duplicate", eventId, shipmentId, sequence }
+    })
+    return [...refused, ...accepted, ...duplicates]
+  })
+
+  return Effect.fnUntraced(function*(
+    tenantId: string,
+    events: ReadonlyArray<unknown>,
+    options: PublishOptions & { readonly traceparent: string | undefined }
+  ): Effect.fn.Return<ReadonlyArray<Publication>, InvalidInput | StorageError> {
+    const partial = options.partial === true
+    yield* checkCount(events.length)
+    const { read, refused } = yield* readAll(events)
+    if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+    for (let decision = 1;; decision++) {
+      const decided = yield* transaction.run(decideAndStore(tenantId, read, partial, options.traceparent)).pipe(
+        Effect.catchTag("EventIdTaken", (taken) => decision < maxDecisions ? Effect.succeed(taken) : Effect.die(taken))
+      )
+      if (!(decided instanceof EventIdTaken)) return [...refused, ...decided].sort((a, b) => a.index - b.index)
+    }
+  })
+}
+
+const refusedCall = (refusals: ReadonlyArray<Refusal>) => new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
+
+const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
+  if (count === 0) return Effect.fail(InvalidInput.of(fault(["events"], "Send at least one event.", "out_of_bounds")))
+  if (count <= maxEventsPerCall) return Effect.void
+  const detail = `At most ${maxEventsPerCall} events in one call, these are ${count}. Send several calls.`
+  return Effect.fail(InvalidInput.of(fault(["events"], detail, "out_of_bounds")))
+}
+
+const readAll = Effect.fnUntraced(function*(events: ReadonlyArray<unknown>) {
+  const read: Array<ReadEvent> = []
+  const refused: Array<Refusal> = []
+  for (let index = 0; index < events.length; index++) {
+    const result = yield* Effect.result(readEvent(events[index], index))
+    if (result._tag === "Success") read.push(result.success)
+    else refused.push({ index, result: "refused", faults: result.failure.faults })
+  }
+  return { read, refused }
+})
+
+const readEvent = Effect.fnUntraced(function*(input: unknown, index: number): Effect.fn.Return<ReadEvent, InvalidInput> {
+  const at = ["events", index]
+  if (!isObject(input)) return yield* InvalidInput.of(fault(at, "An event is a JSON object."))
+  if (nestsDeeperThan(input, maxDepth)) {
+    return yield* InvalidInput.of(fault(at, `An event nests at most ${maxDepth} levels deep.`, "out_of_bounds"))
+  }
+  const event = yield* decodeEvent(input, at)
+  const { eventId: _id, parties: _parties, sequence: _sequence, ...rest } = input
+  const text = yield* Effect.try({
+    try: () => JSON.stringify(rest),
+    catch: () => InvalidInput.of(fault(at, "An event holds JSON values only."))
+  })
+  // two bytes a character at most beyond ASCII count here; the exact size is what goes out
+  if (text.length > maxEventBytes || encoder.encode(text).length > maxEventBytes) {
+    return yield* InvalidInput.of(fault(at, `An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds"))
+  }
+  return { index, event, json: input, text }
+})
+
+/** One request per shipment, by shipment: everybody locks in the same order. */
+const sequenceRequests = (fresh: ReadonlyArray<ReadEvent>): ReadonlyArray<SequenceRequest> => {
+  const byShipment = new Map<string, { needed: number; highestGiven: number; accounts: ReadonlyArray<string> | undefined }>()
+  for (const { event } of fresh) {
+    const request = byShipment.get(event.shipment.shipmentId) ?? { needed: 0, highestGiven: 0, accounts: undefined }
+    if (event.sequence === undefined) request.needed += 1
+    else request.highestGiven = Math.max(request.highestGiven, event.sequence)
+    if (event.parties !== undefined) request.accounts = [...new Set(event.parties.accounts)]
+    byShipment.set(event.shipment.shipmentId, request)
+  }
+  return [...byShipment].map(([shipmentId, request]) => ({ shipmentId, ...request }))
+    .sort((a, b) => a.shipmentId < b.shipmentId ? -1 : 1)
+}
+
+const numbered = (
+  fresh: ReadonlyArray<ReadEvent>,
+  requests: ReadonlyArray<SequenceRequest>,
+  firsts: ReadonlyArray<number>,
+  nextId: () => string
+): ReadonlyArray<NewEvent> => {
+  const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
+  return fresh.map((each) => {
+    const { event } = each
+    const { shipmentId } = event.shipment
+    let sequence = event.sequence
+    if (sequence === undefined) {
+      sequence = next.get(shipmentId)!
+      next.set(shipmentId, sequence + 1)
+    }
+    const eventId = event.eventId ?? nextId()
+    return {
+      eventId,
+      shipmentId,
+      sequence,
+      body: encoder.encode(eventText(each, eventId, sequence)),
+      type: event.type,
+      typeBit: typeMask([event.type]),
+      occurredAt: parseInstant(event.occurredAt)!
+    }
+  })
+}

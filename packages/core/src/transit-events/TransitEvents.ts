@@ -1,0 +1,144 @@
+/** Publish transit events, and list them. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, isOperator, type Principal, visibilityOf } from "../access/model/Principal.ts"
+import { sha256 } from "../access/Sha256.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { fault } from "../shared/Fault.ts"
+import { EventId, ShipmentId } from "../shared/Identifier.ts"
+import { parseInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { canonicalText } from "../shared/Json.ts"
+import { type Page, pagesFor } from "../shared/Page.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { currentTraceparent } from "../shared/TraceContext.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import { defaultEventPageSize, type EventFilter, EventQuery } from "./model/EventFilter.ts"
+import type { Publication } from "./model/EventPublication.ts"
+import { publishEvents, type PublishOptions } from "./PublishEvents.ts"
+import { type PageMark, TransitEventStore } from "./TransitEventStore.ts"
+
+/** A page of events as the JSON bytes of each. */
+export interface EncodedEventsPage extends Page<Uint8Array> {
+  /** For the `walk` parameter of the next page; keeps a walk on one snapshot even when clients share a key. */
+  readonly nextWalk: string | undefined
+}
+
+export class TransitEvents extends Context.Service<TransitEvents, {
+  /**
+   * Stores events and queues them for every matching subscription, in one transaction. Answers event by event.
+   *
+   * One refused event refuses the whole call with `InvalidInput`, unless `partial`.
+   */
+  readonly publish: (
+    principal: Principal,
+    events: ReadonlyArray<unknown>,
+    options?: PublishOptions
+  ) => Effect.Effect<ReadonlyArray<Publication>, InvalidInput | NotPermitted | StorageError>
+  /** What the caller may see of the log, by (shipmentId, sequence, eventId). Pages of a walk hold still while events arrive. */
+  readonly list: (
+    principal: Principal,
+    query: unknown
+  ) => Effect.Effect<EncodedEventsPage, InvalidInput | NotPermitted | StorageError>
+}>()("@waybill/core/transit-events/TransitEvents") {
+  static readonly layer = Layer.effect(
+    TransitEvents,
+    Effect.gen(function*() {
+      const store = yield* TransitEventStore
+      const transaction = yield* Transaction
+      const ids = yield* UniqueIds
+      const wakeups = yield* Wakeups
+      const publishAll = publishEvents({ store, transaction, ids })
+      const decodeQuery = decodeInput(EventQuery, { closed: true })
+
+      const publish = Effect.fn("TransitEvents.publish")(function*(
+        principal: Principal,
+        events: ReadonlyArray<unknown>,
+        options: PublishOptions = {}
+      ) {
+        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        yield* Effect.annotateCurrentSpan({ "waybill.tenant": principal.tenantId, "waybill.events": events.length })
+        const traceparent = yield* currentTraceparent
+        const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent })
+        if (publications.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+        return publications
+      })
+
+      /** Where a page begins: the walk in its address, else the client's own latest walk, else the start of the log. */
+      const markFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, walkKey: string, page: number) {
+        if (page === 1) return undefined
+        if (query.walk !== undefined) return yield* readWalk(query.walk, page)
+        return yield* store.findMark(principal.tenantId, walkKey, page)
+      })
+
+      const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown) {
+        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        const query = yield* decodeQuery(input)
+        const filter = filterOf(query)
+        const page = query.page ?? 1
+        const pageSize = query.pageSize ?? defaultEventPageSize
+        const visibility = visibilityOf(principal)
+        const walkKey = Base64Url.encode(
+          yield* sha256(canonicalText({ client: principal.client, accounts: visibility, filter, pageSize }))
+        )
+        const mark = yield* markFor(principal, query, walkKey, page)
+        const found = yield* store.page({
+          tenantId: principal.tenantId,
+          visibility,
+          filter,
+          snapshot: mark?.snapshot,
+          after: mark?.after,
+          skip: (page - (mark?.page ?? 1)) * pageSize,
+          limit: pageSize + 1,
+          count: mark === undefined
+        }).pipe(Effect.catchTag("WalkExpired", (error) => Effect.fail(InvalidInput.of(fault(["walk"], error.message)))))
+        const rows = found.rows.slice(0, pageSize)
+        const hasMore = found.rows.length > pageSize
+        const totalCount = mark === undefined ? found.totalCount : mark.totalCount
+        const last = rows[rows.length - 1]
+        const next: PageMark | undefined = hasMore && last !== undefined
+          ? { page: page + 1, snapshot: found.snapshot, after: { shipmentId: last.shipmentId, sequence: last.sequence, eventId: last.eventId }, totalCount }
+          : undefined
+        // a client that follows Link headers carries its marks itself
+        if (next !== undefined && query.walk === undefined) yield* store.putMark(principal.tenantId, walkKey, next)
+        return {
+          data: rows.map((row) => row.body),
+          page,
+          pageSize,
+          totalCount,
+          totalPages: totalCount === null ? null : pagesFor(totalCount, pageSize),
+          hasMore,
+          nextWalk: next === undefined ? undefined : Base64Url.encode(JSON.stringify(next))
+        }
+      })
+
+      return TransitEvents.of({ publish, list })
+    })
+  )
+}
+
+const filterOf = (query: EventQuery): EventFilter => ({
+  shipmentId: query.shipmentId,
+  eventTypes: query.eventTypes === undefined || query.eventTypes.length === 0 ? undefined : [...new Set(query.eventTypes)].sort(),
+  occurredFrom: query.occurredFrom === undefined ? undefined : parseInstant(query.occurredFrom),
+  occurredTo: query.occurredTo === undefined ? undefined : parseInstant(query.occurredTo),
+  order: query.order ?? "asc"
+})
+
+const Walk = Schema.Struct({
+  page: Schema.Int,
+  snapshot: Schema.String.check(Schema.isPattern(/^[ -~]{1,3000}$/u)),
+  after: Schema.Struct({ shipmentId: ShipmentId, sequence: Schema.Int, eventId: EventId }),
+  totalCount: Schema.NullOr(Schema.Int)
+})
+
+const decodeWalk = Schema.decodeUnknownEffect(Schema.fromJsonString(Walk))
+
+const readWalk = (walk: string, page: number): Effect.Effect<PageMark, InvalidInput> =>
+  Effect.fromResult(Base64Url.decodeString(walk)).pipe(
+    Effect.flatMap(decodeWalk),
+    Effect.filterOrFail((mark) => mark.page === page),
+    Effect.mapError(() => InvalidInput.of(fault(["walk"], "walk belongs to another page. Follow the Link header as it is, or leave walk out.")))
+  )

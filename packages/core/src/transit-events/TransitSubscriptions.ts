@@ -1,0 +1,263 @@
+/** Create, change, list and remove subscriptions to transit events. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { AccessStore } from "../access/AccessStore.ts"
+import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
+import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
+import { contradictionIn, policyOf } from "../delivery/model/DeliveryPolicy.ts"
+import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { WebhookSender } from "../delivery/WebhookSender.ts"
+import { fault } from "../shared/Fault.ts"
+import { ShipmentId } from "../shared/Identifier.ts"
+import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { isObject, maxDepth, mergePatch, nestsDeeperThan } from "../shared/Json.ts"
+import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { eventBatchEnvelope } from "./model/EventBatch.ts"
+import { allTypes, typeMask } from "./model/EventType.ts"
+import {
+  defaultSubscriptionPageSize,
+  maxShipmentIds,
+  maxSubscriptionPageSize,
+  PatchedSubscription,
+  SubscriptionCreate,
+  SubscriptionPatch,
+  SubscriptionStatus,
+  type TransitSubscription
+} from "./model/TransitSubscription.ts"
+import { SubscriptionNotFound } from "./TransitEventErrors.ts"
+import { type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "./TransitSubscriptionStore.ts"
+
+/** The store's name for event bytes that entries refer to. */
+export const transitEventSource = "transit-events"
+
+const SubscriptionQuery = Schema.Struct({
+  status: Schema.optionalKey(SubscriptionStatus),
+  page: Schema.optionalKey(PageNumber),
+  pageSize: Schema.optionalKey(pageSizeUpTo(maxSubscriptionPageSize))
+})
+
+/** Body of the operator's replay call. `from` and `to` bound when the service stored the events. */
+export const ReplayCall = Schema.Struct({
+  from: InstantText,
+  to: Schema.optionalKey(InstantText),
+  shipmentIds: Schema.optionalKey(
+    Schema.NonEmptyArray(ShipmentId).check(Schema.isMaxLength(maxShipmentIds, { message: `At most ${maxShipmentIds} shipmentIds.` }))
+  )
+}).annotate({ identifier: "ReplayCall" })
+
+type Failure = InvalidInput | NotPermitted | StorageError
+
+export class TransitSubscriptions extends Context.Service<TransitSubscriptions, {
+  readonly create: (principal: Principal, input: unknown) => Effect.Effect<TransitSubscription, Failure>
+  /** The caller's own in one status (default active), by id. */
+  readonly list: (principal: Principal, query: unknown) => Effect.Effect<Page<TransitSubscription>, Failure>
+  readonly get: (principal: Principal, id: string) => Effect.Effect<TransitSubscription, SubscriptionNotFound | NotPermitted | StorageError>
+  /** JSON merge patch (RFC 7396): only members that are named change; `null` takes filters or delivery back to the default. */
+  readonly patch: (principal: Principal, id: string, patch: unknown) => Effect.Effect<TransitSubscription, SubscriptionNotFound | Failure>
+  /** Deliveries stop at once and what waits is cleared. Removing again succeeds. */
+  readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
+  /** For operators: sends history again, as new deliveries of the same events. Answers how many events were queued. */
+  readonly replay: (tenantId: string, id: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
+}>()("@waybill/core/transit-events/TransitSubscriptions") {
+  static readonly layer = Layer.effect(
+    TransitSubscriptions,
+    Effect.gen(function*() {
+      const store = yield* TransitSubscriptionStore
+      const queue = yield* DeliveryQueue
+      const access = yield* AccessStore
+      const secrets = yield* SigningSecrets
+      const sender = yield* WebhookSender
+      const transaction = yield* Transaction
+      const ids = yield* UniqueIds
+      const wakeups = yield* Wakeups
+
+      const customersOnly = (principal: Principal) =>
+        isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
+
+      /** Tokens bring their own accounts; publishing must know them when the caller is not there. */
+      const rememberAccess = (principal: Principal) =>
+        principal.origin === "key" ? Effect.void : access.putClientAccess(principal.tenantId, {
+          client: principal.client,
+          origin: "token",
+          seesAll: isCarrier(principal),
+          accounts: principal.accounts
+        })
+
+      /** What only this caller, this deployment or the rest of the object can tell. */
+      const checkSettings = Effect.fnUntraced(function*(
+        principal: Principal,
+        settings: SubscriptionCreate,
+        changed: { readonly endpointUrl: boolean; readonly hmacSecretId: boolean }
+      ) {
+        const refusal = changed.endpointUrl ? sender.refusal(settings.endpointUrl) : undefined
+        const contradiction = contradictionIn(policyOf(settings.delivery))
+        const faults = [
+          ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
+          ...(contradiction === undefined ? [] : [fault(["delivery", "maxBackoffSeconds"], contradiction, "out_of_bounds")]),
+          ...(changed.hmacSecretId && !(yield* secrets.mayName(principal, settings.hmacSecretId))
+            ? unknownSecret(settings.hmacSecretId).faults
+            : [])
+        ]
+        if (faults.length > 0) return yield* new InvalidInput({ faults })
+      })
+
+      const create = Effect.fn("TransitSubscriptions.create")(function*(principal: Principal, input: unknown) {
+        yield* customersOnly(principal)
+        const settings = yield* decodeCreate(input)
+        yield* checkSettings(principal, settings, { endpointUrl: true, hmacSecretId: true })
+        const now = yield* Clock.currentTimeMillis
+        const id = ids.nextAt(now)
+        const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
+        yield* transaction.run(Effect.gen(function*() {
+          yield* rememberAccess(principal)
+          yield* queue.openLane(principal.tenantId, laneOf(id, settings, "active"))
+          yield* store.insert(principal.tenantId, record)
+        }))
+        yield* wakeups.wake(principal.tenantId)
+        return present(id, settings, "active", now, now)
+      })
+
+      const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown) {
+        yield* customersOnly(principal)
+        const query = yield* decodeQuery(input)
+        const page = query.page ?? 1
+        const pageSize = query.pageSize ?? defaultSubscriptionPageSize
+        const range = { skip: (page - 1) * pageSize, limit: pageSize }
+        const { rows, totalCount } = yield* store.page(principal.tenantId, principal.client, query.status ?? "active", range)
+        return {
+          data: rows.map(presentStored),
+          page,
+          pageSize,
+          totalCount,
+          totalPages: pagesFor(totalCount, pageSize),
+          hasMore: totalCount > page * pageSize
+        }
+      })
+
+      const get = Effect.fn("TransitSubscriptions.get")(function*(principal: Principal, id: string) {
+        yield* customersOnly(principal)
+        const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<StoredSubscription>()
+        if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
+        return presentStored(found.value)
+      })
+
+      const patch = Effect.fn("TransitSubscriptions.patch")(function*(principal: Principal, id: string, input: unknown) {
+        yield* customersOnly(principal)
+        if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
+        yield* checkPatch(input)
+        const patched = yield* transaction.run(Effect.gen(function*() {
+          const found = yield* store.findForUpdate(principal.tenantId, principal.client, id)
+          if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
+          const before = found.value
+          const { status, ...settings } = yield* decodePatched(
+            mergePatch({ ...JSON.parse(before.doc), status: before.lane.state }, input)
+          )
+          const named = input as Readonly<Record<string, unknown>>
+          yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: "hmacSecretId" in named })
+          const now = yield* Clock.currentTimeMillis
+          yield* rememberAccess(principal)
+          yield* queue.changeLane(principal.tenantId, laneOf(id, settings, status))
+          yield* store.update(
+            principal.tenantId,
+            recordOf({ id, client: principal.client, createdAt: before.createdAt, updatedAt: now }, settings, status)
+          )
+          return present(id, settings, status, before.createdAt, now)
+        }))
+        yield* wakeups.wake(principal.tenantId)
+        return patched
+      })
+
+      const remove = Effect.fn("TransitSubscriptions.remove")(function*(principal: Principal, id: string) {
+        yield* customersOnly(principal)
+        if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
+        yield* transaction.run(Effect.gen(function*() {
+          const removed = yield* store.remove(principal.tenantId, principal.client, id)
+          if (removed === "unknown") return yield* new SubscriptionNotFound({ subscriptionId: id })
+          if (removed === "removed") yield* queue.closeLane(principal.tenantId, id)
+        }))
+      })
+
+      const replay = Effect.fn("TransitSubscriptions.replay")(function*(tenantId: string, id: string, input: unknown) {
+        const call = yield* decodeReplay(input)
+        if (!isUniqueId(id)) return yield* new LaneNotFound({ laneId: id })
+        const queued = yield* transaction.run(store.replay(tenantId, id, {
+          from: parseInstant(call.from)!,
+          to: call.to === undefined ? undefined : parseInstant(call.to),
+          shipmentIds: call.shipmentIds
+        }))
+        if (Option.isNone(queued)) return yield* new LaneNotFound({ laneId: id })
+        yield* wakeups.wake(tenantId)
+        return queued.value
+      })
+
+      return TransitSubscriptions.of({ create, list, get, patch, remove, replay })
+    })
+  )
+}
+
+const decodeCreate = decodeInput(SubscriptionCreate, { closed: true })
+const decodePatch = decodeInput(SubscriptionPatch, { closed: true })
+const decodePatched = decodeInput(PatchedSubscription, { closed: true })
+const decodeQuery = decodeInput(SubscriptionQuery, { closed: true })
+const decodeReplay = decodeInput(ReplayCall, { closed: true })
+
+/** A merge patch names only members that exist; what remains after merging is checked again as a whole. */
+const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
+  if (!isObject(input)) return Effect.fail(InvalidInput.of(fault([], "A merge patch is a JSON object.")))
+  if (nestsDeeperThan(input, maxDepth)) return Effect.fail(InvalidInput.of(fault([], "The patch nests too deep.", "out_of_bounds")))
+  return Effect.asVoid(decodePatch(input))
+}
+
+const laneOf = (id: string, settings: SubscriptionCreate, state: SubscriptionStatus): LaneSettings => ({
+  laneId: id,
+  source: transitEventSource,
+  endpointUrl: settings.endpointUrl,
+  hmacSecretId: settings.hmacSecretId,
+  policy: policyOf(settings.delivery),
+  envelope: eventBatchEnvelope,
+  state
+})
+
+const recordOf = (
+  base: Pick<SubscriptionRecord, "id" | "client" | "createdAt" | "updatedAt">,
+  settings: SubscriptionCreate,
+  status: SubscriptionStatus
+): SubscriptionRecord => {
+  const types = settings.filters?.eventTypes ?? []
+  const shipmentIds = settings.filters?.shipmentIds ?? []
+  return {
+    ...base,
+    doc: JSON.stringify(settings),
+    typeMask: types.length === 0 ? allTypes : typeMask(types),
+    shipmentIds: shipmentIds.length === 0 ? undefined : [...new Set(shipmentIds)],
+    matched: status !== "inactive"
+  }
+}
+
+const present = (
+  id: string,
+  settings: SubscriptionCreate,
+  status: SubscriptionStatus,
+  createdAt: number,
+  updatedAt: number
+): TransitSubscription => ({
+  id,
+  endpointUrl: settings.endpointUrl,
+  hmacSecretId: settings.hmacSecretId,
+  ...(settings.filters === undefined ? {} : { filters: settings.filters }),
+  delivery: policyOf(settings.delivery),
+  status,
+  createdAt: formatInstant(createdAt),
+  updatedAt: formatInstant(updatedAt)
+})
+
+/** The engine may have paused it since the client last changed it. */
+const presentStored = (stored: StoredSubscription): TransitSubscription =>
+  present(stored.id, JSON.parse(stored.doc), stored.lane.state, stored.createdAt, Math.max(stored.updatedAt, stored.lane.since))

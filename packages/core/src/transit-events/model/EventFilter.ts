@@ -1,0 +1,36 @@
+/** What to list of the event log, and in which order. */
+import { Schema } from "effect"
+import { ShipmentId } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
+import { PageNumber, pageSizeUpTo } from "../../shared/Page.ts"
+import { EventType, eventTypes } from "./EventType.ts"
+
+export const maxEventPageSize = 500
+export const defaultEventPageSize = 100
+
+/** `order` turns round the whole key: shipmentId, sequence, eventId. */
+export const EventQuery = Schema.Struct({
+  shipmentId: Schema.optionalKey(ShipmentId),
+  eventTypes: Schema.optionalKey(
+    Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))
+  ),
+  /** Inclusive lower bound on occurredAt. */
+  occurredFrom: Schema.optionalKey(InstantText),
+  /** Exclusive upper bound on occurredAt. */
+  occurredTo: Schema.optionalKey(InstantText),
+  page: Schema.optionalKey(PageNumber),
+  pageSize: Schema.optionalKey(pageSizeUpTo(maxEventPageSize)),
+  order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
+  /** From the `Link` header: keeps the pages of one walk together. Not part of the published parameters. */
+  walk: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,4096}$/u, { message: "walk comes from a Link header; follow that header instead." })))
+}).annotate({ identifier: "EventQuery" })
+export type EventQuery = typeof EventQuery.Type
+
+/** A query with its instants read and its defaults filled in. */
+export interface EventFilter {
+  readonly shipmentId: string | undefined
+  readonly eventTypes: ReadonlyArray<EventType> | undefined
+  readonly occurredFrom: number | undefined
+  readonly occurredTo: number | undefined
+  readonly order: "asc" | "desc"
+}

@@ -1,0 +1,44 @@
+/** The published event types of area D, in published order. */
+import { Schema } from "effect"
+
+export const eventTypes = [
+  "PICKUP_SCHEDULED",
+  "PICKUP_ATTEMPTED",
+  "PICKED_UP",
+  "ARRIVED_AT_TERMINAL",
+  "DEPARTED_TERMINAL",
+  "IN_TRANSIT",
+  "DELAY",
+  "EXCEPTION",
+  "CUSTOMS_HOLD",
+  "CUSTOMS_CLEARED",
+  "OUT_FOR_DELIVERY",
+  "DELIVERY_ATTEMPTED",
+  "DELIVERED",
+  "PROOF_OF_DELIVERY",
+  "CANCELLED",
+  "GATE_IN",
+  "GATE_OUT",
+  "VESSEL_LOADED",
+  "VESSEL_UNLOADED",
+  "RAIL_ARRIVAL",
+  "RAIL_DEPARTURE",
+  "AIR_DEPARTURE",
+  "AIR_ARRIVAL",
+  "OTHER"
+] as const
+
+export const EventType = Schema.Literals(eventTypes).annotate({ identifier: "EventType" })
+export type EventType = typeof EventType.Type
+
+const bits = new Map<string, number>(eventTypes.map((type, index) => [type, 1 << index]))
+
+/** Every event type. */
+export const allTypes = (1 << eventTypes.length) - 1
+
+/** A set of event types as bits, so that matching an event against a filter is one `AND`. Order is never changed, only appended to. */
+export const typeMask = (types: Iterable<EventType>): number => {
+  let mask = 0
+  for (const type of types) mask |= bits.get(type)!
+  return mask
+}

@@ -1,0 +1,91 @@
+/** One thing that happened to a shipment on its way (area D, Event). */
+import { Schema } from "effect"
+import { AccountNumber, EventId, ShipmentId } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
+import { EventType } from "./EventType.ts"
+
+const text = (maxLength: number) =>
+  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
+
+const Latitude = Schema.Finite.check(Schema.isBetween({ minimum: -90, maximum: 90 }, { message: "latitude is a number from -90 to 90." }))
+const Longitude = Schema.Finite.check(
+  Schema.isBetween({ minimum: -180, maximum: 180 }, { message: "longitude is a number from -180 to 180." })
+)
+
+/** A place. `country` is ISO 3166-1 alpha-3; coordinates are decimal degrees. */
+export const Location = Schema.Struct({
+  locationId: Schema.optionalKey(text(200)),
+  name: Schema.optionalKey(text(500)),
+  type: Schema.optionalKey(Schema.Literals(["FACILITY", "CITY", "GEOPOINT"])),
+  latitude: Schema.optionalKey(Latitude),
+  longitude: Schema.optionalKey(Longitude),
+  city: Schema.optionalKey(text(200)),
+  state: Schema.optionalKey(text(200)),
+  postalCode: Schema.optionalKey(text(40)),
+  country: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[A-Za-z]{3}$/u, { message: "country is an ISO 3166-1 alpha-3 code, such as USA." }))
+  ),
+  address1: Schema.optionalKey(text(500)),
+  address2: Schema.optionalKey(text(500))
+}).annotate({ identifier: "Location" })
+
+const Reference = Schema.Struct({ type: Schema.optionalKey(text(200)), value: Schema.optionalKey(text(500)) })
+
+/** The shipment an event belongs to. Dates keep the offset they were sent with. */
+export const Shipment = Schema.Struct({
+  shipmentId: ShipmentId,
+  mode: Schema.optionalKey(Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"])),
+  scac: Schema.optionalKey(text(20)),
+  references: Schema.optionalKey(Schema.Array(Reference).check(Schema.isMaxLength(200, { message: "At most 200 references." }))),
+  requestedPickupDate: Schema.optionalKey(InstantText),
+  startDate: Schema.optionalKey(InstantText),
+  endDate: Schema.optionalKey(InstantText),
+  origin: Location,
+  destination: Location
+}).annotate({ identifier: "Shipment" })
+
+/** The largest sequence a sender may give: leaves room for the service to go on counting without losing precision. */
+export const maxGivenSequence = 9_000_000_000_000_000
+
+const Sequence = Schema.Int.check(
+  Schema.isBetween({ minimum: 0, maximum: maxGivenSequence }, { message: `sequence is an integer from 0 to ${maxGivenSequence}.` })
+)
+
+const Document = Schema.Struct({
+  type: Schema.optionalKey(Schema.Literals(["POD", "BOL", "INVOICE", "LABEL", "OTHER"])),
+  url: Schema.optionalKey(text(2048)),
+  mimeType: Schema.optionalKey(text(200))
+})
+
+const described = {
+  type: EventType,
+  status: Schema.optionalKey(text(500)),
+  occurredAt: InstantText,
+  reportedAt: Schema.optionalKey(InstantText),
+  location: Schema.optionalKey(Location),
+  notes: Schema.optionalKey(text(10_000)),
+  attributes: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  documents: Schema.optionalKey(Schema.Array(Document).check(Schema.isMaxLength(200, { message: "At most 200 documents." }))),
+  shipment: Shipment
+}
+
+/** An event as the service gives it out. Fields it does not know are kept and given out again. */
+export const TransitEvent = Schema.Struct({ eventId: EventId, sequence: Sequence, ...described }).annotate({ identifier: "Event" })
+export type TransitEvent = typeof TransitEvent.Type
+
+/** Who may see the shipment, as the carrier's system says with an event. */
+export const Parties = Schema.Struct({
+  accounts: Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))
+}).annotate({ identifier: "Parties" })
+
+/** An event as the carrier's system hands it in: `eventId` and `sequence` may be left to the service. */
+export const ReportedEvent = Schema.Struct({
+  eventId: Schema.optionalKey(EventId),
+  sequence: Schema.optionalKey(Sequence),
+  ...described,
+  parties: Schema.optionalKey(Parties)
+}).annotate({ identifier: "ReportedEvent" })
+export type ReportedEvent = typeof ReportedEvent.Type
+
+/** The largest single event, as bytes of JSON. */
+export const maxEventBytes = 64 * 1024

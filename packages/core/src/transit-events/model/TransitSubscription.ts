@@ -1,0 +1,81 @@
+/** A customer's wish to be told of transit events (area D, Subscription). */
+import { Schema } from "effect"
+import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
+import { HmacSecretId, ShipmentId } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
+import { EventType, eventTypes } from "./EventType.ts"
+
+/** Most shipments one subscription may name. */
+export const maxShipmentIds = 1000
+
+export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({ identifier: "SubscriptionStatus" })
+export type SubscriptionStatus = typeof SubscriptionStatus.Type
+
+const EndpointUrl = Schema.String.check(
+  Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "endpointUrl is an absolute https address." }),
+  Schema.isMaxLength(2048, { message: "endpointUrl has at most 2048 characters." })
+)
+
+/** Both conditions must hold; an absent or empty list means all. */
+export const SubscriptionFilters = Schema.Struct({
+  eventTypes: Schema.optionalKey(
+    Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))
+  ),
+  shipmentIds: Schema.optionalKey(
+    Schema.Array(ShipmentId).check(Schema.isMaxLength(maxShipmentIds, { message: `At most ${maxShipmentIds} shipmentIds.` }))
+  )
+}).annotate({ identifier: "SubscriptionFilters" })
+export type SubscriptionFilters = typeof SubscriptionFilters.Type
+
+const settings = {
+  endpointUrl: EndpointUrl,
+  hmacSecretId: HmacSecretId,
+  filters: Schema.optionalKey(SubscriptionFilters),
+  delivery: Schema.optionalKey(DeliveryMetadata)
+}
+
+/** What a client sends to create one. */
+export const SubscriptionCreate = Schema.Struct(settings).annotate({ identifier: "SubscriptionCreate" })
+export type SubscriptionCreate = typeof SubscriptionCreate.Type
+
+/** What remains after a merge patch; `status` is the only member a create cannot set. */
+export const PatchedSubscription = Schema.Struct({ ...settings, status: SubscriptionStatus })
+export type PatchedSubscription = typeof PatchedSubscription.Type
+
+const FiltersPatch = Schema.Struct({
+  eventTypes: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.eventTypes.schema)),
+  shipmentIds: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.shipmentIds.schema))
+}).annotate({ identifier: "SubscriptionFiltersPatch" })
+
+const DeliveryPatch = Schema.Struct({
+  maxAttempts: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.maxAttempts.schema)),
+  initialBackoffSeconds: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.initialBackoffSeconds.schema)),
+  maxBackoffSeconds: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.maxBackoffSeconds.schema)),
+  batchMaxSize: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.batchMaxSize.schema)),
+  rateLimitPerMinute: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.rateLimitPerMinute.schema))
+}).annotate({ identifier: "DeliveryMetadataPatch" })
+
+/**
+ * Members a merge patch may name. `null` takes `filters`, `delivery` or one of their members back to the default; the
+ * address, the secret and the status cannot be removed.
+ */
+export const SubscriptionPatch = Schema.Struct({
+  endpointUrl: Schema.optionalKey(EndpointUrl),
+  hmacSecretId: Schema.optionalKey(HmacSecretId),
+  filters: Schema.optionalKey(Schema.NullOr(FiltersPatch)),
+  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch)),
+  status: Schema.optionalKey(SubscriptionStatus)
+}).annotate({ identifier: "SubscriptionPatch" })
+
+/** As it is given out. `delivery` always shows every member, defaults included. */
+export const TransitSubscription = Schema.Struct({
+  id: Schema.String,
+  ...settings,
+  createdAt: InstantText,
+  updatedAt: InstantText,
+  status: SubscriptionStatus
+}).annotate({ identifier: "Subscription" })
+export type TransitSubscription = typeof TransitSubscription.Type
+
+export const maxSubscriptionPageSize = 200
+export const defaultSubscriptionPageSize = 50

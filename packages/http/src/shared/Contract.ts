@@ -1,0 +1,138 @@
+/**
+ * An area's calls as data: paths, parameters, bodies and answers. Routing, the reading of requests and the OpenAPI document
+ * all come from it, so they cannot say different things.
+ *
+ * A contract describes; it does not validate. The schemas in it are core's own, and core's use cases decode by them, so
+ * a rule stands in one place and holds for callers who use no HTTP as well.
+ */
+import type { Principal } from "@waybill/core"
+import type { Effect, Schema } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { type ProblemShape, problemDetails } from "./ProblemDetails.ts"
+import type { Failure } from "./ProblemOf.ts"
+import type { QueryOf, QueryParameters } from "./QueryText.ts"
+import type { Site } from "./Site.ts"
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+/** Who may call: anybody, whoever has credentials, or operators. */
+export type Access = "public" | "caller" | "operator"
+
+export interface BodySpec {
+  readonly schema: Schema.Top
+  /** Accepted media types, the first being the one to send. `application/json` also admits `application/*+json`. */
+  readonly contentTypes?: ReadonlyArray<string>
+  readonly maxBytes?: number
+  /** An absent body is `{}`. */
+  readonly optional?: boolean
+  /** Refuses members that the schema does not name. */
+  readonly closed?: boolean
+}
+
+export interface AnswerSpec {
+  readonly description: string
+  readonly schema?: Schema.Top
+  readonly closed?: boolean
+  readonly contentType?: string
+  /** Header names with what they tell. */
+  readonly headers?: Readonly<Record<string, HeaderSpec>>
+}
+
+export interface HeaderSpec {
+  readonly description: string
+  readonly schema: Schema.Top
+}
+
+export interface EndpointSpec {
+  readonly method: Method
+  /** Below the contract's base; `{name}` stands for one segment. */
+  readonly path: string
+  readonly access: Access
+  readonly summary: string
+  readonly description?: string
+  /** What each path parameter is. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: QueryParameters
+  readonly body?: BodySpec
+  readonly answers: Readonly<Record<number, AnswerSpec>>
+}
+
+/** A call that goes out from here, described for whoever receives it. */
+export interface WebhookSpec {
+  readonly summary: string
+  readonly description: string
+  readonly headers: Readonly<Record<string, HeaderSpec & { readonly required: boolean }>>
+  readonly body: Schema.Top
+  readonly answers: Readonly<Record<string, AnswerSpec>>
+}
+
+export interface ContractSpec {
+  /** The area's folder word. */
+  readonly area: string
+  readonly title: string
+  readonly description: string
+  readonly endpoints: Readonly<Record<string, EndpointSpec>>
+  readonly webhooks?: Readonly<Record<string, WebhookSpec>>
+  readonly shape?: ProblemShape
+}
+
+/** `area` and the names and paths of the endpoints are kept as literal types; handlers are checked against them. */
+export const contract = <const C extends ContractSpec>(spec: C): C => spec
+
+export const shapeOf = (spec: ContractSpec): ProblemShape => spec.shape ?? problemDetails
+
+/** The names between braces. */
+export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [Key in Name]: string } & PathParams<Rest>
+  : unknown
+
+/** One request, read. */
+export interface CallOf<E extends EndpointSpec> {
+  readonly principal: E["access"] extends "public" ? undefined : Principal
+  readonly params: PathParams<E["path"]>
+  readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>
+  /** JSON, for calls that take a body. */
+  readonly body: unknown
+  readonly site: Site
+}
+
+export type HandlersOf<C extends ContractSpec> = {
+  readonly [Name in keyof C["endpoints"]]: (
+    call: CallOf<C["endpoints"][Name]>
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
+}
+
+/** The same without types, for the pipeline that calls it. */
+export type Handler = (call: {
+  readonly principal: Principal | undefined
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: unknown
+  readonly site: Site
+}) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
+
+/** A contract, where it is mounted, and who answers it. */
+export interface MountedContract {
+  readonly contract: ContractSpec
+  /** `""` or a path without a slash at its end. */
+  readonly base: string
+  readonly handlers: Readonly<Record<string, Handler>>
+}
+
+/** Puts an area under its base. */
+export const mount = <const C extends ContractSpec>(spec: C, base: string, handlers: HandlersOf<C>): MountedContract => ({
+  contract: spec,
+  base: normalBase(base),
+  handlers: handlers as unknown as Readonly<Record<string, Handler>>
+})
+
+/** `/visibility`, whatever slashes it came with. */
+export const normalBase = (base: string): string => {
+  const parts = base.split("/").filter((part) => part !== "")
+  for (const part of parts) {
+    if (!/^[A-Za-z0-9._~-]+$/.test(part) || part === "." || part === "..") {
+      throw new RangeError(`A base path has plain segments, such as /visibility; this one is ${JSON.stringify(base)}.`)
+    }
+  }
+  return parts.map((part) => `/${part}`).join("")
+}

@@ -1,0 +1,57 @@
+/** What the headers of a page say: its place, the totals where they are known, and the addresses of its neighbours. */
+import type { Page } from "@waybill/core"
+import { Schema } from "effect"
+import type { HeaderSpec } from "./Contract.ts"
+import type { Site } from "./Site.ts"
+
+/** The interfaces say "pagination in headers" and name none. SPEC-GAP-D20 */
+export const pageHeaders = {
+  "X-Page": { description: "The page's number, from 1.", schema: Schema.Int },
+  "X-Page-Size": { description: "Most results a page holds.", schema: Schema.Int },
+  "X-Total-Count": { description: "All results. Absent where counting would cost more than it tells.", schema: Schema.Int },
+  "X-Total-Pages": { description: "All pages. Absent like X-Total-Count.", schema: Schema.Int },
+  "Link": {
+    description: "RFC 8288: first, prev, next and, where it is known, last. Follow next as it is to keep a walk on one state of the list.",
+    schema: Schema.String
+  }
+} as const satisfies Readonly<Record<string, HeaderSpec>>
+
+/** `query` is what the caller asked for; every neighbour's address repeats it. `nextWalk` is put into the next page's. */
+export const headersOfPage = (
+  page: Page<unknown>,
+  query: Readonly<Record<string, unknown>>,
+  site: Site,
+  nextWalk?: string
+): Readonly<Record<string, string>> => ({
+  "x-page": String(page.page),
+  "x-page-size": String(page.pageSize),
+  ...(page.totalCount === null ? {} : { "x-total-count": String(page.totalCount) }),
+  ...(page.totalPages === null ? {} : { "x-total-pages": String(page.totalPages) }),
+  link: linksOf(page, query, site, nextWalk)
+})
+
+const linksOf = (page: Page<unknown>, query: Readonly<Record<string, unknown>>, site: Site, nextWalk: string | undefined): string => {
+  const address = site.urlOf(site.path)
+  const { page: _page, walk: _walk, ...asked } = query
+  const link = (rel: string, to: number, walk?: string) => {
+    const search = searchOf({ ...asked, page: to, pageSize: page.pageSize, walk })
+    return `<${address}?${search}>; rel="${rel}"`
+  }
+  const { totalPages } = page
+  return [
+    link("first", 1),
+    ...(page.page > 1 ? [link("prev", totalPages === null ? page.page - 1 : Math.max(1, Math.min(page.page - 1, totalPages)))] : []),
+    ...(page.hasMore ? [link("next", page.page + 1, nextWalk)] : []),
+    ...(totalPages !== null && totalPages > 0 ? [link("last", totalPages)] : [])
+  ].join(", ")
+}
+
+const searchOf = (query: Readonly<Record<string, unknown>>): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined) search.append(name, String(each))
+    }
+  }
+  return search.toString()
+}

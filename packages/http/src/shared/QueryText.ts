@@ -1,0 +1,90 @@
+/** A query string as the values its endpoint knows. Core judges the values; what is checked here is the text around them. */
+import type { Schema } from "effect"
+import type { ProblemFault } from "./ProblemDetails.ts"
+
+export interface QueryParameter {
+  /**
+   * How the text becomes a value. A `list` may be repeated (`a=1&a=2`) or separated by commas, every other kind stands
+   * once. An `instant` whose `+` was decoded as a blank is repaired.
+   */
+  readonly kind: "text" | "integer" | "boolean" | "instant" | "list"
+  /** What core takes for it. */
+  readonly schema: Schema.Top
+  readonly description: string
+  readonly default?: unknown
+}
+
+export type QueryParameters = Readonly<Record<string, QueryParameter>>
+
+/** What becomes of the text of each kind. */
+interface Values {
+  readonly text: string
+  readonly integer: number
+  readonly boolean: boolean
+  readonly instant: string
+  readonly list: ReadonlyArray<string>
+}
+
+export type QueryOf<P> = { readonly [Name in keyof P]?: P[Name] extends { readonly kind: infer Kind extends keyof Values } ? Values[Kind] : never }
+
+export interface ReadQuery {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly faults: ReadonlyArray<ProblemFault>
+}
+
+const nothing: ReadQuery = { values: {}, faults: [] }
+
+/** Parameters the endpoint does not know are passed over. */
+export const readQuery = (parameters: QueryParameters, search: string): ReadQuery => {
+  if (search === "") return nothing
+  const values: Record<string, unknown> = {}
+  const faults = new Map<string, ProblemFault>()
+  for (const pair of search.split("&")) {
+    const at = pair.indexOf("=")
+    const name = decode(at < 0 ? pair : pair.slice(0, at))
+    if (name === undefined || !Object.hasOwn(parameters, name)) continue
+    const parameter = parameters[name]!
+    const text = at < 0 ? "" : decode(pair.slice(at + 1))
+    if (text === undefined) {
+      faults.set(name, { detail: `${name} is not percent-encoded UTF-8.`, parameter: name, code: "invalid" })
+    } else if (parameter.kind === "list") {
+      const items = text.split(",").map((item) => item.trim()).filter((item) => item !== "")
+      values[name] = [...(values[name] as ReadonlyArray<string> | undefined ?? []), ...items]
+    } else if (Object.hasOwn(values, name)) {
+      faults.set(name, { detail: `Give ${name} once.`, parameter: name, code: "invalid" })
+    } else if (parameter.kind === "boolean" && text !== "true" && text !== "false") {
+      faults.set(name, { detail: `${name} is true or false.`, parameter: name, code: "invalid" })
+    } else {
+      values[name] = valueOf(parameter.kind, text)
+    }
+  }
+  return { values, faults: [...faults.values()] }
+}
+
+const decode = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "))
+  } catch {
+    return undefined
+  }
+}
+
+const valueOf = (kind: "text" | "integer" | "boolean" | "instant", text: string): unknown => {
+  switch (kind) {
+    case "text":
+      return text
+    case "integer":
+      return integerOf(text)
+    case "boolean":
+      return text === "true"
+    case "instant":
+      // 2026-11-20T10:00:00+02:00, sent as it is, decodes to a blank where the plus was
+      return text.replace(/ (\d\d:\d\d)$/, "+$1")
+  }
+}
+
+/** Text that is no integer becomes one below every bound, so that core answers with its own sentence about the bounds. */
+const integerOf = (text: string): number => {
+  if (!/^[+-]?\d{1,400}$/.test(text)) return Number.MIN_SAFE_INTEGER
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))
+}

@@ -1,0 +1,124 @@
+/** Finds the endpoint for a method and a path. */
+import type { ContractSpec, EndpointSpec, Handler, MountedContract } from "./Contract.ts"
+
+export interface Route {
+  readonly contract: ContractSpec
+  readonly name: string
+  readonly endpoint: EndpointSpec
+  readonly handler: Handler
+  /** For logs and metrics: base and path with their placeholders. */
+  readonly template: string
+  /** Whether a fault's name stands in the path or the query. */
+  readonly isParameter: (name: string) => boolean
+}
+
+/** A path that exists: its routes by method, and the methods to name in `Allow`. */
+export interface Place {
+  readonly contract: ContractSpec
+  readonly template: string
+  readonly routes: ReadonlyMap<string, Route>
+  readonly allow: string
+}
+
+export type Found =
+  | { readonly _tag: "Place"; readonly place: Place; readonly params: Readonly<Record<string, string>> }
+  /** Nothing there; the contract is the one whose base it lies under. */
+  | { readonly _tag: "Nowhere"; readonly contract: ContractSpec | undefined; readonly readable: boolean }
+
+export interface RouteTable {
+  readonly places: ReadonlyArray<Place>
+  /** `path` as received, without its query; one slash at the end is passed over. */
+  readonly find: (path: string) => Found
+}
+
+interface Pattern {
+  readonly segments: ReadonlyArray<{ readonly name: string | undefined; readonly text: string }>
+  readonly place: Place
+}
+
+const noParams = {}
+
+export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTable => {
+  const places = mounted.flatMap(placesOf)
+  const plain = new Map<string, Found>()
+  const patterns: Array<Pattern> = []
+  for (const place of places) {
+    if (place.template.includes("{")) patterns.push({ segments: segmentsOf(place.template), place })
+    else plain.set(place.template, { _tag: "Place", place, params: noParams })
+  }
+  // the longest base first, so that a path belongs to the nearest area
+  const bases = mounted.filter(({ base }) => base !== "").sort((a, b) => b.base.length - a.base.length)
+  const root = mounted.find(({ base }) => base === "")
+  const nowhere = (path: string, readable: boolean): Found => ({
+    _tag: "Nowhere",
+    contract: (bases.find(({ base }) => path === base || path.startsWith(`${base}/`)) ?? root)?.contract,
+    readable
+  })
+
+  return {
+    places,
+    find: (received) => {
+      const path = received.length > 1 && received.endsWith("/") ? received.slice(0, -1) : received
+      const found = plain.get(path)
+      if (found !== undefined) return found
+      const segments = decodeSegments(path)
+      if (segments === undefined) return nowhere(path, false)
+      for (const pattern of patterns) {
+        const params = paramsOf(pattern, segments)
+        if (params !== undefined) return { _tag: "Place", place: pattern.place, params }
+      }
+      return plain.get(`/${segments.join("/")}`) ?? nowhere(path, true)
+    }
+  }
+}
+
+const placesOf = ({ base, contract, handlers }: MountedContract): ReadonlyArray<Place> => {
+  const byPath = new Map<string, Map<string, Route>>()
+  for (const [name, endpoint] of Object.entries(contract.endpoints)) {
+    const template = `${base}${endpoint.path}`
+    const parameters = new Set([...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!))
+    for (const parameter of Object.keys(endpoint.query ?? {})) parameters.add(parameter)
+    const routes = byPath.get(template) ?? new Map<string, Route>()
+    routes.set(endpoint.method, {
+      contract,
+      name,
+      endpoint,
+      template,
+      handler: handlers[name]!,
+      isParameter: (fault) => parameters.has(fault)
+    })
+    byPath.set(template, routes)
+  }
+  return [...byPath].map(([template, routes]) => ({ contract, template, routes, allow: allowOf(routes) }))
+}
+
+const allowOf = (routes: ReadonlyMap<string, Route>): string => {
+  const methods = [...routes.keys()]
+  return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ")
+}
+
+const segmentsOf = (template: string) =>
+  template.split("/").slice(1).map((text) => ({ name: /^\{(.+)\}$/.exec(text)?.[1], text }))
+
+/** Segment by segment, so that an encoded slash stays inside its segment. */
+const decodeSegments = (path: string): ReadonlyArray<string> | undefined => {
+  const segments = path.split("/").slice(1)
+  if (!path.includes("%")) return segments
+  try {
+    return segments.map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+const paramsOf = (pattern: Pattern, segments: ReadonlyArray<string>): Readonly<Record<string, string>> | undefined => {
+  if (pattern.segments.length !== segments.length) return undefined
+  const params: Record<string, string> = {}
+  for (let index = 0; index < segments.length; index++) {
+    const { name, text } = pattern.segments[index]!
+    const segment = segments[index]!
+    if (name === undefined ? segment !== text : segment === "") return undefined
+    if (name !== undefined) params[name] = segment
+  }
+  return params
+}

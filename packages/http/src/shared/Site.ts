@@ -1,0 +1,50 @@
+/** Where this request reached us, for the absolute addresses that answers carry. */
+import type { HttpServerRequest } from "effect/http"
+
+export interface SiteOptions {
+  /** What callers see, such as `https://freight.example.com/api`; a path is put in front of every address. */
+  readonly publicBaseUrl?: string | undefined
+  /** Takes `X-Forwarded-Proto` and `X-Forwarded-Host` at their word. Only behind a proxy that sets them itself. */
+  readonly trustForwarded?: boolean | undefined
+}
+
+export interface Site {
+  /** Milliseconds since 1970 when the request came. */
+  readonly now: number
+  /** The absolute address of a path below us; the path alone where the request named no usable host. */
+  readonly urlOf: (path: string) => string
+  /** This endpoint's own path: base included, without the query and without a slash at the end. */
+  readonly path: string
+}
+
+const hostShape = /^[A-Za-z0-9._-]{1,255}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/
+
+export const siteOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  path: string,
+  now: number,
+  mountPath: string,
+  options: SiteOptions
+): Site => ({
+  now,
+  path,
+  urlOf: (target) => `${originOf(request, options)}${options.publicBaseUrl === undefined ? mountPath : ""}${target}`
+})
+
+const originOf = (request: HttpServerRequest.HttpServerRequest, options: SiteOptions): string => {
+  if (options.publicBaseUrl !== undefined) return options.publicBaseUrl.replace(/\/+$/, "")
+  const { headers } = request
+  const forwarded = options.trustForwarded === true
+  const host = (forwarded ? firstOf(headers["x-forwarded-host"]) : undefined) ?? headers["host"] ?? hostIn(request.originalUrl)
+  if (host === undefined || !hostShape.test(host)) return ""
+  const proto = forwarded ? firstOf(headers["x-forwarded-proto"])?.toLowerCase() : undefined
+  const secure = proto === undefined ? request.originalUrl.startsWith("https:") : proto === "https"
+  return `${secure ? "https" : "http"}://${host}`
+}
+
+const firstOf = (header: string | undefined): string | undefined => {
+  const first = header?.split(",", 1)[0]?.trim()
+  return first === undefined || first === "" ? undefined : first
+}
+
+const hostIn = (url: string): string | undefined => /^https?:\/\/([^/?#]+)/.exec(url)?.[1]

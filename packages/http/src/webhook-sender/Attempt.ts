@@ -1,0 +1,131 @@
+/** One POST from its first moment to its outcome. */
+import { clearTimeout, setTimeout } from "node:timers"
+import type { Dispatcher } from "undici"
+import { type AttemptFailure, AttemptOutcome } from "@waybill/core"
+import { addressNotAllowed } from "./AddressGuard.ts"
+import { type Answer, excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
+import type { Connection, Exchange, Origin } from "./Connections.ts"
+import { ConnectFailure } from "./GuardedConnector.ts"
+
+export interface AttemptOptions {
+  readonly origin: Origin
+  readonly request: Dispatcher.DispatchOptions
+  readonly deadlineMillis: number
+  readonly nowMillis: () => number
+  readonly settle: (outcome: AttemptOutcome) => void
+}
+
+/** After this many bytes of a body we stop reading, and the status alone counts. */
+const maxBodyBytes = 16_384
+
+/** Interim answers such as 103 say nothing to us; a receiver that goes on sending them is not answering. */
+const maxInterimAnswers = 100
+
+/** The longest a Node timer can wait; it takes anything longer for no time at all. */
+const maxTimerMillis = 2 ** 31 - 1
+
+/**
+ * Listens to undici and to the clock, and lets whichever comes first decide.
+ *
+ * What it decides takes effect in a microtask: undici calls from inside its parser, where no other request may start.
+ */
+export class Attempt implements Exchange {
+  readonly origin: Origin
+  readonly request: Dispatcher.DispatchOptions
+  connection: Connection | undefined
+  readonly #options: AttemptOptions
+  readonly #timer: NodeJS.Timeout
+  #decided = false
+  #started = false
+  #interimAnswers = 0
+  #status = 0
+  #headers: Answer["headers"] = {}
+  #body: Array<Buffer> = []
+  #bodyBytes = 0
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+    this.origin = options.origin
+    this.request = options.request
+    // Sockets live in real time, so their deadline does too. Node keeps timers of one length in one list: cheap.
+    this.#timer = setTimeout(expire, options.deadlineMillis > 1 ? Math.min(options.deadlineMillis, maxTimerMillis) : 1, this)
+  }
+
+  /** Nobody waits for the outcome any more. */
+  abandon(): void {
+    if (this.#decided) return
+    this.#decided = true
+    clearTimeout(this.#timer)
+    this.origin.finish(this, false)
+  }
+
+  interrupt(): void {
+    this.#decide(AttemptOutcome.Interrupted(), false)
+  }
+
+  expire(): void {
+    if (this.#started) this.#fail("timeout", "The receiver did not answer in full before the deadline.")
+    else if (this.connection === undefined) this.#fail("timeout", "Earlier requests to this receiver took until the deadline.")
+    else this.#fail("connect_timeout", "No connection to the receiver came about before the deadline.")
+  }
+
+  onRequestStart(): void {
+    this.#started = true
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Answer["headers"]): void {
+    if (status >= 200) {
+      this.#status = status
+      this.#headers = headers
+    } else if (++this.#interimAnswers > maxInterimAnswers) {
+      this.#fail("protocol", "The receiver sent interim answers only.")
+    }
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#bodyBytes < maxExcerptBytes) this.#body.push(chunk)
+    this.#bodyBytes += chunk.length
+    if (this.#bodyBytes > maxBodyBytes) this.#decide(this.#answer(), false)
+  }
+
+  onResponseEnd(): void {
+    this.#decide(this.#answer(), true)
+  }
+
+  onResponseError(_: unknown, error: Error & { readonly code?: string }): void {
+    if (error instanceof ConnectFailure) this.#fail(error.failure, connectDetails[error.failure] ?? "No connection to the receiver came about.")
+    else if (error.code === "UND_ERR_HEADERS_OVERFLOW") this.#fail("response_too_large", "The receiver's answer has too many headers.")
+    else if (this.#started) this.#fail("protocol", "The receiver broke off, or what it sent is not HTTP.")
+    else this.#fail("protocol", "The request could not be written. Check the subscription's headers.")
+  }
+
+  #answer(): AttemptOutcome {
+    return outcomeOfAnswer({ status: this.#status, headers: this.#headers, body: this.#body }, this.#options.nowMillis)
+  }
+
+  #fail(failure: AttemptFailure, detail: string): void {
+    if (this.#decided) return
+    const answered = this.#status === 0 ? undefined : { status: this.#status, excerpt: excerptOf(this.#body) }
+    this.#decide(AttemptOutcome.Failed({ failure, detail, ...answered }), false)
+  }
+
+  #decide(outcome: AttemptOutcome, reusable: boolean): void {
+    if (this.#decided) return
+    this.#decided = true
+    clearTimeout(this.#timer)
+    queueMicrotask(() => {
+      this.origin.finish(this, reusable)
+      this.#options.settle(outcome)
+    })
+  }
+}
+
+const expire = (attempt: Attempt): void => attempt.expire()
+
+const connectDetails: { readonly [failure in AttemptFailure]?: string } = {
+  address_not_allowed: addressNotAllowed,
+  dns: "The receiver's name could not be resolved.",
+  connect_refused: "The receiver refused the connection.",
+  connect_timeout: "No connection to the receiver came about in time.",
+  tls: "No secure connection: check the receiver's certificate and TLS settings."
+}

@@ -1,0 +1,344 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber } from "effect"
+import type { Socket } from "node:net"
+import { brotliCompressSync, gzipSync } from "node:zlib"
+import { closed, makeReceiver, ok } from "./Receiver.ts"
+import { loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
+
+const answering = (...answer: ReadonlyArray<string | Uint8Array>) =>
+  makeReceiver(({ socket }) => {
+    for (const part of answer) socket.write(part)
+  })
+
+/** Writes again and again until the other side has had enough. */
+const drip = (socket: Socket, part: string, everyMillis: number) => {
+  const timer = setInterval(() => socket.write(part), everyMillis)
+  socket.once("close", () => clearInterval(timer))
+}
+
+/** Writes as fast as the other side reads. */
+const pour = (socket: Socket, part: Uint8Array | string) => {
+  const more = () => {
+    while (!socket.destroyed && socket.write(part));
+  }
+  socket.on("drain", more)
+  more()
+}
+
+const expectTimeout = (receiver: Effect.Success<ReturnType<typeof makeReceiver>>, expected: string) =>
+  Effect.gen(function*() {
+    const [duration, outcome] = yield* Effect.timed(send(receiver.url, shortDeadline))
+    assert.strictEqual(summary(outcome), expected)
+    assert.isAtLeast(Duration.toMillis(duration), 190)
+    assert.isAtMost(Duration.toMillis(duration), 5000)
+    yield* closed(receiver.sockets[0]!)
+  })
+
+describe("WebhookSenderHttp and the receiver's answer", () => {
+  it.live("sends the exact bytes, the given headers and its own", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      const body = Uint8Array.from({ length: 256 }, (_, index) => index)
+      const outcome = yield* send(`${receiver.url}?a=b%20c`, { body, headers: { "content-type": "application/json", "webhook-id": "dlv_1" } })
+      assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: "ok" })
+      const [request] = receiver.requests
+      assert.deepStrictEqual(new Uint8Array(request!.body), body)
+      const [line, ...headers] = request!.head.split("\r\n")
+      assert.strictEqual(line, "POST /hook?a=b%20c HTTP/1.1")
+      assert.deepStrictEqual(headers.map((header) => header.replace(/Waybill\/\S+/, "Waybill/*")).sort(), [
+        "accept-encoding: identity",
+        "connection: keep-alive",
+        "content-length: 256",
+        "content-type: application/json",
+        `host: 127.0.0.1:${receiver.port}`,
+        "user-agent: Waybill/* (+https://github.com/waybill/waybill)",
+        "webhook-id: dlv_1"
+      ])
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("sends an empty body and a body that is part of a larger buffer", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      assert.strictEqual(summary(yield* send(receiver.url, { body: new Uint8Array(0) })), "Accepted 200")
+      assert.strictEqual(summary(yield* send(receiver.url, { body: new TextEncoder().encode("xxhelloxx").subarray(2, 7) })), "Accepted 200")
+      assert.include(receiver.requests[0]!.head, "content-length: 0")
+      assert.strictEqual(receiver.requests[1]!.body.toString(), "hello")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("sends a body of 8 MB whole", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      const body = new Uint8Array(8 * 1024 * 1024).map((_, index) => index * 7)
+      assert.strictEqual(summary(yield* send(receiver.url, { body })), "Accepted 200")
+      assert.isTrue(Buffer.from(body).equals(receiver.requests[0]!.body))
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("uses the user agent it was given", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      yield* send(receiver.url)
+      assert.include(receiver.requests[0]!.head, "user-agent: Acme/1")
+    }).pipe(Effect.provide(loopbackSender({ userAgent: "Acme/1" }))))
+
+  it.live("ignores headers that HTTP itself decides", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      const headers = { Host: "evil.example", "content-length": "1", "Transfer-Encoding": "chunked", connection: "close", expect: "100-continue", upgrade: "h2c", te: "trailers", "user-agent": "x", "accept-encoding": "gzip", "x-own": "1" }
+      assert.strictEqual(summary(yield* send(receiver.url, { headers })), "Accepted 200")
+      const { head } = receiver.requests[0]!
+      assert.notMatch(head, /evil|chunked|: close|expect|upgrade|^te:|gzip/im)
+      assert.include(head, "x-own: 1")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("fails without sending when a header cannot be written", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      for (const headers of [{ "x-bad": "a\r\nx-smuggled: 1" }, { "x-bad": "a\u0000" }, { "bad name": "1" }, { "x-bad": "\u{1f44b}" }]) {
+        assert.strictEqual(summary(yield* send(receiver.url, { headers })), "protocol")
+      }
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+      assert.lengthOf(receiver.requests, 1)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("accepts a 200 with an HTML login page and keeps its beginning", () =>
+    Effect.gen(function*() {
+      const page = `<!doctype html>\n<title>Sign in</title>${"<p>please</p>".repeat(200)}`
+      const receiver = yield* answering(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${page.length}\r\n\r\n${page}`)
+      const outcome = yield* send(receiver.url)
+      assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: page.replace("\n", " ").slice(0, 1024) })
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes 410 as gone", () =>
+    Effect.gen(function*() {
+      const receiver = yield* answering("HTTP/1.1 410 Gone\r\ncontent-length: 3\r\n\r\nbye")
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Gone", status: 410, excerpt: "bye" })
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("passes on Retry-After", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }, index) => {
+        const [status, after] = [["503 x", "120"], ["429 x", "Thu, 01 Jan 1970 00:00:00 GMT"], ["500 x", "-1"], ["503 x", "1000000000"]][index]!
+        socket.write(`HTTP/1.1 ${status}\r\nretry-after: ${after}\r\ncontent-length: 0\r\n\r\n`)
+      })
+      const seconds: Array<number | undefined> = []
+      for (let index = 0; index < 4; index++) {
+        const outcome = yield* send(receiver.url)
+        seconds.push(outcome._tag === "Failed" ? outcome.retryAfterSeconds : -1)
+      }
+      assert.deepStrictEqual(seconds, [120, 0, undefined, 315_360_000])
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("follows no redirect and sends nothing to where it points", () =>
+    Effect.gen(function*() {
+      const target = yield* makeReceiver()
+      for (const status of [301, 302, 303, 307, 308]) {
+        const receiver = yield* answering(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 0\r\n\r\n`)
+        const outcome = yield* send(receiver.url)
+        assert.strictEqual(summary(outcome), `http_3xx ${status}`)
+        assert.include(outcome._tag === "Failed" ? outcome.detail : "", target.url)
+        assert.lengthOf(receiver.requests, 1)
+      }
+      assert.lengthOf(target.sockets, 0)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("gives up on headers that drip past the deadline", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }) => {
+        socket.write("HTTP/1.1 200 OK\r\n")
+        drip(socket, "x: y\r\n", 20)
+      })
+      yield* expectTimeout(receiver, "timeout")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("gives up on a body that drips past the deadline, and keeps what came", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+        drip(socket, "x", 20)
+      })
+      yield* expectTimeout(receiver, "timeout 200")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("gives up on a receiver that says nothing", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(() => {})
+      yield* expectTimeout(receiver, "timeout")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("gives up on 103 that drip past the deadline", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }) => drip(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", 20))
+      yield* expectTimeout(receiver, "timeout")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("gives up on endless 103 long before the deadline", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }) => pour(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"))
+      assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
+      yield* closed(receiver.sockets[0]!)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes the answer after a few interim ones", () =>
+    Effect.gen(function*() {
+      const receiver = yield* answering("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 202")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("stops reading a body that never ends and lets the status count", () =>
+    Effect.gen(function*() {
+      for (const head of ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 Oops\r\ncontent-length: 99999999999\r\n\r\n"]) {
+        const receiver = yield* makeReceiver(({ socket }) => {
+          socket.write(head)
+          pour(socket, Buffer.alloc(65_536, "x"))
+        })
+        const outcome = yield* send(receiver.url)
+        assert.strictEqual(summary(outcome), head.includes("200") ? "Accepted 200" : "http_5xx 500")
+        assert.strictEqual(outcome._tag === "Interrupted" ? "" : outcome.excerpt, "x".repeat(1024))
+        yield* closed(receiver.sockets[0]!)
+        assert.isAtMost(receiver.sockets[0]!.bytesWritten, 32 * 1024 * 1024)
+      }
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("decodes nothing, however it is compressed", () =>
+    Effect.gen(function*() {
+      const zeros = Buffer.alloc(64 * 1024 * 1024)
+      const bombs: Record<string, Buffer> = { gzip: gzipSync(zeros), "gzip, gzip": gzipSync(gzipSync(zeros)), br: brotliCompressSync(zeros) }
+      for (const [encoding, bomb] of Object.entries(bombs)) {
+        const receiver = yield* answering(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bomb.length}\r\n\r\n`, bomb)
+        const before = process.memoryUsage().arrayBuffers
+        const outcome = yield* send(receiver.url)
+        assert.strictEqual(summary(outcome), "Accepted 200")
+        assert.isBelow(process.memoryUsage().arrayBuffers - before, 8 * 1024 * 1024)
+        assert.isAtMost(outcome._tag === "Accepted" ? outcome.excerpt.length : NaN, Math.min(bomb.length, 1024))
+      }
+    }).pipe(Effect.provide(loopbackSender())), 30_000)
+
+  it.live("fails when a header line or all headers together are too large", () =>
+    Effect.gen(function*() {
+      const line = `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1024 * 1024)}\r\ncontent-length: 0\r\n\r\n`
+      const many = `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}content-length: 0\r\n\r\n`
+      for (const answer of [line, many]) {
+        const receiver = yield* answering(answer)
+        assert.strictEqual(summary(yield* send(receiver.url)), "response_too_large")
+        yield* closed(receiver.sockets[0]!)
+      }
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("shows NUL, broken UTF-8 and terminal sequences of a body as replaced", () =>
+    Effect.gen(function*() {
+      const receiver = yield* answering("HTTP/1.1 400 Bad\r\ncontent-length: 14\r\n\r\n", Buffer.from("no\u0000\u001b[31m"), Uint8Array.of(0xff, 0xfe), "fin\r\n")
+      const outcome = yield* send(receiver.url)
+      assert.deepStrictEqual(outcome, { _tag: "Failed", failure: "http_4xx", status: 400, detail: "The receiver answered 400.", excerpt: "no����fin " })
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes an answer whose headers are not ASCII", () =>
+    Effect.gen(function*() {
+      const receiver = yield* answering(Buffer.from("HTTP/1.1 200 Gr\xfc\xdfe\r\nx-name: \xff\xfe\xe4\r\ncontent-length: 2\r\n\r\nok", "latin1"))
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("does not take a forged second answer for the next request's", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }, index) => {
+        if (index > 0) return ok(socket, "honest")
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
+      })
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "first" })
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "honest" })
+      assert.lengthOf(receiver.sockets, 2)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("does not take a forged answer for a request that waited for the connection", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }, index) =>
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${index}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`)
+      )
+      const outcomes = yield* Effect.all(Array.from({ length: 5 }, () => send(receiver.url)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(outcomes.map((outcome) => outcome._tag === "Accepted" ? outcome.excerpt : outcome._tag).sort(), ["0", "1", "2", "3", "4"])
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+
+  it.live("fails once and sends once when the connection is reset after the request", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }, index) => {
+        if (index === 0) socket.resetAndDestroy()
+        else ok(socket)
+      })
+      assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+      assert.lengthOf(receiver.requests, 2)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("fails when the connection is closed without an answer, or in the middle of one", () =>
+    Effect.gen(function*() {
+      const cases: Record<string, string> = {
+        "": "protocol",
+        "HTTP/1.1 200 OK\r\ncontent-le": "protocol",
+        "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf": "protocol 200",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n": "protocol 200"
+      }
+      for (const [answer, expected] of Object.entries(cases)) {
+        const receiver = yield* makeReceiver(({ socket }) => socket.end(answer))
+        assert.strictEqual(summary(yield* send(receiver.url)), expected, answer)
+        assert.lengthOf(receiver.requests, 1)
+      }
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("fails on what is not HTTP", () =>
+    Effect.gen(function*() {
+      for (
+        const answer of [
+          "SSH-2.0-OpenSSH_9.9\r\n",
+          "-ERR unknown command\r\n",
+          "\u0015\u0003\u0001\u0000\u0002\u0002\u0046",
+          "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+          "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n",
+          "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!",
+          "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+          "HTTP/1.1 2000 OK\r\n\r\n",
+          "HTTP/1.1 100 Continue\r\n\r\n",
+          "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
+        ]
+      ) {
+        const receiver = yield* answering(answer)
+        const outcome = yield* send(receiver.url)
+        assert.strictEqual(outcome._tag === "Failed" ? outcome.failure : outcome._tag, "protocol", answer)
+        assert.lengthOf(receiver.requests, 1)
+        yield* closed(receiver.sockets[0]!)
+      }
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes HTTP/1.0, and a body that ends with the connection", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }) => socket.end("HTTP/1.0 200 OK\r\n\r\nold but fine"))
+      for (let index = 0; index < 3; index++) {
+        assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "old but fine" })
+      }
+      assert.lengthOf(receiver.requests, 3)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes a chunked answer with trailers", () =>
+    Effect.gen(function*() {
+      const receiver = yield* answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\nx-trailer: 1\r\n\r\n")
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
+      assert.lengthOf(receiver.sockets, 1)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes a 204 with a body, and does not use that connection again", () =>
+    Effect.gen(function*() {
+      const receiver = yield* answering("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello")
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
+      assert.lengthOf(receiver.sockets, 2)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("takes an answer that comes before the whole request was read", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { silent: true })
+      const sending = yield* Effect.forkChild(send(receiver.url, { body: new Uint8Array(32 * 1024 * 1024) }))
+      const socket = yield* receiver.connected
+      socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+      assert.strictEqual(summary(yield* Fiber.join(sending)), "http_4xx 413")
+      yield* closed(socket.resume())
+    }).pipe(Effect.provide(loopbackSender())))
+})

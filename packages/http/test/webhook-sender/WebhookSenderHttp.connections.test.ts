@@ -1,0 +1,260 @@
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import type { Socket } from "node:net"
+import { WebhookSender } from "@waybill/core"
+import { Attempt } from "../../src/webhook-sender/Attempt.ts"
+import { Connections } from "../../src/webhook-sender/Connections.ts"
+import { makeGuardedConnector, resolveBySystem } from "../../src/webhook-sender/GuardedConnector.ts"
+import { closed, makeReceiver, ok } from "./Receiver.ts"
+import { allowing, loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
+
+/** Answers nothing until `release`, then everything. */
+const holding = Effect.gen(function*() {
+  const held: Array<Socket> = []
+  let released = false
+  let most = 0
+  const receiver = yield* makeReceiver(({ socket }) => {
+    if (released) return ok(socket)
+    held.push(socket)
+    most = Math.max(most, held.length)
+  })
+  const release = Effect.sync(() => {
+    released = true
+    for (const socket of held.splice(0)) ok(socket)
+  })
+  return { receiver, release, most: () => most }
+})
+
+describe("WebhookSenderHttp and its connections", () => {
+  it.live("sends many at once, each over a connection of its own up to the limit", () =>
+    Effect.gen(function*() {
+      let inFlight = 0
+      let most = 0
+      const receiver = yield* makeReceiver(({ socket }) => {
+        most = Math.max(most, ++inFlight)
+        setImmediate(() => {
+          inFlight--
+          ok(socket)
+        })
+      })
+      const outcomes = yield* Effect.all(Array.from({ length: 2000 }, () => send(receiver.url)), { concurrency: "unbounded" })
+      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
+      assert.lengthOf(receiver.requests, 2000)
+      assert.lengthOf(receiver.sockets, 16)
+      assert.isAtMost(most, 16)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 16 }))))
+
+  it.live("sends to many receivers at once", () =>
+    Effect.gen(function*() {
+      const receivers = yield* Effect.all(Array.from({ length: 20 }, () => makeReceiver()))
+      const outcomes = yield* Effect.all(
+        Array.from({ length: 400 }, (_, index) => send(receivers[index % 20]!.url)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
+      for (const receiver of receivers) assert.lengthOf(receiver.requests, 20)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("uses a connection again, and opens a new one when the receiver closed it", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      for (let index = 0; index < 5; index++) yield* send(receiver.url)
+      assert.lengthOf(receiver.sockets, 1)
+      receiver.sockets[0]!.end()
+      yield* closed(receiver.sockets[0]!)
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+      assert.lengthOf(receiver.sockets, 2)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("closes a connection that is older than a minute after its request, so that a name that moved is followed", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      const start = performance.now()
+      const now = vi.spyOn(performance, "now")
+      yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
+      for (const [seconds, sockets] of [[0, 1], [30, 1], [59, 1], [61, 1], [62, 2], [63, 2]] as const) {
+        now.mockReturnValue(start + seconds * 1000)
+        assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+        assert.lengthOf(receiver.sockets, sockets)
+      }
+      yield* closed(receiver.sockets[0]!)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("uses the connection used last, so that the others may go", () =>
+    Effect.gen(function*() {
+      const { receiver, release } = yield* holding
+      const burst = yield* Effect.all(Array.from({ length: 5 }, () => Effect.forkChild(send(receiver.url))))
+      while (receiver.requests.length < 5) yield* Effect.yieldNow
+      yield* release
+      yield* Fiber.joinAll(burst)
+      const sockets = new Set<Socket>()
+      for (let index = 0; index < 5; index++) {
+        yield* send(receiver.url)
+        sockets.add(receiver.requests.at(-1)!.socket)
+      }
+      assert.strictEqual(sockets.size, 1)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("counts the wait for a free connection, and never sends what waited too long", () =>
+    Effect.gen(function*() {
+      const { receiver, release } = yield* holding
+      const first = yield* Effect.forkChild(send(receiver.url))
+      yield* receiver.received
+      const outcomes = yield* Effect.all(Array.from({ length: 10 }, () => send(receiver.url, shortDeadline)), { concurrency: "unbounded" })
+      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["timeout"])
+      yield* release
+      assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+      assert.lengthOf(receiver.requests, 2)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+
+  it.live("gives the place of an attempt that timed out to the next one", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(({ socket }, index) => {
+        if (index > 0) ok(socket)
+      })
+      const [stuck, next] = yield* Effect.all([send(receiver.url, shortDeadline), send(receiver.url)], { concurrency: 2 })
+      assert.deepStrictEqual([summary(stuck), summary(next)], ["timeout", "Accepted 200"])
+      assert.lengthOf(receiver.sockets, 2)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+
+  it.live("gives the place of a connection that never came about to the next attempt", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { silent: true })
+      const url = `https://127.0.0.1:${receiver.port}/`
+      const outcomes = yield* Effect.all(
+        [send(url, shortDeadline), send(url, { deadlineMillis: 400 }), send(url, { deadlineMillis: 100 })],
+        { concurrency: 3 }
+      )
+      assert.deepStrictEqual(outcomes.map(summary), ["connect_timeout", "connect_timeout", "timeout"])
+      assert.lengthOf(receiver.sockets, 2)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+
+  it.live("does not let one receiver that hangs hold up another", () =>
+    Effect.gen(function*() {
+      const { receiver } = yield* holding
+      const other = yield* makeReceiver()
+      const stuck = yield* Effect.all(Array.from({ length: 50 }, () => Effect.forkChild(send(receiver.url))))
+      yield* receiver.received
+      for (let index = 0; index < 20; index++) assert.strictEqual(summary(yield* send(other.url)), "Accepted 200")
+      yield* Fiber.interruptAll(stuck)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 4 }))))
+
+  it.live("closes the connections of the origin that was idle longest", () =>
+    Effect.gen(function*() {
+      const receivers = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
+      for (const { url } of receivers) yield* send(url)
+      yield* closed(receivers[0]!.sockets[0]!)
+      yield* send(receivers[1]!.url)
+      assert.lengthOf(receivers[1]!.sockets, 1)
+      assert.strictEqual(summary(yield* send(receivers[0]!.url)), "Accepted 200")
+      yield* closed(receivers[2]!.sockets[0]!)
+    }).pipe(Effect.provide(loopbackSender({ origins: 2 }))))
+
+  it.live("does not close connections in use to make room", () =>
+    Effect.gen(function*() {
+      const { receiver, release } = yield* holding
+      const first = yield* Effect.forkChild(send(receiver.url))
+      yield* receiver.received
+      const others = yield* Effect.all(Array.from({ length: 3 }, () => makeReceiver()))
+      for (const { url } of others) assert.strictEqual(summary(yield* send(url)), "Accepted 200")
+      yield* release
+      assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
+    }).pipe(Effect.provide(loopbackSender({ origins: 1 }))))
+
+  it.live("aborts the request when the fiber is interrupted", () =>
+    Effect.gen(function*() {
+      const { receiver } = yield* holding
+      const fiber = yield* Effect.forkChild(send(receiver.url))
+      const { socket } = yield* receiver.received
+      yield* Fiber.interrupt(fiber)
+      yield* closed(socket)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("aborts connecting when the fiber is interrupted", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { silent: true })
+      const fiber = yield* Effect.forkChild(send(`https://127.0.0.1:${receiver.port}/`))
+      const socket = yield* receiver.connected
+      yield* Fiber.interrupt(fiber)
+      yield* closed(socket.resume())
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("never sends what was interrupted while it waited", () =>
+    Effect.gen(function*() {
+      const { receiver, release } = yield* holding
+      const first = yield* Effect.forkChild(send(receiver.url))
+      yield* receiver.received
+      const waiting = yield* Effect.forkChild(send(receiver.url))
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(waiting)
+      yield* release
+      yield* Fiber.join(first)
+      yield* send(receiver.url)
+      assert.lengthOf(receiver.requests, 2)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+
+  it.live("ends everything with Interrupted when its layer closes, and sends nothing afterwards", () =>
+    Effect.gen(function*() {
+      const { receiver } = yield* holding
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
+      const sender = Context.get(context, WebhookSender)
+      const request = { url: receiver.url, headers: {}, body: new Uint8Array(3), deadlineMillis: 10_000 }
+      const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sender.send(request)), { concurrency: "unbounded" }))
+      while (receiver.requests.length < 2) yield* Effect.yieldNow
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual((yield* Fiber.join(sending)).map(summary), Array(5).fill("Interrupted"))
+      assert.strictEqual(summary(yield* sender.send(request)), "Interrupted")
+      for (const socket of receiver.sockets) yield* closed(socket)
+      assert.lengthOf(receiver.requests, 2)
+    }))
+
+  it.live("leaves no timer behind", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
+      yield* send(receiver.url)
+      const before = timers()
+      yield* Effect.all(Array.from({ length: 100 }, () => send(receiver.url, { deadlineMillis: 3_600_000 })), { concurrency: "unbounded" })
+      assert.isAtMost(timers() - before, 5)
+    }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
+
+  it.live("forgets an origin when its last connection has closed", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: resolveBySystem })
+      const connections = yield* Effect.acquireRelease(
+        Effect.sync(() => new Connections({ connect, perOrigin: 4, origins: 4 })),
+        (connections) => Effect.promise(() => connections.close())
+      )
+      const address = { url: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
+      const origin = connections.origin(address)
+      yield* Effect.callback((resume) => {
+        origin.submit(
+          new Attempt({
+            origin,
+            request: { method: "POST", path: "/" },
+            deadlineMillis: 10_000,
+            nowMillis: () => 0,
+            settle: (outcome) => resume(Effect.succeed(outcome))
+          })
+        )
+      })
+      assert.strictEqual(connections.origin(address), origin)
+      receiver.sockets[0]!.end()
+      while (connections.origin(address) === origin) yield* Effect.yieldNow
+      assert.isTrue(origin.isIdle)
+    }))
+
+  it.live("survives deadlines that make no sense", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver()
+      for (const deadlineMillis of [2 ** 40, Infinity]) {
+        assert.strictEqual(summary(yield* send(receiver.url, { deadlineMillis })), "Accepted 200")
+      }
+      for (const deadlineMillis of [0, -5, NaN]) {
+        assert.include(["Accepted 200", "timeout", "connect_timeout"], summary(yield* send(receiver.url, { deadlineMillis })))
+      }
+    }).pipe(Effect.provide(loopbackSender())))
+})

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer, type AddressInfo } from "node:net"
+import type { TLSSocket } from "node:tls"
+import type { WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
+import { makeCertificate } from "./Certificates.ts"
+import { closed, makeReceiver, ok } from "./Receiver.ts"
+import { loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
+
+const authority = makeCertificate({ name: "Test authority" })
+const good = makeCertificate({ name: "receiver", hosts: ["receiver.example", "127.0.0.1"], issuer: authority })
+
+/** A sender that trusts our authority and finds every name on loopback. */
+const trusting = (options: WebhookSenderHttpOptions = {}) =>
+  loopbackSender({ ca: [authority.cert], resolve: async () => ["127.0.0.1"], ...options })
+
+describe("WebhookSenderHttp and TLS", () => {
+  it.live("accepts a custom authority's certificate for the name, and tells the server which name it wants", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: good })
+      assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
+      assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "servername", "receiver.example")
+      assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", false)
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("accepts a certificate for a literal address", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: good })
+      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("speaks HTTP/1.1 even to a server that prefers HTTP/2", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: { ...good, ALPNProtocols: ["h2", "http/1.1"] } })
+      assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
+      assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", "http/1.1")
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("verifies the name although the address is pinned", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: good })
+      assert.strictEqual(summary(yield* send(`https://other.example:${receiver.port}/`)), "tls")
+      assert.lengthOf(receiver.requests, 0)
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("verifies the name again when an earlier connection to the same server was fine", () =>
+    Effect.gen(function*() {
+      const reused: Array<boolean> = []
+      const receiver = yield* makeReceiver(({ socket }) => {
+        reused.push((socket as TLSSocket).isSessionReused())
+        socket.end("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+      }, { tls: { ...good, maxVersion: "TLSv1.2" } })
+      for (const [name, expected] of [["receiver", "Accepted 200"], ["other", "tls"], ["receiver", "Accepted 200"], ["other", "tls"]]) {
+        assert.strictEqual(summary(yield* send(`https://${name}.example:${receiver.port}/`)), expected)
+      }
+      // the second good one resumed the first one's session
+      assert.deepStrictEqual(reused, [false, true])
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("refuses self-signed, expired and unknown authorities' certificates", () =>
+    Effect.gen(function*() {
+      const hosts = ["receiver.example"]
+      const stranger = makeCertificate({ name: "Somebody else" })
+      const certificates = {
+        selfSigned: makeCertificate({ name: "receiver", hosts }),
+        expired: makeCertificate({ name: "receiver", hosts, issuer: authority, expired: true }),
+        unknownAuthority: makeCertificate({ name: "receiver", hosts, issuer: stranger }),
+        sameNameAsOurAuthority: makeCertificate({ name: "receiver", hosts, issuer: makeCertificate({ name: authority.name }) })
+      }
+      for (const [what, tls] of Object.entries(certificates)) {
+        const receiver = yield* makeReceiver(undefined, { tls })
+        const outcome = yield* send(`https://receiver.example:${receiver.port}/`)
+        assert.strictEqual(summary(outcome), "tls", what)
+        assert.lengthOf(receiver.requests, 0, what)
+      }
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("trusts no custom authority unless told so", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: good })
+      assert.strictEqual(summary(yield* send(receiver.url)), "tls")
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("keeps verifying when the environment says not to", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: good })
+      const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+      const emitWarning = process.emitWarning
+      process.emitWarning = () => {}
+      process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          process.emitWarning = emitWarning
+          if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+          else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
+        })
+      )
+      assert.strictEqual(summary(yield* send(receiver.url).pipe(Effect.provide(loopbackSender()))), "tls")
+      assert.lengthOf(receiver.requests, 0)
+    }))
+
+  it.live("refuses TLS 1.1", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } })
+      assert.strictEqual(summary(yield* send(receiver.url)), "tls")
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("fails with tls when the server does not speak it or hangs up", () =>
+    Effect.gen(function*() {
+      const plain = yield* makeReceiver()
+      const rude = yield* Effect.acquireRelease(
+        Effect.callback<number>((resume) => {
+          const server = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()).on("error", () => {}))
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+          server.unref()
+        }),
+        () => Effect.void
+      )
+      const broken = yield* makeReceiver(undefined, { silent: true })
+      const sending = send(`https://127.0.0.1:${broken.port}/`)
+      const [outcome] = yield* Effect.all([
+        sending,
+        Effect.map(broken.connected, (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+      ], { concurrency: 2 })
+      assert.strictEqual(summary(outcome), "tls")
+      assert.strictEqual(summary(yield* send(`https://127.0.0.1:${rude}/`)), "tls")
+      assert.strictEqual(summary(yield* send(`https://127.0.0.1:${plain.port}/`, shortDeadline)), "connect_timeout")
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("gives up on a handshake that never ends, and on the connection with it", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { silent: true })
+      assert.strictEqual(summary(yield* send(`https://127.0.0.1:${receiver.port}/`, shortDeadline)), "connect_timeout")
+      yield* closed(receiver.sockets[0]!.resume())
+    }).pipe(Effect.provide(trusting())))
+
+  it.live("recovers as soon as the certificate is renewed", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.gen(function*() {
+        const receiver = yield* makeReceiver(undefined, { tls: makeCertificate({ name: "receiver", hosts: ["receiver.example"], issuer: authority, expired: true }) })
+        assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "tls")
+        return receiver.port
+      }))
+      yield* makeReceiver(({ socket }) => ok(socket), { tls: good, port })
+      assert.strictEqual(summary(yield* send(`https://receiver.example:${port}/`)), "Accepted 200")
+    }).pipe(Effect.provide(trusting())))
+})

@@ -1,0 +1,57 @@
+/** All storage ports on Postgres, in one schema, brought up to date when the layer is built. */
+import { Effect, Layer } from "effect"
+import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
+import { PgClient } from "./client/PgClient.ts"
+import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
+import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
+import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
+import { migrations } from "./migrations/index.ts"
+import { migrate, pending, quoteSchema } from "./migrations/Migrations.ts"
+import { forgetForeignSnapshots } from "./migrations/ForeignSnapshots.ts"
+import { WaybillSchema } from "./shared/Schema.ts"
+import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
+import { transitEventPayloads } from "./transit-events/TransitEventSql.ts"
+import * as TransitEventStorePostgres from "./transit-events/TransitEventStorePostgres.ts"
+import * as TransitSubscriptionStorePostgres from "./transit-events/TransitSubscriptionStorePostgres.ts"
+
+export interface StoragePostgresOptions {
+  /** The schema that holds every table; `waybill` by default. */
+  readonly schema?: string
+  /** Apply missing migrations (the default), or fail when any is missing because somebody else applies them. */
+  readonly migrate?: boolean
+  /** Whether this process hears wake-ups of others; only processes that deliver need to. True by default. */
+  readonly listen?: boolean
+}
+
+/** Over a `PgClient`, whosever pool it has. */
+export const layer = (options: StoragePostgresOptions = {}) => {
+  const name = options.schema ?? "waybill"
+  const upToDate = Effect.gen(function*() {
+    const target = { schema: name, migrations }
+    if (options.migrate === false) {
+      const missing = yield* pending(target)
+      if (missing.length > 0) {
+        return yield* Effect.die(new Error(
+          `Schema ${name} lacks the migrations ${missing.map((each) => each.name).join(", ")}. Apply them, or let this process do it.`
+        ))
+      }
+      return
+    }
+    yield* migrate(target)
+    yield* forgetForeignSnapshots(quoteSchema(name))
+  })
+  return Layer.mergeAll(
+    TransactionPostgres.layer,
+    AccessStorePostgres.layer,
+    SecretStorePostgres.layer,
+    TransitEventStorePostgres.layer,
+    TransitSubscriptionStorePostgres.layer,
+    DeliveryQueuePostgres.layer([transitEventPayloads]),
+    WakeupsPostgres.layer({ listen: options.listen ?? true })
+  ).pipe(
+    Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name) })),
+    Layer.provide(Layer.effectDiscard(upToDate))
+  )
+}
+
+export { PgClient }

@@ -1,0 +1,246 @@
+/** Many rows in one statement: arrays as parameters in Postgres' binary format, and rows back as plain arrays. */
+import type * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { type ColumnHint, epochOffsetMs, int64Max, int64Min } from "./PgTypes.ts"
+
+/** What a bulk statement takes beside {@link PgArray}: scalars as any statement does. */
+export type BulkValue = PgArray | string | number | bigint | boolean | Date | Uint8Array | null
+
+/** Whatever can run a bulk statement: the `PgClient` service. */
+export interface BulkRunner {
+  readonly bulk: (
+    statement: string,
+    values: ReadonlyArray<BulkValue>,
+    columns?: ReadonlyArray<ColumnHint>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
+}
+
+/**
+ * Runs one statement on the connection of the current transaction, else on a connection of the pool, and returns its
+ * rows as arrays in the order of the columns, decoded as `ColumnType` says.
+ *
+ * Each parameter needs its cast in the text (`$1::text[]`), because the bytes of an array say what they are and
+ * Postgres refuses them under another type. `columns` is needed only where the statement may run in a host's
+ * transaction through `executeSql`, whose rows do not say what they are; everywhere else it is ignored. For the same
+ * reason give every column its own name, not a number.
+ *
+ * @stability unstable
+ */
+export const bulk = (
+  sql: BulkRunner,
+  statement: string,
+  values: ReadonlyArray<BulkValue>,
+  columns?: ReadonlyArray<ColumnHint>
+): Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError> => sql.bulk(statement, values, columns)
+
+/**
+ * An array on its way to Postgres. It becomes bytes when its statement is sent, or an array literal where only text can
+ * be sent. It may be a value of a bulk statement and of any other.
+ *
+ * @stability unstable
+ */
+export class PgArray {
+  readonly type: PgArrayType
+  readonly elements: ReadonlyArray<unknown>
+
+  constructor(type: PgArrayType, elements: ReadonlyArray<unknown>) {
+    this.type = type
+    this.elements = elements
+  }
+
+  /** Throws where an element is not of the type; the message names its place, never its value. */
+  encode(): Buffer {
+    return encoders[this.type](this.elements)
+  }
+
+  /** The array literal, `{1,NULL,3}`, under the same conditions. */
+  literal(): string {
+    const write = texts[this.type]
+    const parts = this.elements.map((element, index) => element == null ? "NULL" : quote(write(element, index)))
+    return `{${parts.join(",")}}`
+  }
+
+  /** What pg calls on objects; it sends a Buffer in binary format. */
+  toPostgres(): Buffer {
+    return this.encode()
+  }
+}
+
+/** The arrays that can be sent. */
+export type PgArrayType = "bool" | "bytea" | "float8" | "int4" | "int8" | "text" | "timestamptz" | "uuid"
+
+type Elements<A> = ReadonlyArray<A | null>
+
+/** For `$n::int8[]`. */
+export const int8Array = (elements: Elements<number | bigint>): PgArray => new PgArray("int8", elements)
+
+/** For `$n::int4[]`. */
+export const int4Array = (elements: Elements<number>): PgArray => new PgArray("int4", elements)
+
+/** For `$n::float8[]`. */
+export const float8Array = (elements: Elements<number>): PgArray => new PgArray("float8", elements)
+
+/** For `$n::bool[]`. */
+export const boolArray = (elements: Elements<boolean>): PgArray => new PgArray("bool", elements)
+
+/** For `$n::text[]`. Postgres stores no NUL character in text and fails the statement. */
+export const textArray = (elements: Elements<string>): PgArray => new PgArray("text", elements)
+
+/** For `$n::bytea[]`. */
+export const byteaArray = (elements: Elements<Uint8Array>): PgArray => new PgArray("bytea", elements)
+
+/** For `$n::uuid[]`. */
+export const uuidArray = (elements: Elements<string>): PgArray => new PgArray("uuid", elements)
+
+/** For `$n::timestamptz[]`: milliseconds since 1970, rounded to whole ones; infinite numbers are Postgres' infinities. */
+export const timestamptzArray = (elements: Elements<number>): PgArray => new PgArray("timestamptz", elements)
+
+type Encoder = (elements: ReadonlyArray<unknown>) => Buffer
+
+const header = 20
+
+/** Elements of one width: the length of the whole is known at once. */
+const fixed = (oid: number, width: number, write: (into: Buffer, element: any, at: number, index: number) => void): Encoder =>
+(elements) => {
+  const bytes = Buffer.allocUnsafe(header + elements.length * (4 + width))
+  let at = header
+  let nulls = 0
+  for (let index = 0; index < elements.length; index++) {
+    const element = elements[index]
+    if (element == null) {
+      at = bytes.writeInt32BE(-1, at)
+      nulls = 1
+      continue
+    }
+    at = bytes.writeInt32BE(width, at)
+    write(bytes, element, at, index)
+    at += width
+  }
+  return finish(bytes, oid, elements.length, nulls, at)
+}
+
+/** Elements of any width: measured first, then written. */
+const varying = (oid: number, width: (element: any, index: number) => number, write: (into: Buffer, element: any, at: number) => void): Encoder =>
+(elements) => {
+  const widths = new Array<number>(elements.length)
+  let length = header + 4 * elements.length
+  let nulls = 0
+  for (let index = 0; index < elements.length; index++) {
+    const element = elements[index]
+    if (element == null) {
+      widths[index] = -1
+      nulls = 1
+    } else {
+      length += widths[index] = width(element, index)
+    }
+  }
+  const bytes = Buffer.allocUnsafe(length)
+  let at = header
+  for (let index = 0; index < elements.length; index++) {
+    const wide = widths[index] as number
+    at = bytes.writeInt32BE(wide, at)
+    if (wide < 0) continue
+    write(bytes, elements[index], at)
+    at += wide
+  }
+  return finish(bytes, oid, elements.length, nulls, at)
+}
+
+const finish = (bytes: Buffer, oid: number, length: number, nulls: number, end: number): Buffer => {
+  bytes.writeInt32BE(length === 0 ? 0 : 1, 0)
+  bytes.writeInt32BE(nulls, 4)
+  bytes.writeInt32BE(oid, 8)
+  if (length === 0) return bytes.subarray(0, 12)
+  bytes.writeInt32BE(length, 12)
+  bytes.writeInt32BE(1, 16)
+  return bytes.subarray(0, end)
+}
+
+const encoders: Record<PgArrayType, Encoder> = {
+  bool: fixed(16, 1, (into, element, at, index) => into.writeUInt8(checked("bool", element, index) ? 1 : 0, at)),
+  bytea: varying(17, (element, index) => checked("bytea", element, index).byteLength, (into, element, at) => into.set(element, at)),
+  int8: fixed(20, 8, (into, element, at, index) => writeInt8(into, checked("int8", element, index), at)),
+  int4: fixed(23, 4, (into, element, at, index) => into.writeInt32BE(checked("int4", element, index), at)),
+  text: varying(25, (element, index) => Buffer.byteLength(checked("text", element, index)), (into, element, at) => into.write(element, at)),
+  float8: fixed(701, 8, (into, element, at, index) => into.writeDoubleBE(checked("float8", element, index), at)),
+  timestamptz: fixed(1184, 8, (into, element, at, index) => writeTimestamp(into, checked("timestamptz", element, index), at)),
+  uuid: fixed(2950, 16, (into, element, at, index) => into.write(checked("uuid", element, index).replaceAll("-", ""), at, "hex"))
+}
+
+const texts: Record<PgArrayType, (element: any, index: number) => string> = {
+  bool: (element, index) => checked("bool", element, index) ? "t" : "f",
+  bytea: (element, index) => {
+    const { buffer, byteLength, byteOffset } = checked("bytea", element, index)
+    return `\\x${Buffer.from(buffer, byteOffset, byteLength).toString("hex")}`
+  },
+  int8: (element, index) => String(checked("int8", element, index)),
+  int4: (element, index) => String(checked("int4", element, index)),
+  text: (element, index) => checked("text", element, index),
+  float8: (element, index) => Object.is(element, -0) ? "-0" : String(checked("float8", element, index)),
+  timestamptz: (element, index) => timestampText(checked("timestamptz", element, index)),
+  uuid: (element, index) => checked("uuid", element, index)
+}
+
+interface ElementTypes {
+  bool: boolean
+  bytea: Uint8Array
+  float8: number
+  int4: number
+  int8: number | bigint
+  text: string
+  timestamptz: number
+  uuid: string
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** 4713 BC to 294276 AD, the years that Postgres knows and a `Date` reaches. */
+const firstMs = -210_866_803_200_000
+const lastMs = 8.64e15
+
+const checks: { readonly [T in PgArrayType]: (element: unknown) => boolean } = {
+  bool: (element) => typeof element === "boolean",
+  bytea: (element) => element instanceof Uint8Array,
+  float8: (element) => typeof element === "number",
+  int4: (element) => typeof element === "number" && Number.isInteger(element) && element === (element | 0),
+  int8: (element) =>
+    typeof element === "bigint" ? element <= int64Max && element >= int64Min : Number.isSafeInteger(element),
+  text: (element) => typeof element === "string",
+  timestamptz: (element) =>
+    typeof element === "number" && (element === Infinity || element === -Infinity || (element >= firstMs && element <= lastMs)),
+  uuid: (element) => typeof element === "string" && uuidPattern.test(element)
+}
+
+const checked = <T extends PgArrayType>(type: T, element: unknown, index: number): ElementTypes[T] => {
+  if (checks[type](element)) return element as ElementTypes[T]
+  throw new TypeError(`Element ${index} of a ${type}[] parameter is not a ${type}.`)
+}
+
+const writeInt8 = (into: Buffer, value: number | bigint, at: number): void => {
+  if (typeof value === "bigint") {
+    into.writeBigInt64BE(value, at)
+    return
+  }
+  into.writeInt32BE(Math.floor(value / 2 ** 32), at)
+  into.writeUInt32BE(value >>> 0, at + 4)
+}
+
+const writeTimestamp = (into: Buffer, ms: number, at: number): void => {
+  if (ms === Infinity) return writeInt8(into, int64Max, at)
+  if (ms === -Infinity) return writeInt8(into, int64Min, at)
+  const sinceOffset = Math.round(ms) - epochOffsetMs
+  const micros = sinceOffset * 1000
+  writeInt8(into, Number.isSafeInteger(micros) ? micros : BigInt(sinceOffset) * 1000n, at)
+}
+
+const timestampText = (ms: number): string => {
+  if (!Number.isFinite(ms)) return ms > 0 ? "infinity" : "-infinity"
+  const [, sign, year, rest] = /^([+-]?)(\d+)(-.*)Z$/.exec(new Date(Math.round(ms)).toISOString()) as unknown as
+    [string, string, string, string]
+  // year 0 is 1 BC
+  return sign === "-" || Number(year) === 0
+    ? `${String(Number(year) + 1).padStart(4, "0")}${rest}+00 BC`
+    : `${String(Number(year)).padStart(4, "0")}${rest}+00`
+}
+
+const quote = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`

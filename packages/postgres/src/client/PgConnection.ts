@@ -1,0 +1,133 @@
+/** One connection as Effect's SQL client sees it, whatever carries the statements behind it. */
+import * as Effect from "effect/Effect"
+import type { Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import { type BulkValue, PgArray } from "./PgBulk.ts"
+import { sqlError } from "./PgErrors.ts"
+import { bulkTypes, type ColumnHint, type ResultTypes, rowTypes } from "./PgTypes.ts"
+
+/**
+ * Effect's connection, plus the bulk path.
+ *
+ * @stability unstable
+ */
+export interface PgConnection extends Connection {
+  readonly executeBulk: (
+    statement: string,
+    values: ReadonlyArray<BulkValue>,
+    columns: ReadonlyArray<ColumnHint> | undefined
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
+  /** The host application began this connection's transaction and will end it; we never do. */
+  readonly isHosted: boolean
+  /** Nothing can be sent any more, and the server has rolled back whatever was open. */
+  readonly isLost: () => boolean
+}
+
+/** The configuration that `query` of a pg client takes. */
+export interface PgQuery {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+  readonly types: ResultTypes
+  readonly name?: string
+  readonly rowMode?: "array"
+  readonly binary?: boolean
+  readonly queryMode?: "extended"
+}
+
+/** What a pg client answers. */
+export interface PgResult {
+  readonly rows: ReadonlyArray<any>
+  readonly command?: string
+}
+
+/** What sends the statements of a {@link PgWireConnection}. */
+export interface PgWire {
+  readonly run: (query: PgQuery) => Effect.Effect<PgResult, SqlError>
+  readonly statementName: (text: string) => string | undefined
+  readonly readsBinary: boolean
+  readonly isHosted: boolean
+  readonly isLost: () => boolean
+}
+
+type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+
+/**
+ * A connection over a pg client: one of our pool, or the host application's.
+ *
+ * @stability unstable
+ */
+export class PgWireConnection implements PgConnection {
+  private readonly wire: PgWire
+
+  constructor(wire: PgWire) {
+    this.wire = wire
+  }
+
+  get isHosted(): boolean {
+    return this.wire.isHosted
+  }
+
+  isLost(): boolean {
+    return this.wire.isLost()
+  }
+
+  execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return rowsOf(this.send({ text, values, types: rowTypes }, true), transformRows)
+  }
+
+  executeRaw(text: string, values: ReadonlyArray<unknown>) {
+    return this.send({ text, values, types: rowTypes }, true)
+  }
+
+  /** Fetches all rows, then emits them: there is no cursor. Read large tables page by page. */
+  executeStream(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return Stream.unwrap(Effect.map(this.execute(text, values, transformRows), (rows) => Stream.fromIterable(rows)))
+  }
+
+  executeValues(text: string, values: ReadonlyArray<unknown>) {
+    return rowsOf(this.send({ text, values, types: rowTypes, rowMode: "array" }, true), undefined)
+  }
+
+  executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
+    return rowsOf(this.send({ text, values, types: rowTypes, rowMode: "array" }, false), undefined)
+  }
+
+  executeUnprepared(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return rowsOf(this.send({ text, values, types: rowTypes }, false), transformRows)
+  }
+
+  executeBulk(text: string, values: ReadonlyArray<BulkValue>) {
+    const query = { text, values, types: bulkTypes, rowMode: "array", queryMode: "extended" } as const
+    return rowsOf(this.send({ ...query, binary: this.wire.readsBinary }, true), undefined)
+  }
+
+  private send(query: PgQuery, prepare: boolean): Effect.Effect<PgResult, SqlError> {
+    return Effect.suspend(() => {
+      let values: ReadonlyArray<unknown>
+      try {
+        values = encoded(query.values)
+      } catch (cause) {
+        return Effect.fail(sqlError(cause, "encode"))
+      }
+      const name = prepare ? this.wire.statementName(query.text) : undefined
+      return this.wire.run(name === undefined ? { ...query, values } : { ...query, values, name })
+    })
+  }
+}
+
+/** Here and not while pg binds: an error thrown there leaves the named statement closed and pg believing it open. */
+const encoded = (values: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
+  values.some((value) => value instanceof PgArray)
+    ? values.map((value) => value instanceof PgArray ? value.encode() : value)
+    : values
+
+const rowsOf = (
+  result: Effect.Effect<PgResult, SqlError>,
+  transformRows: TransformRows
+): Effect.Effect<ReadonlyArray<any>, SqlError> =>
+  Effect.map(result, (answer) => {
+    // several statements in one text answer with a list; the last one speaks
+    const { rows } = Array.isArray(answer) ? answer.at(-1) as PgResult : answer
+    return transformRows === undefined ? rows : transformRows(rows)
+  })

@@ -1,0 +1,136 @@
+/** What went wrong, told from the error code that Postgres, the socket or an ORM around them reports. */
+import {
+  AuthenticationError,
+  AuthorizationError,
+  ConnectionError,
+  ConstraintError,
+  DeadlockError,
+  LockTimeoutError,
+  SerializationError,
+  SqlError,
+  type SqlErrorReason,
+  SqlSyntaxError,
+  StatementTimeoutError,
+  UniqueViolation,
+  UnknownError
+} from "effect/sql/SqlError"
+
+/**
+ * Classifies whatever a driver threw. Looks through wrappers: Drizzle puts the database's error under `cause`, Prisma
+ * its code under `meta`.
+ *
+ * @stability unstable
+ */
+export const classify = (cause: unknown, operation?: string): SqlErrorReason => {
+  const layers = unwrap(cause)
+  const props = { cause, message: messageOf(layers), operation }
+  for (const { code, constraint } of layers) {
+    const name = code === undefined ? undefined : reasonOfCode(code)
+    if (name === "UniqueViolation") return new UniqueViolation({ ...props, constraint: constraint ?? "unknown" })
+    if (name !== undefined) return new reasons[name](props)
+  }
+  if (layers.some(({ message }) => connectionMessages.test(message))) return new ConnectionError(props)
+  if (layers.some(({ message }) => message === "Query read timeout")) return new StatementTimeoutError(props)
+  return new UnknownError(props)
+}
+
+/**
+ * The typed failure for whatever a driver threw.
+ *
+ * @stability unstable
+ */
+export const sqlError = (cause: unknown, operation?: string): SqlError =>
+  cause instanceof SqlError ? cause : new SqlError({ reason: classify(cause, operation) })
+
+/** A failure this layer found by itself, with its own sentence. */
+export const refusal = (message: string, operation: string): SqlError =>
+  new SqlError({ reason: new UnknownError({ cause: new Error(message), message, operation }) })
+
+/** The connection can no longer be used, with its own sentence. */
+export const connectionLost = (message: string, operation: string, cause: unknown = new Error(message)): SqlError =>
+  new SqlError({ reason: new ConnectionError({ cause, message, operation }) })
+
+const reasons = {
+  AuthenticationError,
+  AuthorizationError,
+  ConnectionError,
+  ConstraintError,
+  DeadlockError,
+  LockTimeoutError,
+  SerializationError,
+  SqlSyntaxError,
+  StatementTimeoutError
+}
+
+type ReasonName = keyof typeof reasons | "UniqueViolation"
+
+const codes: Record<string, ReasonName> = {
+  "23505": "UniqueViolation",
+  // a read-only server: after a failover this connection leads to the old primary
+  "25006": "ConnectionError",
+  // the server closed the session: idle in transaction, transaction timeout
+  "25P03": "ConnectionError",
+  "25P04": "ConnectionError",
+  "40P01": "DeadlockError",
+  "42501": "AuthorizationError",
+  // too many connections
+  "53300": "ConnectionError",
+  "55P03": "LockTimeoutError",
+  "57014": "StatementTimeoutError",
+  ECONNREFUSED: "ConnectionError",
+  ECONNRESET: "ConnectionError",
+  ECONNABORTED: "ConnectionError",
+  EPIPE: "ConnectionError",
+  ETIMEDOUT: "ConnectionError",
+  ENOTFOUND: "ConnectionError",
+  EAI_AGAIN: "ConnectionError",
+  EHOSTUNREACH: "ConnectionError",
+  ENETUNREACH: "ConnectionError",
+  ENOENT: "ConnectionError"
+}
+
+/** The first two characters of an SQLSTATE. 57 without 57014: the server is stopping, starting or has crashed. */
+const classes: Record<string, ReasonName> = {
+  "08": "ConnectionError",
+  "23": "ConstraintError",
+  "28": "AuthenticationError",
+  "40": "SerializationError",
+  "42": "SqlSyntaxError",
+  "57": "ConnectionError"
+}
+
+const reasonOfCode = (code: string): ReasonName | undefined =>
+  codes[code] ?? (code.length === 5 ? classes[code.slice(0, 2)] : undefined)
+
+/** pg has no codes for these. */
+const connectionMessages =
+  /^Connection terminated|^timeout expired$|^timeout exceeded when trying to connect|is not queryable$|after calling end on the pool$/
+
+interface ErrorLayer {
+  readonly code: string | undefined
+  readonly constraint: string | undefined
+  readonly message: string
+}
+
+const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
+  const layers: Array<ErrorLayer> = []
+  for (let current = cause; isRecord(current) && layers.length < 8; current = current.cause) {
+    for (const candidate of [current, current.meta]) {
+      if (!isRecord(candidate)) continue
+      layers.push({
+        code: textOf(candidate.code),
+        constraint: textOf(candidate.constraint),
+        message: textOf(candidate.message) ?? ""
+      })
+    }
+  }
+  return layers
+}
+
+/** The innermost sentence: wrappers repeat the statement and its values, which belong in no log. */
+const messageOf = (layers: ReadonlyArray<ErrorLayer>): string =>
+  layers.findLast(({ message }) => message !== "")?.message ?? "The database driver failed without saying why"
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+
+const textOf = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined

@@ -1,0 +1,142 @@
+/** A connection inside a transaction that the host application began and will end. */
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import type pg from "pg"
+import { type BulkValue, PgArray } from "./PgBulk.ts"
+import { type PgConnection, type PgQuery, type PgResult, PgWireConnection } from "./PgConnection.ts"
+import { refusal, sqlError } from "./PgErrors.ts"
+import { type ColumnHint, hintedParser } from "./PgTypes.ts"
+
+/**
+ * A pg `Client` or `PoolClient` that has sent `BEGIN` and had its answer.
+ *
+ * @stability unstable
+ */
+export interface HostClient {
+  readonly query: (config: any) => Promise<{ readonly rows: ReadonlyArray<any> }>
+}
+
+/**
+ * Anything else that can send a statement with `$1` placeholders on the connection of an open transaction: the way in for
+ * Drizzle, Kysely, Prisma and Knex. Rows are objects, their keys in the order of the columns.
+ *
+ * @stability unstable
+ */
+export interface HostExecutor {
+  readonly executeSql: (text: string, values: ReadonlyArray<unknown>) => Promise<{ readonly rows: ReadonlyArray<unknown> }>
+}
+
+/**
+ * The connection over a host's transaction. Its statements run one after the other, also when two fibers or two calls
+ * share the host, and an interruption waits for the statement under way: the client is not ours to cancel or to close.
+ *
+ * @stability unstable
+ */
+export const hostConnection = (
+  host: HostClient | HostExecutor,
+  statementName: (text: string) => string | undefined
+): Effect.Effect<PgConnection, SqlError> => {
+  if ("executeSql" in host) return Effect.succeed(new ExecutorConnection(host))
+  if ("totalCount" in host) {
+    return Effect.fail(refusal("That is a pool, not a client in a transaction. Pass the client that sent BEGIN.", "join"))
+  }
+  if ("getTransactionStatus" in host && (host as pg.Client).getTransactionStatus() === "I") {
+    return Effect.fail(refusal("The host's client has no transaction open. Send BEGIN and await it first.", "join"))
+  }
+  const exclusive = exclusiveOn(host)
+  return Effect.succeed(
+    new PgWireConnection({
+      run: (query) => exclusive(() => host.query(query satisfies PgQuery) as Promise<PgResult>),
+      statementName,
+      readsBinary: false,
+      isHosted: true,
+      isLost: () => false
+    })
+  )
+}
+
+const locks = new WeakMap<object, Semaphore.Semaphore>()
+
+const exclusiveOn = (host: object) => {
+  const lock = locks.get(host) ?? Semaphore.makeUnsafe(1)
+  locks.set(host, lock)
+  return <A>(send: () => Promise<A>): Effect.Effect<A, SqlError> =>
+    lock.withPermit(
+      Effect.uninterruptible(Effect.tryPromise({ try: send, catch: (cause) => sqlError(cause, "execute") }))
+    )
+}
+
+type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+
+/** Text both ways: an executor neither sends bytes for arrays nor says what its columns are. */
+class ExecutorConnection implements PgConnection {
+  readonly isHosted = true
+  private readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult, SqlError>
+
+  constructor(host: HostExecutor) {
+    const exclusive = exclusiveOn(host)
+    this.send = (text, values) => exclusive(async () => host.executeSql(...asText(text, values)) as Promise<PgResult>)
+  }
+
+  isLost(): boolean {
+    return false
+  }
+
+  execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return Effect.map(this.send(text, values), ({ rows }) => transformRows === undefined ? rows : transformRows(rows))
+  }
+
+  executeRaw(text: string, values: ReadonlyArray<unknown>) {
+    return this.send(text, values)
+  }
+
+  executeStream(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return Stream.unwrap(Effect.map(this.execute(text, values, transformRows), (rows) => Stream.fromIterable(rows)))
+  }
+
+  executeValues(text: string, values: ReadonlyArray<unknown>) {
+    return Effect.map(this.send(text, values), ({ rows }) => rows.map((row) => Object.values(row)))
+  }
+
+  executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
+    return this.executeValues(text, values)
+  }
+
+  executeUnprepared(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
+    return this.execute(text, values, transformRows)
+  }
+
+  executeBulk(text: string, values: ReadonlyArray<BulkValue>, columns: ReadonlyArray<ColumnHint> = []) {
+    return Effect.flatMap(this.send(text, values), ({ rows }) =>
+      Effect.try({
+        try: () => rows.map((row) => Object.values(row).map((value, index) => decoded(value, columns[index]))),
+        catch: (cause) => sqlError(cause, "decode")
+      }))
+  }
+}
+
+/**
+ * Arrays as literals, and their parameters typed as text (`$1` becomes `$1::text`, so `$1::int8[]` becomes
+ * `$1::text::int8[]`): every driver can send a string where the server expects text.
+ */
+const asText = (text: string, values: ReadonlyArray<unknown>): [string, ReadonlyArray<unknown>] => {
+  if (!values.some((value) => value instanceof PgArray)) return [text, values]
+  const typed = text.replace(/\$(\d+)/g, (parameter, number) =>
+    values[Number(number) - 1] instanceof PgArray ? `${parameter}::text` : parameter)
+  return [typed, values.map((value) => value instanceof PgArray ? value.literal() : value)]
+}
+
+/** Whatever the host's driver made of a column, turned into what {@link bulkTypes} would have made of it. */
+const decoded = (value: unknown, hint: ColumnHint | undefined): unknown => {
+  if (value === null || value === undefined) return null
+  if (typeof value === "string") return hint === undefined ? value : hintedParser(hint)(value)
+  if (typeof value === "bigint") return hint === "xid8" ? String(value) : hintedParser("int8")(String(value))
+  if (value instanceof Date) return value.getTime()
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  const isJson = hint === "json" || hint === "jsonb" || (hint === undefined && !Array.isArray(value))
+  if (isJson) return JSON.stringify(value)
+  const element = hint?.replace("[]", "") as ColumnHint | undefined
+  return Array.isArray(value) ? value.map((item) => decoded(item, element)) : value
+}

@@ -1,0 +1,120 @@
+/** A pg client whose rows may arrive in binary, and the cancel request, the two things that pg leaves to others. */
+import pg from "pg"
+import { Parser } from "pg-protocol/dist/parser.js"
+
+/**
+ * pg asks the server for binary rows but reads every column as UTF-8 text, which breaks any byte beyond 127. This
+ * client reads rows that were announced as binary as bytes, and everything else as pg does. The bytes are a view on the
+ * socket's buffer: they hold until the row is decoded, which pg does before it reads on.
+ *
+ * @stability unstable
+ */
+export class BinaryClient extends pg.Client {
+  /** False where pg's parser is not the one this was written for; rows are then asked for as text. */
+  readonly readsBinary = typeof internals.handlePacket === "function"
+
+  constructor(config: pg.ClientConfig) {
+    super(config)
+    const connection = this.connection as unknown as WireConnection
+    connection.attachListeners = (stream) => {
+      const parser = binaryParser()
+      stream.on("data", (bytes) => {
+        parser.parse(bytes, (message) => {
+          connection.emit(message.name === "error" ? "errorMessage" : message.name, message)
+        })
+      })
+    }
+  }
+}
+
+/** Whether bulk statements may ask this client for binary rows. */
+export const readsBinary = (client: object): boolean => client instanceof BinaryClient && client.readsBinary
+
+/** Only what is used here of pg's connection, which is typed without its insides. */
+interface WireConnection {
+  attachListeners: (stream: NodeJS.ReadableStream) => void
+  readonly emit: (event: string, message: unknown) => boolean
+}
+
+interface WireMessage {
+  readonly name: string
+  readonly fields?: ReadonlyArray<{ readonly format?: string }>
+}
+
+type HandlePacket = (this: WireParser, offset: number, code: number, length: number, bytes: Buffer) => WireMessage
+
+interface WireParser {
+  handlePacket: HandlePacket
+  readonly parse: (bytes: unknown, emit: (message: WireMessage) => void) => void
+}
+
+const internals = Parser.prototype as unknown as WireParser
+
+const dataRow = 68
+const rowDescription = 84
+
+const binaryParser = (): WireParser => {
+  const parser = new Parser() as unknown as WireParser
+  const asText = internals.handlePacket
+  let binary = false
+  parser.handlePacket = function(offset, code, length, bytes) {
+    if (binary && code === dataRow) return { name: "dataRow", ...rowOfBytes(bytes, offset), length } as WireMessage
+    const message = asText.call(this, offset, code, length, bytes)
+    if (code === rowDescription) binary = message.fields?.[0]?.format === "binary"
+    return message
+  }
+  return parser
+}
+
+const rowOfBytes = (bytes: Buffer, start: number) => {
+  const fields = new Array<Buffer | null>(bytes.readInt16BE(start))
+  let offset = start + 2
+  for (let index = 0; index < fields.length; index++) {
+    const length = bytes.readInt32BE(offset)
+    offset += 4
+    fields[index] = length === -1 ? null : bytes.subarray(offset, offset += length)
+  }
+  return { fields, fieldCount: fields.length }
+}
+
+/** What a cancel request needs of a client; a client that pg's native bindings made has none of it. */
+interface Cancellable {
+  readonly processID?: number | null
+  readonly secretKey?: number | null
+  readonly host?: string
+  readonly port?: number
+  readonly ssl?: unknown
+}
+
+/**
+ * Asks the server, over a connection of its own that is in no pool and needs no login, to stop what `client` is running.
+ * Resolves when the server has passed it on, or when it could not be asked. Never rejects.
+ *
+ * @stability unstable
+ */
+export const requestCancel = (client: object): Promise<void> => {
+  const { host, port, processID, secretKey, ssl } = client as Cancellable
+  if (processID == null || secretKey == null || host === undefined || port === undefined) return Promise.resolve()
+  return new Promise((resolve) => {
+    const connection = new pg.Connection({ ssl: ssl ?? false } as pg.ConnectionConfig) as unknown as CancelConnection
+    const ask = () => connection.cancel(processID, secretKey)
+    connection.on("connect", () => ssl ? connection.requestSsl() : ask())
+    connection.on("sslconnect", ask)
+    connection.on("error", () => connection.stream.destroy())
+    connection.on("end", resolve)
+    connection.stream.setTimeout(cancelDeadlineMs, () => connection.stream.destroy())
+    if (host.startsWith("/")) connection.connect(`${host}/.s.PGSQL.${port}`)
+    else connection.connect(port, host)
+  })
+}
+
+/** How long a cancelled statement may take to end before its connection is given up. */
+export const cancelDeadlineMs = 2000
+
+interface CancelConnection {
+  readonly stream: { readonly destroy: () => void; readonly setTimeout: (ms: number, then: () => void) => void }
+  readonly connect: (port: number | string, host?: string) => void
+  readonly requestSsl: () => void
+  readonly cancel: (processID: number, secretKey: number) => void
+  readonly on: (event: "connect" | "sslconnect" | "error" | "end", listener: () => void) => void
+}

@@ -1,0 +1,233 @@
+/** How a value from Postgres becomes a JavaScript value, in both of its wire formats. */
+
+/**
+ * The columns that {@link bulkTypes} can decode, and what they become:
+ *
+ * | column | value |
+ * |---|---|
+ * | `bool` | boolean |
+ * | `int2`, `int4`, `int8`, `oid`, `float4`, `float8` | number; an `int8` beyond 2^53 fails the statement |
+ * | `text`, `varchar`, `bpchar`, `name`, `uuid`, `xid8`, `date` | string |
+ * | `json`, `jsonb` | string: the JSON text, not parsed |
+ * | `bytea` | Buffer |
+ * | `timestamptz` | number: whole milliseconds since 1970, rounded down; infinity is infinite |
+ * | `void` | null |
+ *
+ * and arrays of one dimension of these, with null elements.
+ */
+export type ColumnType =
+  | "bool" | "bytea" | "date" | "float4" | "float8" | "int2" | "int4" | "int8" | "json" | "jsonb" | "name" | "oid"
+  | "bpchar" | "text" | "timestamptz" | "uuid" | "varchar" | "void" | "xid8"
+
+/** A column, or an array of it, as `int8[]`. */
+export type ColumnHint = ColumnType | `${ColumnType}[]`
+
+interface Column {
+  readonly oid: number
+  readonly arrayOid?: number
+  readonly binary: (bytes: Buffer) => unknown
+  readonly text: (text: string) => unknown
+}
+
+const same = (text: string): string => text
+const utf8 = (bytes: Buffer): string => bytes.toString("utf8")
+
+/** Bytes are copied: the view is on the socket's buffer, which the next packet overwrites. */
+const copy = (bytes: Buffer): Buffer => Buffer.from(bytes)
+
+const columns: Record<ColumnType, Column> = {
+  bool: { oid: 16, arrayOid: 1000, binary: (bytes) => bytes[0] === 1, text: (text) => text === "t" || text === "true" },
+  bytea: { oid: 17, arrayOid: 1001, binary: copy, text: (text) => bytesOfText(text) },
+  name: { oid: 19, arrayOid: 1003, binary: utf8, text: same },
+  int8: { oid: 20, arrayOid: 1016, binary: (bytes) => int8OfBytes(bytes), text: (text) => safe(text) },
+  int2: { oid: 21, arrayOid: 1005, binary: (bytes) => bytes.readInt16BE(0), text: Number },
+  int4: { oid: 23, arrayOid: 1007, binary: (bytes) => bytes.readInt32BE(0), text: Number },
+  text: { oid: 25, arrayOid: 1009, binary: utf8, text: same },
+  oid: { oid: 26, arrayOid: 1028, binary: (bytes) => bytes.readUInt32BE(0), text: Number },
+  json: { oid: 114, arrayOid: 199, binary: utf8, text: same },
+  float4: { oid: 700, arrayOid: 1021, binary: (bytes) => bytes.readFloatBE(0), text: Number },
+  float8: { oid: 701, arrayOid: 1022, binary: (bytes) => bytes.readDoubleBE(0), text: Number },
+  bpchar: { oid: 1042, arrayOid: 1014, binary: utf8, text: same },
+  varchar: { oid: 1043, arrayOid: 1015, binary: utf8, text: same },
+  date: { oid: 1082, arrayOid: 1182, binary: (bytes) => dayOfBinary(bytes.readInt32BE(0)), text: same },
+  timestamptz: {
+    oid: 1184,
+    arrayOid: 1185,
+    binary: (bytes) => timestampOfBytes(bytes),
+    text: (text) => millisecondsOfText(text)
+  },
+  void: { oid: 2278, binary: () => null, text: () => null },
+  uuid: { oid: 2950, arrayOid: 2951, binary: (bytes) => uuidOfBytes(bytes), text: same },
+  // the first byte is the version of the format
+  jsonb: { oid: 3802, arrayOid: 3807, binary: (bytes) => bytes.toString("utf8", 1), text: same },
+  xid8: { oid: 5069, arrayOid: 271, binary: (bytes) => bytes.readBigUInt64BE(0).toString(), text: same }
+}
+
+const byOid = new Map(Object.values(columns).map((column) => [column.oid, column]))
+const byArrayOid = new Map(Object.values(columns).flatMap((column) => column.arrayOid === undefined ? [] : [[column.arrayOid, column]]))
+
+type Parser = (raw: any) => unknown
+
+/** pg's `types` option: where a query's result columns get their parsers. */
+export interface ResultTypes {
+  readonly getTypeParser: (oid: number, format?: string) => Parser
+}
+
+/**
+ * Decodes the rows of bulk statements, binary or text, to the same values: see {@link ColumnType}. A column of another
+ * type fails the statement when a row arrives; cast it in the statement.
+ *
+ * @stability unstable
+ */
+export const bulkTypes: ResultTypes = {
+  getTypeParser: (oid, format) => (format === "binary" ? binaryParser(oid) : textParser(oid))
+}
+
+/**
+ * Decodes the rows of ordinary statements as pg does, with three exceptions: `int8` is a number, `date` and `timestamp`
+ * stay text, and no parser that the host application registered with pg is asked. So `timestamptz` is a `Date`,
+ * `json` is parsed, `numeric` is text.
+ *
+ * @stability unstable
+ */
+export const rowTypes: ResultTypes = {
+  getTypeParser: (oid) => rowParsers.get(oid) ?? same
+}
+
+const rowScalars: ReadonlyArray<readonly [ColumnType, Parser]> = [
+  ...(["bool", "bytea", "float4", "float8", "int2", "int4", "int8", "oid", "void"] as const)
+    .map((type) => [type, columns[type].text] as const),
+  ["json", JSON.parse],
+  ["jsonb", JSON.parse],
+  ["timestamptz", (text) => new Date(millisecondsOfText(text))],
+  ...(["bpchar", "date", "name", "text", "uuid", "varchar", "xid8"] as const).map((type) => [type, same] as const)
+]
+
+const rowParsers = new Map<number, Parser>(rowScalars.flatMap(([type, parse]) => {
+  const { arrayOid, oid } = columns[type]
+  return arrayOid === undefined
+    ? [[oid, parse]] as const
+    : [[oid, parse], [arrayOid, (text: string) => arrayOfText(text, parse)]] as const
+}))
+
+/** The text parser of a column named by a hint, for executors that do not say what their columns are. */
+export const hintedParser = (hint: ColumnHint): (text: string) => unknown => {
+  const { text } = columns[hint.replace("[]", "") as ColumnType]
+  return hint.endsWith("[]") ? (literal) => arrayOfText(literal, text) : text
+}
+
+const binaryParser = (oid: number): Parser =>
+  byOid.get(oid)?.binary ?? (byArrayOid.has(oid) ? arrayOfBytes : unsupported(oid))
+
+const textParser = (oid: number): Parser => {
+  const scalar = byOid.get(oid)
+  if (scalar !== undefined) return scalar.text
+  const element = byArrayOid.get(oid)
+  return element === undefined ? unsupported(oid) : (text) => arrayOfText(text, element.text)
+}
+
+const unsupported = (oid: number): Parser => () => {
+  throw new Error(`A bulk result cannot carry a column of type oid ${oid}. Cast it in the statement, to text for example.`)
+}
+
+const arrayOfBytes = (bytes: Buffer): ReadonlyArray<unknown> => {
+  const dimensions = bytes.readInt32BE(0)
+  if (dimensions === 0) return []
+  if (dimensions > 1) throw new Error("A bulk result cannot carry an array of more than one dimension.")
+  const decode = binaryParser(bytes.readUInt32BE(8))
+  const values = new Array<unknown>(bytes.readInt32BE(12))
+  let offset = 20
+  for (let index = 0; index < values.length; index++) {
+    const length = bytes.readInt32BE(offset)
+    offset += 4
+    values[index] = length === -1 ? null : decode(bytes.subarray(offset, offset += length))
+  }
+  return values
+}
+
+/** `{a,"b\\"c",NULL}`, perhaps with bounds before it: `[0:2]={…}`. */
+const arrayOfText = (text: string, decode: Parser): ReadonlyArray<unknown> => {
+  const values: Array<unknown> = []
+  const start = text.indexOf("{") + 1
+  if (text[start] === "{") throw new Error("Arrays of more than one dimension are not decoded. Unnest it in the statement.")
+  for (const [, quoted, plain] of text.slice(start).matchAll(/"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs)) {
+    if (quoted !== undefined) values.push(decode(quoted.replace(/\\(.)/gs, "$1")))
+    else values.push(plain === "NULL" ? null : decode(plain))
+  }
+  return values
+}
+
+/** The high half of an int8 up to which every value is a safe integer. */
+const safeHigh = 2 ** 21
+
+const int8OfBytes = (bytes: Buffer): number => {
+  const high = bytes.readInt32BE(0)
+  return high < safeHigh && high > -safeHigh
+    ? high * 2 ** 32 + bytes.readUInt32BE(4)
+    : safe(bytes.readBigInt64BE(0))
+}
+
+const safe = (value: bigint | string): number => {
+  const number = Number(value)
+  if (Number.isSafeInteger(number)) return number
+  throw new RangeError(`The int8 ${value} does not fit a JavaScript number. Cast it to text in the statement.`)
+}
+
+const bytesOfText = (text: string): Buffer => {
+  if (!text.startsWith("\\x")) throw new Error("bytea arrived in the old escape format. Set bytea_output to hex.")
+  return Buffer.from(text.slice(2), "hex")
+}
+
+const uuidOfBytes = (bytes: Buffer): string => {
+  const hex = bytes.toString("hex")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** Postgres counts from 2000-01-01. */
+export const epochOffsetMs = 946_684_800_000
+
+export const int64Max = 2n ** 63n - 1n
+export const int64Min = -(2n ** 63n)
+
+const timestampOfBytes = (bytes: Buffer): number => {
+  const high = bytes.readInt32BE(0)
+  if (high < safeHigh && high > -safeHigh) {
+    return Math.floor((high * 2 ** 32 + bytes.readUInt32BE(4)) / 1000) + epochOffsetMs
+  }
+  const micros = bytes.readBigInt64BE(0)
+  if (micros === int64Max) return Infinity
+  if (micros === int64Min) return -Infinity
+  const down = ((micros % 1000n) + 1000n) % 1000n
+  return Number((micros - down) / 1000n) + epochOffsetMs
+}
+
+const dayOfBinary = (days: number): string => {
+  if (days === 2 ** 31 - 1) return "infinity"
+  if (days === -(2 ** 31)) return "-infinity"
+  return dateText(epochOffsetMs + days * 86_400_000)
+}
+
+/** A day as Postgres writes it: no sign, at least four digits of year, `BC` behind. */
+const dateText = (ms: number): string => {
+  const [, sign, year = "", rest = ""] = /^([+-]?)(\d+)(-\d\d-\d\d)/.exec(new Date(ms).toISOString()) ?? []
+  // year 0 is 1 BC
+  const beforeChrist = sign === "-" || Number(year) === 0
+  const shown = beforeChrist ? Number(year) + 1 : Number(year)
+  return `${String(shown).padStart(4, "0")}${rest}${beforeChrist ? " BC" : ""}`
+}
+
+const timestampPattern =
+  /^(\d{4,})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6})\d*)?(?:Z|([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)( BC)?$/
+
+const millisecondsOfText = (text: string): number => {
+  if (text === "infinity") return Infinity
+  if (text === "-infinity") return -Infinity
+  const match = timestampPattern.exec(text)
+  if (match === null) throw new Error(`Not a timestamp in ISO form: ${text}. Set DateStyle to ISO.`)
+  const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour = 0, zoneMinute = 0, zoneSecond = 0, bc] = match
+  const zoneMs = (Number(zoneHour) * 3600 + Number(zoneMinute) * 60 + Number(zoneSecond)) * 1000
+  const date = new Date(0)
+  date.setUTCFullYear(bc === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))
+  date.setUTCHours(Number(hour), Number(minute), Number(second), Number(fraction.padEnd(6, "0").slice(0, 3)))
+  return date.getTime() - (sign === "-" ? -zoneMs : zoneMs)
+}

@@ -1,0 +1,162 @@
+/** Lanes, entries and deliveries on Postgres: what operators see and do. */
+import {
+  type AttemptRecord,
+  type DeliveryDetail,
+  type DeliveryQuery,
+  type DeliveryQueue,
+  type DeliveryState,
+  type DeliverySummary,
+  StorageError
+} from "@waybill/core"
+import { Effect, Option } from "effect"
+import { type BulkValue, timestamptzArray } from "../client/PgBulk.ts"
+import type { PgClient } from "../client/PgClient.ts"
+import type { PayloadSource } from "./DeliveryQueueSql.ts"
+
+type Log = Pick<DeliveryQueue["Service"], "list" | "find" | "retry" | "recover" | "prune" | "depth">
+
+const summaryColumns = `d.delivery_id, d.lane_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts`
+
+/** Settled deliveries removed in one statement. */
+const pruneSize = 5000
+
+export const makeDeliveryLog = (sql: PgClient, schema: string, sources: ReadonlyArray<PayloadSource>): Log => {
+  const list = (tenantId: string, query: DeliveryQuery) => {
+    const values: Array<BulkValue> = [tenantId, query.limit]
+    const add = (condition: string, value: BulkValue | undefined) => value === undefined ? "" : ` AND ${condition}$${values.push(value)}`
+    const where = add("d.state = ", query.state) +
+      add("d.lane_id = (", query.laneId).replace(/(\$\d+)$/, "$1::uuid)") +
+      add("d.delivery_id > (", query.after).replace(/(\$\d+)$/, "$1::uuid)") +
+      // ids begin with their instant, so the primary key finds the time
+      add("d.delivery_id >= (", query.since === undefined ? undefined : firstIdAt(query.since)).replace(/(\$\d+)$/, "$1::uuid)")
+    return sql.bulk(
+      `SELECT ${summaryColumns} FROM ${schema}.deliveries AS d
+       WHERE d.tenant_id = $1${where}
+       ORDER BY d.delivery_id
+       LIMIT $2::int8`,
+      values
+    ).pipe(Effect.map((rows) => rows.map(summaryOf)), StorageError.refail("DeliveryQueue.list"))
+  }
+
+  const find = (tenantId: string, deliveryId: string) =>
+    sql.bulk(
+      `SELECT ${summaryColumns}, l.endpoint_url, l.envelope_open, l.envelope_close,
+              (SELECT string_agg(x.body, ',' ORDER BY r.place)
+               FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
+               CROSS JOIN LATERAL (
+                 ${sources.map((each) => `SELECT x.body FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'`).join(" UNION ALL ")}
+               ) AS x) AS body
+       FROM ${schema}.deliveries AS d
+       JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = d.tenant_id AND l.lane_id = d.lane_id
+       WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid`,
+      [tenantId, deliveryId]
+    ).pipe(
+      Effect.map(([row]) => row === undefined ? Option.none<DeliveryDetail>() : Option.some(detailOf(row))),
+      StorageError.refail("DeliveryQueue.find")
+    )
+
+  const retry = (tenantId: string, deliveryId: string) =>
+    sql.bulk(
+      `WITH before AS (
+         SELECT state, lane_id FROM ${schema}.deliveries WHERE tenant_id = $1 AND delivery_id = $2::uuid FOR UPDATE
+       ),
+       again AS (
+         UPDATE ${schema}.deliveries AS d
+         SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
+         FROM before AS b
+         JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = b.lane_id AND l.state <> 'closed'
+         WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid AND b.state IN ('waiting', 'dead', 'delivered')
+         RETURNING d.lane_id
+       ),
+       told AS (
+         INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT $1::text, lane_id FROM again
+       )
+       SELECT CASE WHEN EXISTS (SELECT FROM again) OR b.state = 'sending' THEN b.state ELSE 'cancelled' END AS state
+       FROM before AS b`,
+      [tenantId, deliveryId]
+    ).pipe(
+      Effect.map(([row]) => row === undefined ? Option.none<DeliveryState>() : Option.some(row[0] as DeliveryState)),
+      StorageError.refail("DeliveryQueue.retry")
+    )
+
+  const recover = (tenantId: string, laneId: string, since: number) =>
+    sql.bulk(
+      `WITH again AS (
+         UPDATE ${schema}.deliveries
+         SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
+         WHERE tenant_id = $1 AND lane_id = $2::uuid AND state = 'dead' AND settled_at >= ($3::timestamptz[])[1]
+         RETURNING lane_id
+       ),
+       told AS (
+         INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM again
+       )
+       SELECT count(*) AS recovered FROM again`,
+      [tenantId, laneId, timestamptzArray([since])]
+    ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.recover"))
+
+  const prune = (tenantId: string, settledBefore: number) =>
+    sql.bulk(
+      `WITH old AS (
+         SELECT delivery_id FROM ${schema}.deliveries
+         WHERE tenant_id = $1 AND delivery_id < $2::uuid AND state IN ('delivered', 'dead', 'cancelled')
+           AND settled_at < ($3::timestamptz[])[1]
+         ORDER BY delivery_id
+         LIMIT ${pruneSize}
+         FOR UPDATE SKIP LOCKED
+       ),
+       gone AS (
+         DELETE FROM ${schema}.deliveries AS d USING old AS o
+         WHERE d.tenant_id = $1 AND d.delivery_id = o.delivery_id
+         RETURNING 1
+       )
+       SELECT count(*) AS pruned FROM gone`,
+      [tenantId, firstIdAt(settledBefore), timestamptzArray([settledBefore])]
+    ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.prune"))
+
+  const depth = sql.bulk(
+    `SELECT greatest(0, (SELECT reltuples FROM pg_class WHERE oid = '${schema}.delivery_entries'::regclass))::int8 AS entries,
+            (SELECT count(*) FROM ${schema}.deliveries WHERE state IN ('sending', 'waiting')) AS unsettled,
+            (SELECT count(*) FROM ${schema}.deliveries WHERE state = 'dead') AS dead,
+            (SELECT coalesce(extract(epoch FROM now() - min(due_at)) * 1000, 0)::float8 FROM ${schema}.delivery_lanes
+             WHERE state = 'active' AND due_at <= now()) AS lag`,
+    []
+  ).pipe(
+    Effect.map(([row]) => {
+      const [waitingEntries, unsettled, dead, lagMillis] = row as [number, number, number, number]
+      return { waitingEntries, unsettled, dead, lagMillis }
+    }),
+    StorageError.refail("DeliveryQueue.depth")
+  )
+
+  return { list, find, retry, recover, prune, depth }
+}
+
+/** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
+const firstIdAt = (millis: number): string => {
+  const hex = Math.max(0, Math.min(millis, 2 ** 48 - 1)).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+type Row = ReadonlyArray<unknown>
+
+const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events, attempts]: Row): DeliverySummary => ({
+  deliveryId: deliveryId as string,
+  laneId: laneId as string,
+  state: state as DeliveryState,
+  createdAt: sentAt as number,
+  settledAt: (settledAt as number | null) ?? undefined,
+  dueAt: (dueAt as number | null) ?? undefined,
+  events: events as number,
+  attempts: JSON.parse(attempts as string) as ReadonlyArray<AttemptRecord>
+})
+
+const detailOf = (row: Row): DeliveryDetail => {
+  const summary = summaryOf(row)
+  return {
+    ...summary,
+    sentAt: summary.createdAt,
+    endpointUrl: row[8] as string,
+    envelope: { open: row[9] as string, close: row[10] as string },
+    payloads: row[11] === null ? [] : [row[11] as Uint8Array]
+  }
+}

@@ -1,0 +1,292 @@
+/** Lanes, entries and deliveries on Postgres: the worker's side. */
+import {
+  type ClaimedEntry,
+  type ClaimedLane,
+  type ClaimRequest,
+  DeliveryQueue,
+  type DueDelivery,
+  type Freeze,
+  type LaneLease,
+  type LaneSettings,
+  type LaneSettlement,
+  type LaneState,
+  type Settlement,
+  StorageError
+} from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import {
+  boolArray,
+  type BulkValue,
+  float8Array,
+  int4Array,
+  int8Array,
+  PgArray,
+  textArray,
+  timestamptzArray,
+  uuidArray
+} from "../client/PgBulk.ts"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
+import * as statements from "./DeliveryQueueSql.ts"
+import { liveVersions } from "./SecretStorePostgres.ts"
+
+/** The queue over the tables that hold the bytes of entries. */
+export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
+  Layer.effect(
+    DeliveryQueue,
+    Effect.gen(function*() {
+      const sql = yield* PgClient
+      const { quoted: schema } = yield* WaybillSchema
+      const claimLanes = statements.claim(schema, sources)
+      const dueDeliveries = statements.dueDeliveries(schema, sources)
+      const freezeBatches = statements.freeze(schema)
+      const settleOutcomes = statements.settle(schema)
+      const tenantsDue = statements.tenantsDue(schema)
+      const nextDue = statements.nextDue(schema)
+
+      const claim = (request: ClaimRequest) =>
+        Effect.gen(function*() {
+          const rows = yield* sql.bulk(claimLanes, [
+            request.tenantId,
+            request.maxLanes,
+            uuidArray(request.refill.map((lane) => lane.laneId)),
+            int8Array(request.refill.map((lane) => lane.token)),
+            request.leaseMillis,
+            request.deliveriesPerLane,
+            request.bytesPerLane
+          ])
+          const lanes = lanesOf(rows, request)
+          const unsettled = lanes.filter((each) => each.unsettled).map((each) => each.lane)
+          if (unsettled.length > 0) {
+            const due = yield* sql.bulk(dueDeliveries, [
+              request.tenantId,
+              uuidArray(unsettled.map((lane) => lane.laneId)),
+              int8Array(unsettled.map((lane) => lane.token)),
+              request.deliveriesPerLane
+            ])
+            const byLane = new Map(unsettled.map((lane) => [lane.laneId, lane.due as Array<DueDelivery>]))
+            for (const row of due) byLane.get(row[0] as string)!.push(dueOf(row))
+          }
+          return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane) }
+        }).pipe(StorageError.refail("DeliveryQueue.claim"))
+
+      const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>
+        sql.bulk(freezeBatches, freezeValues(tenantId, lanes)).pipe(
+          Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
+          StorageError.refail("DeliveryQueue.freeze")
+        )
+
+      const settle = (
+        tenantId: string,
+        { deliveries, lanes }: { readonly deliveries: ReadonlyArray<Settlement>; readonly lanes: ReadonlyArray<LaneSettlement> }
+      ) =>
+        sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes)).pipe(
+          Effect.map(([row]) => row![0] as boolean),
+          StorageError.refail("DeliveryQueue.settle")
+        )
+
+      const heartbeat = (tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) =>
+        sql.bulk(
+          `UPDATE ${schema}.delivery_lanes AS l
+           SET leased_until = now() + $4::float8 * interval '1 millisecond', due_at = now() + $4::float8 * interval '1 millisecond'
+           FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
+           WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed'
+             AND l.leased_until IS NOT NULL
+           RETURNING l.lane_id`,
+          [tenantId, uuidArray(leases.map((lane) => lane.laneId)), int8Array(leases.map((lane) => lane.token)), leaseMillis]
+        ).pipe(
+          Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
+          StorageError.refail("DeliveryQueue.heartbeat")
+        )
+
+      return DeliveryQueue.of({
+        openLane: (tenantId, lane) =>
+          sql.bulk(statements.openLane(schema), [tenantId, ...laneValues(lane), lane.envelope.open, lane.envelope.close, lane.state]).pipe(
+            Effect.asVoid,
+            StorageError.refail("DeliveryQueue.openLane")
+          ),
+        changeLane: (tenantId, lane) => {
+          const [laneId, , ...settings] = laneValues(lane)
+          return sql.bulk(statements.changeLane(schema), [tenantId, laneId!, ...settings, lane.state]).pipe(
+            Effect.asVoid,
+            StorageError.refail("DeliveryQueue.changeLane")
+          )
+        },
+        closeLane: (tenantId, laneId) =>
+          sql.bulk(statements.closeLane(schema), [tenantId, laneId]).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeLane")),
+        laneStatus: (tenantId, laneId) =>
+          sql.bulk(
+            `SELECT state, state_reason, state_since FROM ${schema}.delivery_lanes
+             WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`,
+            [tenantId, laneId],
+            ["text", "text", "timestamptz"]
+          ).pipe(
+            Effect.map(([row]) =>
+              row === undefined
+                ? Option.none()
+                : Option.some({ state: row[0] as LaneState, reason: (row[1] as string | null) ?? undefined, since: row[2] as number })
+            ),
+            StorageError.refail("DeliveryQueue.laneStatus")
+          ),
+        tenantsDue: (limit) =>
+          Effect.gen(function*() {
+            const rows = yield* sql.bulk(tenantsDue, [limit])
+            const [next] = yield* sql.bulk(nextDue, [])
+            const millis = next?.[0] as number | null | undefined
+            return {
+              tenantIds: rows.map(([tenantId]) => tenantId as string),
+              nextDueInMillis: millis === null || millis === undefined ? undefined : Math.max(1, Math.ceil(millis))
+            }
+          }).pipe(StorageError.refail("DeliveryQueue.tenantsDue")),
+        claim,
+        freeze,
+        settle,
+        heartbeat,
+        ...makeDeliveryLog(sql, schema, sources)
+      })
+    })
+  )
+
+type Row = ReadonlyArray<unknown>
+
+const laneValues = (lane: LaneSettings): ReadonlyArray<BulkValue> => [
+  lane.laneId,
+  lane.source,
+  lane.endpointUrl,
+  lane.hmacSecretId,
+  lane.policy.maxAttempts,
+  lane.policy.initialBackoffSeconds,
+  lane.policy.maxBackoffSeconds,
+  lane.policy.batchMaxSize,
+  lane.policy.rateLimitPerMinute
+]
+
+interface ReadLane {
+  readonly lane: ClaimedLane
+  readonly unsettled: boolean
+  readonly now: number
+}
+
+/** The first row of a lane describes it; every row that has a key is an entry. */
+const lanesOf = (rows: ReadonlyArray<Row>, request: ClaimRequest): ReadonlyArray<ReadLane> => {
+  const lanes = new Map<string, ReadLane>()
+  for (const row of rows) {
+    const laneId = row[0] as string
+    let read = lanes.get(laneId)
+    if (read === undefined) {
+      const head = rows.length === 1 || row[1] !== null ? row : rows.find((each) => each[0] === laneId && each[1] !== null)!
+      read = laneOf(laneId, head, request)
+      lanes.set(laneId, read)
+    }
+    if (row[8] !== null) (read.lane.waiting as Array<ClaimedEntry>).push(entryOf(row))
+  }
+  return [...lanes.values()].map((read) => {
+    const offered = read.lane.waiting.length
+    const found = countOf(rows, read.lane.laneId)
+    return { ...read, lane: { ...read.lane, more: offered < found || found >= read.lane.policy.batchMaxSize * request.deliveriesPerLane } }
+  })
+}
+
+/** How many entries the statement looked at for a lane, handed out or not. */
+const countOf = (rows: ReadonlyArray<Row>, laneId: string): number => {
+  const row = rows.find((each) => each[0] === laneId && each[12] !== null)
+  return row === undefined ? 0 : row[12] as number
+}
+
+const laneOf = (laneId: string, row: Row, _request: ClaimRequest): ReadLane => {
+  const [endpointUrl, hmacSecretId, open, close] = row[1] as [string, string, string, string]
+  const [token, arrivals, maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute, failures] =
+    row[2] as [number, number, number, number, number, number, number, number]
+  const [rateMark, openUntil, now] = row[3] as [number | null, number | null, number]
+  return {
+    now,
+    unsettled: row[7] as boolean,
+    lane: {
+      laneId,
+      token,
+      endpointUrl,
+      hmacSecretId,
+      secrets: row[4] === null ? [] : liveVersions(row[4] as ReadonlyArray<Uint8Array>, row[5] as ReadonlyArray<number | null>, now),
+      bodySignature: row[6] === true,
+      policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute },
+      envelope: { open, close },
+      breaker: { failures, openUntil: openUntil ?? undefined },
+      rateMark: rateMark ?? undefined,
+      arrivals,
+      due: [],
+      waiting: [],
+      more: false
+    }
+  }
+}
+
+const entryOf = (row: Row): ClaimedEntry => ({
+  key: row[8] as string,
+  sequence: row[9] as number,
+  ref: row[10] as number,
+  size: row[11] as number,
+  orderId: row[13] as string,
+  traceparent: (row[14] as string | null) ?? undefined,
+  payload: row[15] as Uint8Array
+})
+
+const dueOf = ([, deliveryId, sentAt, attempt, tries, orphaned, events, traceparent, body]: Row): DueDelivery => ({
+  deliveryId: deliveryId as string,
+  sentAt: sentAt as number,
+  attempt: attempt as number,
+  tries: tries as number,
+  orphaned: orphaned as boolean,
+  events: events as number,
+  traceparent: (traceparent as string | null) ?? undefined,
+  payloads: [body as Uint8Array]
+})
+
+const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyArray<BulkValue> => {
+  const fresh = lanes.flatMap((lane) => lane.fresh.map((delivery) => ({ ...delivery, laneId: lane.laneId })))
+  const taken = fresh.flatMap((delivery) => delivery.entries.map((entry) => ({ ...entry, laneId: delivery.laneId })))
+  const again = lanes.flatMap((lane) => lane.again.map((deliveryId) => ({ laneId: lane.laneId, deliveryId })))
+  return [
+    tenantId,
+    uuidArray(lanes.map((lane) => lane.laneId)),
+    int8Array(lanes.map((lane) => lane.token)),
+    float8Array(lanes.map((lane) => lane.rateMark)),
+    textArray(lanes.map((lane) => lane.cursor ?? null)),
+    uuidArray(taken.map((entry) => entry.laneId)),
+    textArray(taken.map((entry) => entry.key)),
+    int8Array(taken.map((entry) => entry.sequence)),
+    int8Array(taken.map((entry) => entry.ref)),
+    uuidArray(fresh.map((delivery) => delivery.laneId)),
+    uuidArray(fresh.map((delivery) => delivery.deliveryId)),
+    textArray(fresh.map((delivery) => `{${delivery.entries.map((entry) => entry.ref).join(",")}}`)),
+    textArray(fresh.map((delivery) => new PgArray("text", [...new Set(delivery.entries.map((entry) => entry.key))]).literal())),
+    timestamptzArray(fresh.map((delivery) => delivery.sentAt)),
+    textArray(fresh.map((delivery) => delivery.traceparent ?? null)),
+    uuidArray(again.map((each) => each.laneId)),
+    uuidArray(again.map((each) => each.deliveryId))
+  ]
+}
+
+const settleValues = (
+  tenantId: string,
+  deliveries: ReadonlyArray<Settlement>,
+  lanes: ReadonlyArray<LaneSettlement>
+): ReadonlyArray<BulkValue> => [
+  tenantId,
+  uuidArray(deliveries.map((each) => each.laneId)),
+  int8Array(deliveries.map((each) => each.token)),
+  uuidArray(deliveries.map((each) => each.deliveryId)),
+  textArray(deliveries.map((each) => each.state)),
+  float8Array(deliveries.map((each) => each.dueInMillis)),
+  boolArray(deliveries.map((each) => each.uncount)),
+  textArray(deliveries.map((each) => each.record === undefined ? null : JSON.stringify(each.record))),
+  uuidArray(lanes.map((each) => each.laneId)),
+  int8Array(lanes.map((each) => each.token)),
+  int4Array(lanes.map((each) => each.breaker.failures)),
+  float8Array(lanes.map((each) => each.breaker.openUntil ?? null)),
+  textArray(lanes.map((each) => each.pause ?? null)),
+  boolArray(lanes.map((each) => each.release !== undefined)),
+  int8Array(lanes.map((each) => each.release?.arrivals ?? 0)),
+  boolArray(lanes.map((each) => each.release?.progress ?? false)),
+  float8Array(lanes.map((each) => each.release?.notBeforeMillis ?? 0))
+]

@@ -1,0 +1,323 @@
+/** The statements of the delivery queue. Every one names its tenant; the database's clock decides what is due. */
+
+/** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */
+export interface PayloadSource {
+  /** What lanes call it. */
+  readonly source: string
+  readonly table: string
+  /** The bigint that entries hold. */
+  readonly ref: string
+  /** Breaks ties of key and sequence within a batch. */
+  readonly orderId: string
+}
+
+const millis = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
+
+const epoch = (instant: string) => `(extract(epoch FROM ${instant}) * 1000)::float8`
+
+export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds,
+  max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, state`
+
+export const openLane = (schema: string) => `
+INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns})
+VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+
+/** An activated lane is due at once, unless a worker holds it: then it is when the worker gives it back. */
+export const changeLane = (schema: string) => `
+UPDATE ${schema}.delivery_lanes
+SET endpoint_url = $3, hmac_secret_id = $4, max_attempts = $5, initial_backoff_seconds = $6, max_backoff_seconds = $7,
+    batch_max_size = $8, rate_limit_per_minute = $9,
+    state_since = CASE WHEN state = $10 THEN state_since ELSE now() END,
+    state_reason = CASE WHEN state = $10 THEN state_reason END,
+    due_at = CASE WHEN state <> $10 AND $10 = 'active' AND coalesce(leased_until, '-infinity') <= now() THEN now() ELSE due_at END,
+    arrivals = arrivals + CASE WHEN state <> $10 THEN 1 ELSE 0 END,
+    breaker_failures = CASE WHEN endpoint_url = $3 THEN breaker_failures ELSE 0 END,
+    breaker_open_until = CASE WHEN endpoint_url = $3 THEN breaker_open_until END,
+    state = $10
+WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`
+
+/** The row stays, closed, for the deliveries that operators still look at. */
+export const closeLane = (schema: string) => `
+WITH lane AS (
+  UPDATE ${schema}.delivery_lanes
+  SET state = 'closed', state_since = now(), due_at = NULL, leased_until = NULL, lease_token = lease_token + 1
+  WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'
+),
+entries AS (
+  DELETE FROM ${schema}.delivery_entries WHERE tenant_id = $1 AND lane_id = $2::uuid
+),
+arrivals AS (
+  DELETE FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 AND lane_id = $2::uuid
+)
+UPDATE ${schema}.deliveries
+SET state = 'cancelled', due_at = NULL, settled_at = now()
+WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting')`
+
+/** The one question across tenants: whose turn it is. It reads ids and due times, nothing that belongs to a customer. */
+export const tenantsDue = (schema: string) => `
+SELECT tenant_id, min(due_at) AS due
+FROM (
+  SELECT tenant_id, due_at FROM ${schema}.delivery_lanes WHERE due_at <= now() AND state = 'active'
+  UNION ALL
+  SELECT tenant_id, now() FROM ${schema}.delivery_arrivals
+) AS waiting
+GROUP BY tenant_id
+ORDER BY due
+LIMIT $1::int8`
+
+export const nextDue = (schema: string) => `
+SELECT ${epoch("min(due_at) - now()")} AS millis
+FROM ${schema}.delivery_lanes
+WHERE due_at > now() AND state = 'active'`
+
+/**
+ * Leases what is due and hands out what waits, in one round trip.
+ *
+ * - \`wanted\`: lanes due, lanes that something arrived for, and lanes the worker already holds.
+ * - \`locked\`: those of them nobody else is writing; the others come next time, and their arrivals stay.
+ * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
+ *
+ * An expired lease needs no case of its own: a leased lane is due at the lease's end. Lane columns stand in the first
+ * row of each lane only; every further row carries one entry.
+ */
+export const claim = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
+WITH wanted AS MATERIALIZED (
+  (
+    SELECT lane_id FROM ${schema}.delivery_lanes
+    WHERE tenant_id = $1 AND state = 'active' AND due_at <= now()
+    ORDER BY due_at
+    LIMIT $2::int8 * 2
+  )
+  UNION
+  (SELECT lane_id FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 LIMIT 5000)
+  UNION
+  SELECT unnest($3::uuid[])
+),
+locked AS MATERIALIZED (
+  SELECT l.lane_id, l.state, l.due_at, l.lease_token, coalesce(l.leased_until <= now(), true) AS free
+  FROM ${schema}.delivery_lanes AS l
+  WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted)) AND l.state <> 'closed'
+  FOR UPDATE SKIP LOCKED
+),
+arrived AS (
+  DELETE FROM ${schema}.delivery_arrivals AS a
+  WHERE a.tenant_id = $1 AND a.lane_id = ANY (ARRAY(SELECT lane_id FROM locked))
+  RETURNING a.lane_id
+),
+marked AS (
+  SELECT k.lane_id, k.state, k.due_at, k.free,
+         EXISTS (SELECT FROM arrived AS a WHERE a.lane_id = k.lane_id) AS arrived,
+         EXISTS (SELECT FROM unnest($3::uuid[], $4::int8[]) AS h (lane_id, token)
+                 WHERE h.lane_id = k.lane_id AND h.token = k.lease_token AND NOT k.free) AS held
+  FROM locked AS k
+),
+ranked AS MATERIALIZED (
+  SELECT m.lane_id, m.arrived, m.held, m.free,
+         m.state = 'active' AND m.free AND (m.due_at <= now() OR m.arrived) AS claimable,
+         row_number() OVER (
+           PARTITION BY m.state = 'active' AND m.free AND (m.due_at <= now() OR m.arrived)
+           ORDER BY m.due_at NULLS LAST, m.lane_id
+         ) AS turn,
+         m.state = 'active' AND m.held AS refilled
+  FROM marked AS m
+),
+leased AS (
+  UPDATE ${schema}.delivery_lanes AS l
+  SET lease_token = l.lease_token + CASE WHEN r.claimable AND r.turn <= $2::int8 THEN 1 ELSE 0 END,
+      leased_until = CASE WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")} ELSE l.leased_until END,
+      due_at = CASE
+        WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")}
+        WHEN r.arrived AND r.free THEN least(l.due_at, now())
+        ELSE l.due_at
+      END,
+      arrivals = l.arrivals + CASE WHEN r.arrived THEN 1 ELSE 0 END
+  FROM ranked AS r
+  WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id
+    AND (r.arrived OR r.refilled OR r.claimable AND r.turn <= $2::int8)
+  RETURNING l.*, r.refilled OR r.claimable AND r.turn <= $2::int8 AS ours
+),
+ours AS MATERIALIZED (
+  SELECT l.*,
+         (SELECT jsonb_object_agg(k, 0)
+          FROM ${schema}.deliveries AS d CROSS JOIN unnest(d.keys) AS k
+          WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')) AS held_keys
+  FROM leased AS l
+  WHERE l.ours
+)
+SELECT o.lane_id,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close] END AS texts,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[
+         o.lease_token, o.arrivals, o.max_attempts, o.initial_backoff_seconds, o.max_backoff_seconds, o.batch_max_size,
+         o.rate_limit_per_minute, o.breaker_failures
+       ]::int8[] END AS numbers,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.rate_mark, o.breaker_open_until, ${epoch("now()")}] END AS instants,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN s.sealed END AS sealed,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN s.signs_until END AS signs_until,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN s.body_signature END AS body_signature,
+       o.held_keys IS NOT NULL AS unsettled,
+       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body
+FROM ours AS o
+LEFT JOIN ${schema}.secrets AS s ON s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
+LEFT JOIN LATERAL (
+  SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, p.order_id, p.traceparent, p.body
+  FROM (
+    SELECT t.key, t.sequence, t.ref, t.size, row_number() OVER t_order AS place,
+           count(*) OVER () AS waiting, sum(t.size) OVER t_order - t.size AS before
+    FROM (
+      SELECT t.*, row_number() OVER () AS taken FROM (
+        (
+          SELECT e.key, e.sequence, e.ref, e.size FROM ${schema}.delivery_entries AS e
+          WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key > coalesce(o.cursor, '')
+            AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
+          ORDER BY e.key, e.sequence, e.ref
+          LIMIT $6::int8 * o.batch_max_size
+        )
+        UNION ALL
+        (
+          SELECT e.key, e.sequence, e.ref, e.size FROM ${schema}.delivery_entries AS e
+          WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key <= coalesce(o.cursor, '')
+            AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
+          ORDER BY e.key, e.sequence, e.ref
+          LIMIT $6::int8 * o.batch_max_size
+        )
+      ) AS t
+      LIMIT $6::int8 * o.batch_max_size
+    ) AS t
+    WINDOW t_order AS (ORDER BY t.taken ROWS UNBOUNDED PRECEDING)
+  ) AS w
+  CROSS JOIN LATERAL (
+    ${sources.map((each) => `
+    SELECT x.${each.orderId} AS order_id, x.traceparent, x.body
+    FROM ${schema}.${each.table} AS x
+    WHERE x.tenant_id = $1 AND x.${each.ref} = w.ref AND o.source = '${each.source}'`).join(" UNION ALL ")}
+  ) AS p
+  WHERE w.before < $7::int8
+  ORDER BY w.place
+) AS e ON true`
+
+/** Frozen deliveries of leased lanes whose attempt is due, or whose sender is gone, with their bytes joined. */
+export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
+SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
+       d.traceparent, p.body
+FROM unnest($2::uuid[], $3::int8[]) AS l (lane_id, token)
+CROSS JOIN LATERAL (
+  SELECT d.* FROM ${schema}.deliveries AS d
+  WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')
+    AND (d.state = 'waiting' AND d.due_at <= now() OR d.state = 'sending' AND d.token <> l.token)
+  ORDER BY d.delivery_id
+  LIMIT $4::int8
+) AS d
+CROSS JOIN LATERAL (
+  ${joinedBody(schema, sources)}
+) AS p
+WHERE p.body IS NOT NULL
+ORDER BY l.lane_id, d.delivery_id`
+
+/** Bytes of \`d.refs\` in order, joined by commas. */
+function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>): string {
+  return `
+  SELECT string_agg(x.body, ',' ORDER BY r.place) AS body
+  FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
+  CROSS JOIN LATERAL (
+    ${sources.map((each) => `SELECT x.body FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref`).join(" UNION ALL ")}
+  ) AS x`
+}
+
+/** Freezes batches and counts attempts, where the lease still holds and the lane still sends. */
+export const freeze = (schema: string) => `
+WITH ours AS (
+  UPDATE ${schema}.delivery_lanes AS l
+  SET rate_mark = g.rate_mark, cursor = coalesce(g.cursor, l.cursor)
+  FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) AS g (lane_id, token, rate_mark, cursor)
+  WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state = 'active'
+  RETURNING l.lane_id, l.lease_token
+),
+taken AS (
+  DELETE FROM ${schema}.delivery_entries AS e
+  USING unnest($6::uuid[], $7::text[], $8::int8[], $9::int8[]) AS g (lane_id, key, sequence, ref), ours AS o
+  WHERE o.lane_id = g.lane_id
+    AND e.tenant_id = $1 AND e.lane_id = g.lane_id AND e.key = g.key AND e.sequence = g.sequence AND e.ref = g.ref
+),
+made AS (
+  INSERT INTO ${schema}.deliveries
+    (tenant_id, delivery_id, lane_id, state, token, attempt, tries, refs, keys, sent_at, traceparent)
+  SELECT $1, g.delivery_id, g.lane_id, 'sending', o.lease_token, 1, 1, g.refs::bigint[], g.keys::text[], g.sent_at, g.traceparent
+  FROM unnest($10::uuid[], $11::uuid[], $12::text[], $13::text[], $14::timestamptz[], $15::text[])
+    AS g (lane_id, delivery_id, refs, keys, sent_at, traceparent)
+  JOIN ours AS o ON o.lane_id = g.lane_id
+),
+again AS (
+  UPDATE ${schema}.deliveries AS d
+  SET state = 'sending', token = o.lease_token, attempt = d.attempt + 1, tries = d.tries + 1, due_at = NULL
+  FROM unnest($16::uuid[], $17::uuid[]) AS g (lane_id, delivery_id)
+  JOIN ours AS o ON o.lane_id = g.lane_id
+  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.state IN ('sending', 'waiting')
+)
+SELECT lane_id FROM ours`
+
+/**
+ * Writes outcomes, then gives leases back. Where the token is stale, an outcome is recorded and nothing else happens.
+ *
+ * A lane given back is due: now, when something arrived that the worker had not been told of, or something waits that
+ * may have become sendable; else when its next retry is; and never before rate and breaker allow.
+ */
+export const settle = (schema: string) => `
+WITH given AS MATERIALIZED (
+  SELECT g.*, EXISTS (
+           SELECT FROM ${schema}.delivery_lanes AS l
+           WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed'
+         ) AS fenced
+  FROM unnest($2::uuid[], $3::int8[], $4::uuid[], $5::text[], $6::float8[], $7::bool[], $8::text[])
+    AS g (lane_id, token, delivery_id, state, due_in, uncount, record)
+),
+outcomes AS (
+  UPDATE ${schema}.deliveries AS d
+  SET attempts = CASE
+        WHEN g.record IS NULL OR d.attempts @> jsonb_build_array(g.record::jsonb) THEN d.attempts
+        ELSE d.attempts || g.record::jsonb
+      END,
+      state = CASE WHEN g.fenced AND d.state = 'sending' THEN g.state ELSE d.state END,
+      due_at = CASE
+        WHEN NOT (g.fenced AND d.state = 'sending') THEN d.due_at
+        WHEN g.state = 'waiting' THEN now() + g.due_in * interval '1 millisecond'
+      END,
+      settled_at = CASE
+        WHEN NOT (g.fenced AND d.state = 'sending') THEN d.settled_at
+        WHEN g.state <> 'waiting' THEN now()
+      END,
+      tries = d.tries - CASE WHEN g.fenced AND d.state = 'sending' AND g.uncount THEN 1 ELSE 0 END
+  FROM given AS g
+  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id
+),
+returned AS (
+  UPDATE ${schema}.delivery_lanes AS l
+  SET breaker_failures = r.failures,
+      breaker_open_until = r.open_until,
+      state = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN 'paused' ELSE l.state END,
+      state_reason = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN r.pause ELSE l.state_reason END,
+      state_since = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN now() ELSE l.state_since END,
+      leased_until = CASE WHEN r.release THEN NULL ELSE l.leased_until END,
+      due_at = CASE
+        WHEN NOT r.release THEN l.due_at
+        ELSE CASE
+          WHEN l.arrivals <> r.arrivals OR r.progress AND n.entries THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
+          ELSE greatest(n.retry, CASE WHEN n.retry IS NOT NULL THEN now() + r.not_before * interval '1 millisecond' END)
+        END
+      END
+  FROM unnest($9::uuid[], $10::int8[], $11::int4[], $12::float8[], $13::text[], $14::bool[], $15::int8[], $16::bool[], $17::float8[])
+    AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before)
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (SELECT FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = r.lane_id) AS entries,
+           least(
+             (SELECT min(CASE WHEN d.state = 'waiting' THEN d.due_at ELSE now() END) FROM ${schema}.deliveries AS d
+              WHERE d.tenant_id = $1 AND d.lane_id = r.lane_id AND d.state IN ('sending', 'waiting')
+                AND d.delivery_id <> ALL (ARRAY(SELECT g.delivery_id FROM given AS g WHERE g.lane_id = r.lane_id))),
+             (SELECT min(now() + g.due_in * interval '1 millisecond') FROM given AS g
+              WHERE g.lane_id = r.lane_id AND g.state = 'waiting')
+           ) AS retry
+    OFFSET 0
+  ) AS n
+  WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lease_token = r.token AND l.state <> 'closed'
+  RETURNING r.release AND l.state = 'active' AND l.due_at <= now() AS due
+)
+SELECT coalesce(bool_or(due), false) AS due FROM returned`

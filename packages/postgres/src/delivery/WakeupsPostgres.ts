@@ -1,0 +1,71 @@
+/** Wake-ups between processes by LISTEN and NOTIFY; inside this process at once. */
+import { Wakeups } from "@waybill/core"
+import { Effect, Latch, Layer, Stream } from "effect"
+import { createHash, randomUUID } from "node:crypto"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+
+/**
+ * NOTIFY takes a lock over the whole database at commit, so it is never sent within a publisher's transaction: one fiber
+ * sends what came together, at once when it was idle and at most every so often when it is not.
+ */
+const coalesceMillis = 20
+
+export const layer = (options: { readonly listen: boolean }) =>
+  Layer.effect(
+    Wakeups,
+    Effect.gen(function*() {
+      const sql = yield* PgClient
+      const { name } = yield* WaybillSchema
+      const channel = `waybill_${createHash("sha256").update(name).digest("hex").slice(0, 16)}`
+      const self = randomUUID().slice(0, 8)
+      let heard = new Set<string>()
+      const hearing = Latch.makeUnsafe(false)
+      let untold = new Set<string>()
+      const telling = Latch.makeUnsafe(false)
+
+      const hear = (tenantId: string) => {
+        heard.add(tenantId)
+        hearing.openUnsafe()
+      }
+
+      const tell = Effect.gen(function*() {
+        yield* telling.await
+        telling.closeUnsafe()
+        const tenants = [...untold]
+        untold = new Set()
+        yield* Effect.ignore(sql.bulk(
+          `SELECT pg_notify($1, $2 || ':' || tenant) AS told FROM unnest($3::text[]) AS tenant`,
+          [channel, self, `{${tenants.join(",")}}`]
+        ))
+        yield* Effect.sleep(coalesceMillis)
+      })
+      yield* Effect.forkScoped(Effect.forever(tell))
+
+      if (options.listen) {
+        const listen = Stream.runForEach(sql.listen(channel), (payload) =>
+          Effect.sync(() => {
+            // an empty payload means the connection was made anew: what was said meanwhile is lost, so look for all
+            if (payload === "") return
+            const [from, tenantId] = payload.split(":")
+            if (from !== self && tenantId !== undefined) hear(tenantId)
+          }))
+        yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(listen), Effect.sleep(1000))))
+      }
+
+      return Wakeups.of({
+        wake: (tenantId) =>
+          Effect.sync(() => {
+            hear(tenantId)
+            untold.add(tenantId)
+            telling.openUnsafe()
+          }),
+        next: Effect.map(hearing.await, () => {
+          hearing.closeUnsafe()
+          const tenants = heard
+          heard = new Set()
+          return tenants
+        })
+      })
+    })
+  )

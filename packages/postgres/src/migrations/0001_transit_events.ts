@@ -1,0 +1,217 @@
+/** Tenants, keys, secrets, shipments, the event log, subscriptions, lanes and deliveries. */
+import type { Migration } from "./Migrations.ts"
+
+/**
+ * Ids compare byte by byte (`COLLATE "C"`): the published order of events must not depend on the server's locale.
+ * Every primary key is led by `tenant_id` and nothing refers across tenants, so that the schema can be distributed by it.
+ */
+export const transitEvents: Migration = {
+  id: 1,
+  name: "transit_events",
+  breaking: true,
+  up: (schema) => `
+CREATE TABLE ${schema}.tenants (
+  tenant_id text COLLATE "C" PRIMARY KEY,
+  name text NOT NULL,
+  hosts text[] NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE ${schema}.api_keys (
+  tenant_id text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  roles text[] NOT NULL,
+  accounts text[] NOT NULL,
+  dot text,
+  mc text,
+  hash bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  revoked_at timestamptz,
+  PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX api_keys_client ON ${schema}.api_keys (tenant_id, name) WHERE revoked_at IS NULL;
+
+-- what each credential source says a client may see; publishing joins these, so a change counts from the next event on
+CREATE TABLE ${schema}.clients (
+  tenant_id text COLLATE "C" NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  origin text NOT NULL CHECK (origin IN ('key', 'token')),
+  sees_all boolean NOT NULL,
+  PRIMARY KEY (tenant_id, client, origin)
+);
+CREATE INDEX clients_seeing_all ON ${schema}.clients (tenant_id, client) WHERE sees_all;
+
+CREATE TABLE ${schema}.client_accounts (
+  tenant_id text COLLATE "C" NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  origin text NOT NULL,
+  PRIMARY KEY (tenant_id, account, client, origin)
+);
+CREATE INDEX client_accounts_client ON ${schema}.client_accounts (tenant_id, client, origin);
+
+-- versions newest first: sealed[n] signs until signs_until[n], the first without end
+CREATE TABLE ${schema}.secrets (
+  tenant_id text COLLATE "C" NOT NULL,
+  hmac_secret_id text COLLATE "C" NOT NULL,
+  sealed bytea[] NOT NULL,
+  signs_until timestamptz[] NOT NULL,
+  accounts text[] NOT NULL,
+  body_signature boolean NOT NULL,
+  PRIMARY KEY (tenant_id, hmac_secret_id),
+  CHECK (cardinality(sealed) = cardinality(signs_until))
+);
+
+-- the lock that orders a shipment's events; "allocated" is how many numbers the last call took
+CREATE TABLE ${schema}.shipments (
+  tenant_id text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  accounts text[],
+  last_sequence bigint NOT NULL DEFAULT 0,
+  allocated integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (tenant_id, shipment_id)
+) WITH (fillfactor = 70);
+
+CREATE TABLE ${schema}.shipment_accounts (
+  tenant_id text COLLATE "C" NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, account, shipment_id)
+);
+CREATE INDEX shipment_accounts_shipment ON ${schema}.shipment_accounts (tenant_id, shipment_id);
+
+-- body is the JSON that goes out, byte for byte; xid tells which snapshots see the event, so that pages hold still
+CREATE TABLE ${schema}.transit_events (
+  tenant_id text COLLATE "C" NOT NULL,
+  event_no bigint GENERATED ALWAYS AS IDENTITY,
+  event_id text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  type_bit integer NOT NULL,
+  occurred_at timestamptz NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  traceparent text,
+  body bytea NOT NULL,
+  PRIMARY KEY (tenant_id, event_no)
+);
+CREATE UNIQUE INDEX transit_events_id ON ${schema}.transit_events (tenant_id, event_id);
+CREATE INDEX transit_events_order ON ${schema}.transit_events (tenant_id, shipment_id, sequence, event_id);
+CREATE INDEX transit_events_occurred ON ${schema}.transit_events (tenant_id, occurred_at);
+CREATE INDEX transit_events_recorded ON ${schema}.transit_events USING brin (recorded_at);
+
+-- which Postgres the xids above belong to: in another one, after a restore, they mean nothing and are reset
+CREATE TABLE ${schema}.cluster (
+  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  system_identifier text NOT NULL
+);
+
+CREATE TABLE ${schema}.transit_walks (
+  tenant_id text COLLATE "C" NOT NULL,
+  walk_key text COLLATE "C" NOT NULL,
+  page bigint NOT NULL,
+  snapshot text NOT NULL,
+  after_shipment text COLLATE "C" NOT NULL,
+  after_sequence bigint NOT NULL,
+  after_event text COLLATE "C" NOT NULL,
+  total_count bigint,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, walk_key, page)
+);
+CREATE INDEX transit_walks_age ON ${schema}.transit_walks (tenant_id, created_at);
+
+CREATE TABLE ${schema}.transit_subscriptions (
+  tenant_id text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  type_mask integer NOT NULL,
+  shipment_ids text[],
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX transit_subscriptions_client ON ${schema}.transit_subscriptions (tenant_id, client, id) WHERE deleted_at IS NULL;
+
+-- the inverted index of all filters: route is s:<shipmentId>, or c:<client> for a subscription to all its client sees
+CREATE TABLE ${schema}.transit_routes (
+  tenant_id text COLLATE "C" NOT NULL,
+  route text COLLATE "C" NOT NULL,
+  subscription_id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  type_mask integer NOT NULL,
+  PRIMARY KEY (tenant_id, route, subscription_id)
+);
+CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id, subscription_id);
+
+-- due_at of a leased lane is the end of its lease, so that an expired lease is due by itself
+CREATE TABLE ${schema}.delivery_lanes (
+  tenant_id text COLLATE "C" NOT NULL,
+  lane_id uuid NOT NULL,
+  source text NOT NULL,
+  endpoint_url text NOT NULL,
+  hmac_secret_id text COLLATE "C" NOT NULL,
+  max_attempts integer NOT NULL,
+  initial_backoff_seconds integer NOT NULL,
+  max_backoff_seconds integer NOT NULL,
+  batch_max_size integer NOT NULL,
+  rate_limit_per_minute integer NOT NULL,
+  envelope_open text NOT NULL,
+  envelope_close text NOT NULL,
+  state text NOT NULL CHECK (state IN ('active', 'paused', 'inactive', 'closed')),
+  state_reason text,
+  state_since timestamptz NOT NULL DEFAULT now(),
+  due_at timestamptz,
+  leased_until timestamptz,
+  lease_token bigint NOT NULL DEFAULT 0,
+  arrivals bigint NOT NULL DEFAULT 0,
+  rate_mark float8,
+  breaker_failures integer NOT NULL DEFAULT 0,
+  breaker_open_until float8,
+  cursor text COLLATE "C",
+  PRIMARY KEY (tenant_id, lane_id)
+) WITH (fillfactor = 50);
+CREATE INDEX delivery_lanes_due ON ${schema}.delivery_lanes (tenant_id, due_at) WHERE due_at IS NOT NULL AND state = 'active';
+
+CREATE TABLE ${schema}.delivery_entries (
+  tenant_id text COLLATE "C" NOT NULL,
+  lane_id uuid NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  ref bigint NOT NULL,
+  size integer NOT NULL,
+  PRIMARY KEY (tenant_id, lane_id, key, sequence, ref)
+);
+
+-- publishers say here that a lane has something new, without waiting for the lane's own row
+CREATE TABLE ${schema}.delivery_arrivals (
+  tenant_id text COLLATE "C" NOT NULL,
+  lane_id uuid NOT NULL,
+  arrival bigint GENERATED ALWAYS AS IDENTITY,
+  PRIMARY KEY (tenant_id, lane_id, arrival)
+);
+
+-- refs name the stored bytes of the frozen body in order; the body is those bytes joined, so it is never stored twice
+CREATE TABLE ${schema}.deliveries (
+  tenant_id text COLLATE "C" NOT NULL,
+  delivery_id uuid NOT NULL,
+  lane_id uuid NOT NULL,
+  state text NOT NULL CHECK (state IN ('sending', 'waiting', 'delivered', 'dead', 'cancelled')),
+  token bigint NOT NULL,
+  attempt integer NOT NULL,
+  tries integer NOT NULL,
+  refs bigint[] NOT NULL,
+  keys text[] NOT NULL,
+  sent_at timestamptz NOT NULL,
+  due_at timestamptz,
+  settled_at timestamptz,
+  traceparent text,
+  attempts jsonb NOT NULL DEFAULT '[]',
+  PRIMARY KEY (tenant_id, delivery_id)
+) WITH (fillfactor = 80);
+CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, lane_id) WHERE state IN ('sending', 'waiting');
+CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, lane_id, delivery_id) WHERE state = 'dead';
+`
+}

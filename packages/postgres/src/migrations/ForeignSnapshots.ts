@@ -1,0 +1,21 @@
+/** Transaction ids mean something only in the cluster that gave them out; after a restore elsewhere they are forgotten. */
+import { Effect } from "effect"
+import { PgClient } from "../client/PgClient.ts"
+
+/** Marks every event as seen by all snapshots when the database came from another cluster. */
+export const forgetForeignSnapshots = Effect.fn("forgetForeignSnapshots")(function*(schema: string) {
+  const sql = yield* PgClient
+  yield* sql.withTransaction(Effect.gen(function*() {
+    const [current] = yield* sql.bulk("SELECT system_identifier::text AS id FROM pg_control_system()", [])
+    const systemIdentifier = current![0] as string
+    const [known] = yield* sql.bulk(`SELECT system_identifier FROM ${schema}.cluster`, [])
+    if (known?.[0] === systemIdentifier) return
+    yield* sql.bulk(
+      `INSERT INTO ${schema}.cluster (system_identifier) VALUES ($1)
+       ON CONFLICT (only) DO UPDATE SET system_identifier = EXCLUDED.system_identifier`,
+      [systemIdentifier]
+    )
+    // 3 is the oldest ordinary id: in the past of every snapshot
+    if (known !== undefined) yield* sql.bulk(`UPDATE ${schema}.transit_events SET xid = '3'`, [])
+  }))
+})

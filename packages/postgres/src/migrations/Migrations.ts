@@ -1,0 +1,242 @@
+/** Brings the tables of one schema up to date: numbered migrations, each applied once, however many processes start at once. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHash } from "node:crypto"
+
+/**
+ * One numbered step, never edited once released.
+ *
+ * @stability unstable
+ */
+export interface Migration {
+  readonly id: number
+  readonly name: string
+  /** Programs that know only the migrations before this one must not run on a database that has it. */
+  readonly breaking: boolean
+  /**
+   * Plain SQL, one or more statements. Every name in it is qualified with `schema`, which arrives quoted: they run with an
+   * empty `search_path`, as the statements of a host's transaction may too.
+   */
+  readonly up: (schema: string) => string
+}
+
+/** The schema to work on, by its bare name, and every migration that this program knows. */
+export interface MigrationOptions {
+  readonly schema: string
+  readonly migrations: ReadonlyArray<Migration>
+}
+
+/** The database went where this program cannot follow. */
+export class MigrationRefused extends Schema.TaggedError<MigrationRefused>()("MigrationRefused", {
+  schema: Schema.String,
+  reason: Schema.Literals(["newer", "different"]),
+  /** The newest migration that this program knows, and the newest that the database has. */
+  programVersion: Schema.Int,
+  databaseVersion: Schema.Int,
+  /** The migration of the database that stands in the way. */
+  id: Schema.Int,
+  name: Schema.String
+}) {
+  override get message(): string {
+    const versions = `Schema ${this.schema} is at version ${this.databaseVersion}, this program knows version ${this.programVersion}`
+    return this.reason === "newer"
+      ? `${versions}, and migration ${this.id} (${this.name}) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`
+      : `${versions}, and migration ${this.id} is "${this.name}" there and something else here. The schema belongs to another program; choose another schema name.`
+  }
+}
+
+/** A migration did not go through; it left nothing behind. */
+export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
+  schema: Schema.String,
+  id: Schema.Int,
+  name: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    const why = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `Migration ${this.id} (${this.name}) of schema ${this.schema} failed and was rolled back: ${why}. The migrations before it are applied; start again when the reason is gone.`
+  }
+}
+
+/** The name is not one that every statement could carry. */
+export class InvalidSchemaName extends Schema.TaggedError<InvalidSchemaName>()("InvalidSchemaName", {
+  schema: Schema.String
+}) {
+  override get message(): string {
+    return `"${this.schema}" cannot be the schema's name. Use lower-case letters, digits and underscores, at most 63, not starting with a digit or pg_.`
+  }
+}
+
+/**
+ * The schema's name as it stands in a statement, in quotes. Throws {@link InvalidSchemaName}.
+ *
+ * @stability unstable
+ */
+export const quoteSchema = (schema: string): string => {
+  if (!/^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw new InvalidSchemaName({ schema })
+  return `"${schema}"`
+}
+
+/**
+ * Applies what is missing, in order, each migration in one transaction with its line in the ledger, and returns what it
+ * applied. Processes that start at once wait for each other, migration by migration; the lock is the transaction's,
+ * so it needs no session and dies with its connection.
+ *
+ * A database that is ahead is left alone where the migrations ahead are not breaking, and refused where one is.
+ *
+ * @stability unstable
+ */
+export const migrate = Effect.fn("migrate")(function*(options: MigrationOptions) {
+  const applied: Array<Migration> = []
+  const { length } = yield* pending(options)
+  for (let left = length; left > 0; left--) {
+    const next = yield* applyNext(options)
+    if (next === undefined) break
+    applied.push(next)
+  }
+  return applied
+})
+
+/**
+ * What {@link migrate} would apply, without changing or locking anything.
+ *
+ * @stability unstable
+ */
+export const pending = (
+  options: MigrationOptions
+): Effect.Effect<ReadonlyArray<Migration>, MigrationRefused | InvalidSchemaName | SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(ledger(options), (rows) => Effect.fromResult(outstanding(options, rows)))
+
+/**
+ * All migrations as one text for a database administrator, to be run once on a database that has none of them.
+ * Afterwards {@link pending} is empty and programs need no right to create anything.
+ *
+ * @stability unstable
+ */
+export const print = (options: MigrationOptions): string => {
+  const schema = quoteSchema(options.schema)
+  const steps = inOrder(options).map((migration) =>
+    `-- ${migration.id} ${migration.name}\n${migration.up(schema).trim().replace(/;?$/, ";")}\n${record(schema, migration)};`
+  )
+  return [
+    "BEGIN;",
+    `SELECT ${settings};`,
+    `SELECT pg_advisory_xact_lock('${lockKey(options.schema)}');`,
+    `CREATE SCHEMA IF NOT EXISTS ${schema};`,
+    `${createLedger(schema)};`,
+    ...steps,
+    "COMMIT;",
+    ""
+  ].join("\n\n")
+}
+
+interface LedgerRow {
+  readonly id: number
+  readonly name: string
+  readonly breaking: boolean
+}
+
+/** What is missing, or why this program must not touch the database. */
+const outstanding = (
+  options: MigrationOptions,
+  rows: ReadonlyArray<LedgerRow>
+): Result.Result<ReadonlyArray<Migration>, MigrationRefused> => {
+  const known = inOrder(options)
+  const programVersion = known.at(-1)?.id ?? 0
+  const refuse = (reason: "newer" | "different", { id, name }: LedgerRow) =>
+    Result.fail(
+      new MigrationRefused({
+        schema: options.schema,
+        reason,
+        programVersion,
+        databaseVersion: Math.max(...rows.map((row) => row.id)),
+        id,
+        name
+      })
+    )
+  const other = rows.find((row) => row.id <= programVersion && known.find(({ id }) => id === row.id)?.name !== row.name)
+  if (other !== undefined) return refuse("different", other)
+  const newer = rows.find((row) => row.id > programVersion && row.breaking)
+  if (newer !== undefined) return refuse("newer", newer)
+  const applied = new Set(rows.map((row) => row.id))
+  return Result.succeed(known.filter(({ id }) => !applied.has(id)))
+}
+
+/** One transaction: wait for the lock, look again, apply the first that is missing. */
+const applyNext = (
+  options: MigrationOptions
+): Effect.Effect<
+  Migration | undefined,
+  MigrationRefused | MigrationFailed | InvalidSchemaName | SqlError,
+  SqlClient.SqlClient
+> =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const run = (text: string) => sql.unsafe(text).unprepared
+    const schema = yield* quoted(options.schema)
+    yield* run(`SELECT ${settings}`)
+    yield* run(`SELECT pg_advisory_xact_lock('${lockKey(options.schema)}')`)
+    const [found] = yield* sql<{ schema: boolean; ledger: boolean }>`
+      SELECT to_regnamespace(${schema}) IS NOT NULL AS schema,
+             to_regclass(${`${schema}.migrations`}) IS NOT NULL AS ledger
+    `
+    // looked for first: IF NOT EXISTS asks for the right to create even where there is nothing to create
+    if (!found?.schema) yield* run(`CREATE SCHEMA ${schema}`)
+    if (!found?.ledger) yield* run(createLedger(schema))
+    const [next] = yield* pending(options)
+    if (next === undefined) return undefined
+    const { id, name } = next
+    yield* Effect.andThen(run(next.up(schema)), run(record(schema, next))).pipe(
+      Effect.mapError((error) => new MigrationFailed({ schema: options.schema, id, name, cause: error.reason.cause }))
+    )
+    return next
+  }).pipe(
+    (transaction) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(transaction)),
+    // a stricter default would show the ledger as it was before the lock was given
+    Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED")
+  )
+
+const ledger = (options: MigrationOptions) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const schema = yield* quoted(options.schema)
+    const [found] = yield* sql<{ ledger: boolean }>`
+      SELECT to_regclass(${`${schema}.migrations`}) IS NOT NULL AS ledger
+    `
+    if (!found?.ledger) return []
+    return yield* sql.unsafe<LedgerRow>(`SELECT id, name, breaking FROM ${schema}.migrations ORDER BY id`)
+  })
+
+/** Nothing is found by luck of a search path, and no limit that was set for ordinary statements stops a migration. */
+const settings = `set_config('search_path', '', true),
+       set_config('lock_timeout', '0', true),
+       set_config('statement_timeout', '0', true)`
+
+const createLedger = (schema: string): string =>
+  `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+  id integer PRIMARY KEY,
+  name text NOT NULL,
+  breaking boolean NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`
+
+const record = (schema: string, { breaking, id, name }: Migration): string =>
+  `INSERT INTO ${schema}.migrations (id, name, breaking) VALUES (${id}, '${name.replaceAll("'", "''")}', ${breaking})`
+
+/** One lock per schema, the same number in every program. */
+const lockKey = (schema: string): bigint =>
+  createHash("sha256").update(`waybill migrations of ${schema}`).digest().readBigInt64BE(0)
+
+const quoted = (schema: string): Effect.Effect<string, InvalidSchemaName> =>
+  Effect.try({ try: () => quoteSchema(schema), catch: (error) => error as InvalidSchemaName })
+
+const inOrder = ({ migrations }: MigrationOptions): ReadonlyArray<Migration> => {
+  const sorted = migrations.toSorted((a, b) => a.id - b.id)
+  if (sorted.some(({ id }, index) => !Number.isInteger(id) || id < 1 || id === sorted[index - 1]?.id)) {
+    throw new Error("Migrations are numbered with whole numbers from 1, each used once.")
+  }
+  return sorted
+}

@@ -1,0 +1,107 @@
+/** The statements of the event log. */
+
+/** What the delivery queue must know to find the bytes that an entry refers to. */
+export const transitEventPayloads = { source: "transit-events", table: "transit_events", ref: "event_no", orderId: "event_id" } as const
+
+export const findEvents = (schema: string) => `
+SELECT event_id, shipment_id, sequence, body
+FROM ${schema}.transit_events
+WHERE tenant_id = $1 AND event_id = ANY ($2::text[])`
+
+/**
+ * Locks each shipment's row until the transaction ends, in one order for everybody, and takes its numbers.
+ * A new row's counter is highest given + needed; an old one's the greater of that and its own + needed.
+ */
+export const allocate = (schema: string) => `
+INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated)
+SELECT $1, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed
+FROM unnest($2::text[], $3::int4[], $4::int8[], $5::text[]) AS r (shipment_id, needed, highest, accounts)
+ORDER BY r.shipment_id COLLATE "C"
+ON CONFLICT (tenant_id, shipment_id) DO UPDATE
+SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.allocated),
+    allocated = EXCLUDED.allocated,
+    accounts = coalesce(EXCLUDED.accounts, s.accounts)
+RETURNING shipment_id, last_sequence - allocated + 1 AS first`
+
+/** Accounts find shipments by this table; what a call says of a shipment replaces what was said before. */
+export const replaceAccounts = (schema: string) => `
+WITH given AS (
+  SELECT r.shipment_id, r.accounts::text[] AS accounts
+  FROM unnest($2::text[], $3::text[]) AS r (shipment_id, accounts)
+),
+dropped AS (
+  DELETE FROM ${schema}.shipment_accounts AS sa
+  USING given AS g
+  WHERE sa.tenant_id = $1 AND sa.shipment_id = g.shipment_id AND sa.account <> ALL (g.accounts)
+)
+INSERT INTO ${schema}.shipment_accounts (tenant_id, account, shipment_id)
+SELECT $1, account, g.shipment_id
+FROM given AS g CROSS JOIN unnest(g.accounts) AS account
+ON CONFLICT DO NOTHING`
+
+/**
+ * Which subscriptions want the events of the shipments in a relation \`ships (shipment_id)\`: as \`matched (shipment_id,
+ * subscription_id, type_mask)\`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from
+ * turning it into a scan of everything), so subscriptions to other freight cost nothing.
+ */
+export const matchShipments = (schema: string) => `
+viewers AS MATERIALIZED (
+  SELECT DISTINCT s.shipment_id, ca.client
+  FROM ships AS s
+  CROSS JOIN LATERAL (
+    SELECT unnest(sh.accounts) AS account
+    FROM ${schema}.shipments AS sh
+    WHERE sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
+    OFFSET 0
+  ) AS a
+  CROSS JOIN LATERAL (
+    SELECT ca.client FROM ${schema}.client_accounts AS ca
+    WHERE ca.tenant_id = $1 AND ca.account = a.account
+    OFFSET 0
+  ) AS ca
+),
+everywhere AS MATERIALIZED (
+  SELECT DISTINCT client FROM ${schema}.clients WHERE tenant_id = $1 AND sees_all
+),
+matched AS MATERIALIZED (
+  SELECT v.shipment_id, r.subscription_id, r.type_mask
+  FROM (SELECT shipment_id, client FROM viewers UNION SELECT s.shipment_id, e.client FROM ships AS s CROSS JOIN everywhere AS e) AS v
+  CROSS JOIN LATERAL (
+    SELECT r.subscription_id, r.type_mask FROM ${schema}.transit_routes AS r
+    WHERE r.tenant_id = $1 AND r.route = 'c:' || v.client
+    OFFSET 0
+  ) AS r
+  UNION ALL
+  SELECT s.shipment_id, r.subscription_id, r.type_mask
+  FROM ships AS s
+  CROSS JOIN LATERAL (
+    SELECT r.subscription_id, r.type_mask, r.client FROM ${schema}.transit_routes AS r
+    WHERE r.tenant_id = $1 AND r.route = 's:' || s.shipment_id
+    OFFSET 0
+  ) AS r
+  WHERE EXISTS (SELECT FROM viewers AS v WHERE v.shipment_id = s.shipment_id AND v.client = r.client)
+     OR EXISTS (SELECT FROM everywhere AS e WHERE e.client = r.client)
+)`
+
+/** Stores the events and puts each into the lane of every subscription that wants it: one statement, one fact. */
+export const append = (schema: string) => `
+WITH stored AS (
+  INSERT INTO ${schema}.transit_events (tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, body, traceparent)
+  SELECT $1, e.event_id, e.shipment_id, e.sequence, e.type_bit, e.occurred_at, e.body, $8
+  FROM unnest($2::text[], $3::text[], $4::int8[], $5::int4[], $6::timestamptz[], $7::bytea[])
+    AS e (event_id, shipment_id, sequence, type_bit, occurred_at, body)
+  RETURNING event_no, shipment_id, sequence, type_bit, octet_length(body) AS size
+),
+ships AS MATERIALIZED (
+  SELECT DISTINCT shipment_id FROM stored
+),
+${matchShipments(schema)},
+queued AS (
+  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  SELECT $1, m.subscription_id, e.shipment_id, e.sequence, e.event_no, e.size
+  FROM stored AS e
+  JOIN matched AS m ON m.shipment_id = e.shipment_id AND m.type_mask & e.type_bit <> 0
+  RETURNING lane_id
+)
+INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
+SELECT DISTINCT $1::text, lane_id FROM queued`

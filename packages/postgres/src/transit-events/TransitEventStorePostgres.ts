@@ -1,0 +1,243 @@
+/** The event log on Postgres. */
+import {
+  EventIdTaken,
+  type NewEvent,
+  type PageMark,
+  type PageRequest,
+  type SequenceRequest,
+  StorageError,
+  type StoredEvent,
+  TransitEventStore,
+  typeMask,
+  walkMillis,
+  WalkExpired
+} from "@waybill/core"
+import { countLimit } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { type BulkValue, byteaArray, int4Array, int8Array, PgArray, textArray, timestamptzArray } from "../client/PgBulk.ts"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+import * as statements from "./TransitEventSql.ts"
+
+export const layer = Layer.effect(
+  TransitEventStore,
+  Effect.gen(function*() {
+    const sql = yield* PgClient
+    const { quoted: schema } = yield* WaybillSchema
+    const findEvents = statements.findEvents(schema)
+    const allocateNumbers = statements.allocate(schema)
+    const replaceAccounts = statements.replaceAccounts(schema)
+    const appendEvents = statements.append(schema)
+
+    const find = (tenantId: string, eventIds: ReadonlyArray<string>) =>
+      sql.bulk(findEvents, [tenantId, textArray(eventIds)], ["text", "text", "int8", "bytea"]).pipe(
+        Effect.map((rows) => rows.map(eventOf)),
+        StorageError.refail("TransitEventStore.find")
+      )
+
+    const allocate = (tenantId: string, requests: ReadonlyArray<SequenceRequest>) =>
+      Effect.gen(function*() {
+        const rows = yield* sql.bulk(allocateNumbers, [
+          tenantId,
+          textArray(requests.map((each) => each.shipmentId)),
+          int4Array(requests.map((each) => each.needed)),
+          int8Array(requests.map((each) => each.highestGiven)),
+          textArray(requests.map((each) => each.accounts === undefined ? null : arrayLiteral(each.accounts)))
+        ], ["text", "int8"])
+        const known = requests.filter((each) => each.accounts !== undefined)
+        if (known.length > 0) {
+          yield* sql.bulk(replaceAccounts, [
+            tenantId,
+            textArray(known.map((each) => each.shipmentId)),
+            textArray(known.map((each) => arrayLiteral(each.accounts!)))
+          ])
+        }
+        const firsts = new Map(rows as ReadonlyArray<[string, number]>)
+        return requests.map((each) => firsts.get(each.shipmentId)!)
+      }).pipe(StorageError.refail("TransitEventStore.allocate"))
+
+    const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined) =>
+      sql.bulk(appendEvents, [
+        tenantId,
+        textArray(events.map((each) => each.eventId)),
+        textArray(events.map((each) => each.shipmentId)),
+        int8Array(events.map((each) => each.sequence)),
+        int4Array(events.map((each) => each.typeBit)),
+        timestamptzArray(events.map((each) => each.occurredAt)),
+        byteaArray(events.map((each) => each.body)),
+        traceparent ?? null
+      ]).pipe(
+        Effect.asVoid,
+        Effect.mapError((error) =>
+          error.reason._tag === "UniqueViolation"
+            ? new EventIdTaken()
+            : new StorageError({ operation: "TransitEventStore.append", cause: error })
+        )
+      )
+
+    const page = (request: PageRequest) =>
+      Effect.gen(function*() {
+        const listing = pageStatement(schema, request, request.snapshot)
+        const rows = yield* sql.bulk(listing.text, listing.values, ["text", "text", "int8", "bytea", "text"])
+        const snapshot = request.snapshot ?? (rows[0]?.[4] as string | undefined) ?? ""
+        return {
+          rows: rows.map(eventOf),
+          snapshot,
+          totalCount: request.count ? yield* count(request, rows.length, snapshot) : null
+        }
+      }).pipe(
+        Effect.mapError((error) =>
+          request.snapshot !== undefined && isBadSnapshot(error)
+            ? new WalkExpired()
+            : new StorageError({ operation: "TransitEventStore.page", cause: error })
+        )
+      )
+
+    /** Everything on the first page is counted already; otherwise count, up to a limit. */
+    const count = (request: PageRequest, shown: number, snapshot: string) => {
+      if (request.skip === 0 && shown < request.limit) return Effect.succeed(shown)
+      const counting = countStatement(schema, request, snapshot === "" ? undefined : snapshot)
+      return Effect.map(sql.bulk(counting.text, counting.values, ["int8"]), ([row]) => {
+        const total = row![0] as number
+        return total > countLimit ? null : total
+      })
+    }
+
+    const putMark = (tenantId: string, walkKey: string, mark: PageMark) =>
+      Effect.gen(function*() {
+        if (mark.page === 2) {
+          yield* sql.bulk(
+            `DELETE FROM ${schema}.transit_walks
+             WHERE tenant_id = $1 AND (walk_key = $2 OR created_at < now() - $3::float8 * interval '1 millisecond')`,
+            [tenantId, walkKey, walkMillis]
+          )
+        }
+        yield* sql.bulk(
+          `INSERT INTO ${schema}.transit_walks
+             (tenant_id, walk_key, page, snapshot, after_shipment, after_sequence, after_event, total_count)
+           VALUES ($1, $2, $3::int8, $4, $5, $6::int8, $7, $8::int8)
+           ON CONFLICT (tenant_id, walk_key, page) DO UPDATE
+           SET snapshot = EXCLUDED.snapshot, after_shipment = EXCLUDED.after_shipment, after_sequence = EXCLUDED.after_sequence,
+               after_event = EXCLUDED.after_event, total_count = EXCLUDED.total_count, created_at = EXCLUDED.created_at`,
+          [
+            tenantId,
+            walkKey,
+            mark.page,
+            mark.snapshot,
+            mark.after.shipmentId,
+            mark.after.sequence,
+            mark.after.eventId,
+            mark.totalCount
+          ]
+        )
+      }).pipe(StorageError.refail("TransitEventStore.putMark"))
+
+    const findMark = (tenantId: string, walkKey: string, page: number) =>
+      sql.bulk(
+        `SELECT page, snapshot, after_shipment, after_sequence, after_event, total_count
+         FROM ${schema}.transit_walks
+         WHERE tenant_id = $1 AND walk_key = $2 AND page <= $3::int8
+           AND created_at >= now() - $4::float8 * interval '1 millisecond'
+         ORDER BY page DESC
+         LIMIT 1`,
+        [tenantId, walkKey, page, walkMillis],
+        ["int8", "text", "text", "int8", "text", "int8"]
+      ).pipe(
+        Effect.map(([row]) => row === undefined ? undefined : markOf(row)),
+        StorageError.refail("TransitEventStore.findMark")
+      )
+
+    return TransitEventStore.of({ find, allocate, append, page, putMark, findMark })
+  })
+)
+
+type Row = ReadonlyArray<unknown>
+
+const eventOf = ([eventId, shipmentId, sequence, body]: Row): StoredEvent => ({
+  eventId: eventId as string,
+  shipmentId: shipmentId as string,
+  sequence: sequence as number,
+  body: body as Uint8Array
+})
+
+const markOf = ([page, snapshot, shipmentId, sequence, eventId, totalCount]: Row): PageMark => ({
+  page: page as number,
+  snapshot: snapshot as string,
+  after: { shipmentId: shipmentId as string, sequence: sequence as number, eventId: eventId as string },
+  totalCount: totalCount as number | null
+})
+
+const arrayLiteral = (elements: ReadonlyArray<string>): string => new PgArray("text", elements).literal()
+
+/** What Postgres says of a snapshot it did not write. */
+const isBadSnapshot = (error: SqlError): boolean => {
+  const cause = error.reason.cause as { readonly code?: string } | undefined
+  return cause?.code === "22P02" || cause?.code === "22003"
+}
+
+interface Prepared {
+  readonly text: string
+  readonly values: ReadonlyArray<BulkValue>
+}
+
+/** Collects parameters beside the text that names them. */
+const parameters = () => {
+  const values: Array<BulkValue> = []
+  return { values, add: (value: BulkValue) => `$${values.push(value)}` }
+}
+
+type Parameters = ReturnType<typeof parameters>
+
+/** The relation of what the caller may see: the log itself, or the log of the shipments of some accounts. */
+const visibleEvents = (schema: string, request: PageRequest, p: Parameters): string => {
+  const tenant = p.add(request.tenantId)
+  if (request.visibility._tag === "All") return `${schema}.transit_events AS e WHERE e.tenant_id = ${tenant}`
+  const accounts = p.add(textArray(request.visibility.accounts))
+  return `(
+    SELECT DISTINCT sa.shipment_id
+    FROM ${schema}.shipment_accounts AS sa
+    WHERE sa.tenant_id = ${tenant} AND sa.account = ANY (${accounts}::text[])
+  ) AS mine
+  JOIN ${schema}.transit_events AS e ON e.tenant_id = ${tenant} AND e.shipment_id = mine.shipment_id
+  WHERE true`
+}
+
+const conditions = (request: PageRequest, snapshot: string | undefined, p: Parameters): string => {
+  const { eventTypes, occurredFrom, occurredTo, shipmentId } = request.filter
+  const instant = (millis: number) => `timestamptz 'epoch' + ${p.add(millis)}::int8 * interval '1 millisecond'`
+  return [
+    shipmentId === undefined ? "" : `AND e.shipment_id = ${p.add(shipmentId)}`,
+    eventTypes === undefined ? "" : `AND e.type_bit & ${p.add(typeMask(eventTypes))}::int4 <> 0`,
+    occurredFrom === undefined ? "" : `AND e.occurred_at >= ${instant(occurredFrom)}`,
+    occurredTo === undefined ? "" : `AND e.occurred_at < ${instant(occurredTo)}`,
+    snapshot === undefined ? "" : `AND pg_visible_in_snapshot(e.xid, ${p.add(snapshot)}::pg_snapshot)`
+  ].filter((each) => each !== "").join(" ")
+}
+
+const pageStatement = (schema: string, request: PageRequest, snapshot: string | undefined): Prepared => {
+  const p = parameters()
+  const direction = request.filter.order === "desc" ? "DESC" : "ASC"
+  const from = visibleEvents(schema, request, p)
+  const where = conditions(request, snapshot, p)
+  const { after } = request
+  const beyond = after === undefined
+    ? ""
+    : `AND (e.shipment_id, e.sequence, e.event_id) ${direction === "ASC" ? ">" : "<"} (${p.add(after.shipmentId)}, ${p.add(after.sequence)}::int8, ${p.add(after.eventId)})`
+  const text = `
+SELECT e.event_id, e.shipment_id, e.sequence, e.body, pg_current_snapshot()::text AS snapshot
+FROM ${from} ${where} ${beyond}
+ORDER BY e.shipment_id ${direction}, e.sequence ${direction}, e.event_id ${direction}
+LIMIT ${p.add(request.limit)}::int8 OFFSET ${p.add(request.skip)}::int8`
+  return { text, values: p.values }
+}
+
+const countStatement = (schema: string, request: PageRequest, snapshot: string | undefined): Prepared => {
+  const p = parameters()
+  const from = visibleEvents(schema, request, p)
+  const where = conditions(request, snapshot, p)
+  return {
+    text: `SELECT count(*) AS total FROM (SELECT 1 FROM ${from} ${where} LIMIT ${p.add(countLimit + 1)}::int8) AS counted`,
+    values: p.values
+  }
+}

@@ -1,0 +1,85 @@
+/** The statements of subscriptions to transit events. */
+import type { ColumnHint } from "../client/PgTypes.ts"
+
+/** Locks the rows of shipments in everybody's order, making those that are missing, and says which were. */
+export const lockShipments = (schema: string) => `
+INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id)
+SELECT $1, id FROM unnest($2::text[]) AS id
+ORDER BY id COLLATE "C"
+ON CONFLICT (tenant_id, shipment_id) DO UPDATE SET last_sequence = s.last_sequence
+RETURNING shipment_id, (xmax = 0) AS inserted`
+
+export const insertSubscription = (schema: string) => `
+INSERT INTO ${schema}.transit_subscriptions (tenant_id, id, client, doc, type_mask, shipment_ids, created_at, updated_at)
+VALUES ($1, $2::uuid, $3, $4, $5::int4, $6::text[], ($7::timestamptz[])[1], ($7::timestamptz[])[2])`
+
+export const updateSubscription = (schema: string) => `
+UPDATE ${schema}.transit_subscriptions
+SET doc = $3, type_mask = $4::int4, shipment_ids = $5::text[], updated_at = ($6::timestamptz[])[1]
+WHERE tenant_id = $1 AND id = $2::uuid AND deleted_at IS NULL`
+
+export const selectSubscriptions = (schema: string) => `
+SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since
+FROM ${schema}.transit_subscriptions AS s
+JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
+WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
+
+export const subscriptionColumns: ReadonlyArray<ColumnHint> = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz"]
+
+export const countSubscriptions = (schema: string) => `
+SELECT count(*) AS total
+FROM ${schema}.transit_subscriptions AS s
+JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
+WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.client = $2 AND l.state = $3`
+
+/** Whether the client $client may see the shipment of the event e, by whatever credentials it has now. */
+const clientSees = (schema: string, client: string) => `(
+  EXISTS (SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.sees_all)
+  OR EXISTS (
+    SELECT FROM ${schema}.client_accounts AS ca
+    JOIN ${schema}.shipment_accounts AS sa ON sa.tenant_id = $1 AND sa.account = ca.account AND sa.shipment_id = e.shipment_id
+    WHERE ca.tenant_id = $1 AND ca.client = ${client}
+  )
+)`
+
+/** Everything that is known of the named shipments goes in front of what comes. */
+export const queueHistory = (schema: string) => `
+WITH queued AS (
+  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  SELECT $1, $2::uuid, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
+  FROM ${schema}.transit_events AS e
+  WHERE e.tenant_id = $1
+    AND e.shipment_id = ANY ($5::text[])
+    AND e.type_bit & $4::int4 <> 0
+    AND ${clientSees(schema, "$3")}
+  ON CONFLICT DO NOTHING
+  RETURNING lane_id
+)
+INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
+SELECT DISTINCT $1::text, lane_id FROM queued`
+
+/** Whether the subscription exists, and how many events were queued once more. */
+export const replay = (schema: string) => `
+WITH wanted AS (
+  SELECT s.id, s.client, s.type_mask, s.shipment_ids
+  FROM ${schema}.transit_subscriptions AS s
+  WHERE s.tenant_id = $1 AND s.id = $2::uuid AND s.deleted_at IS NULL
+),
+queued AS (
+  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  SELECT $1, w.id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
+  FROM wanted AS w
+  JOIN ${schema}.transit_events AS e ON e.tenant_id = $1
+  WHERE e.recorded_at >= ($3::timestamptz[])[1] AND e.recorded_at < ($3::timestamptz[])[2]
+    AND ($4::text[] IS NULL OR e.shipment_id = ANY ($4::text[]))
+    AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
+    AND e.type_bit & w.type_mask <> 0
+    AND ${clientSees(schema, "w.client")}
+  ON CONFLICT DO NOTHING
+  RETURNING lane_id
+),
+told AS (
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
+  SELECT DISTINCT $1::text, lane_id FROM queued
+)
+SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`

@@ -1,0 +1,50 @@
+/** What the tests of the client share: pools on the test's Postgres, tables that vanish, and a way to kill connections. */
+import { inject } from "@effect/vitest"
+import { Effect, Redacted, Schedule } from "effect"
+import pg from "pg"
+import { PgClient } from "../../src/client/index.ts"
+
+/** A pool on the test's Postgres, or on another address of it. */
+export const pool = (options: Partial<PgClient.PgPoolConfig> = {}) =>
+  PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 2, ...options })
+
+/** A table of a test's own, with a name that needs no quotes, dropped when the test ends. */
+export const table = (columns: string) =>
+  Effect.acquireRelease(
+    Effect.gen(function*() {
+      const name = `public.t_${crypto.randomUUID().replaceAll("-", "")}`
+      yield* administer(`CREATE TABLE ${name} (${columns})`)
+      return name
+    }),
+    (name) => administer(`DROP TABLE ${name}`)
+  )
+
+/** Runs a statement on a connection that no pool under test knows, and returns the rows. */
+export const administer = (text: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.promise(async () => {
+    const client = new pg.Client(inject("pgUrl"))
+    await client.connect()
+    try {
+      return (await client.query(text, [...values])).rows as ReadonlyArray<any>
+    } finally {
+      await client.end()
+    }
+  })
+
+/** Ends backends from the server's side, and waits until they are gone. */
+export const terminate = (pids: ReadonlyArray<number>) =>
+  administer("SELECT pg_terminate_backend(pid, 5000) FROM unnest($1::int[]) AS pid", [pids])
+
+/** What the server says about the connections that carry an application name. */
+export const activity = (applicationName: string) =>
+  Effect.map(
+    administer("SELECT pid, state, query FROM pg_stat_activity WHERE application_name = $1 ORDER BY pid", [applicationName]),
+    (rows) => rows as ReadonlyArray<{ readonly pid: number; readonly state: string; readonly query: string }>
+  )
+
+/** Looks again and again until it is so, at most five seconds. */
+export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
+  condition.pipe(
+    Effect.flatMap((isSo) => isSo ? Effect.void : Effect.fail("not yet" as const)),
+    Effect.retry({ times: 100, while: (error) => error === "not yet", schedule: Schedule.spaced("50 millis") })
+  )

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { classify } from "../../src/client/index.ts"
+
+describe("a driver's error", () => {
+  it.each([
+    ["23505", "UniqueViolation"],
+    ["23503", "ConstraintError"],
+    ["23P01", "ConstraintError"],
+    ["40P01", "DeadlockError"],
+    ["40001", "SerializationError"],
+    ["55P03", "LockTimeoutError"],
+    ["57014", "StatementTimeoutError"],
+    ["57P01", "ConnectionError"],
+    ["57P03", "ConnectionError"],
+    ["08006", "ConnectionError"],
+    ["53300", "ConnectionError"],
+    ["25006", "ConnectionError"],
+    ["25P03", "ConnectionError"],
+    ["28P01", "AuthenticationError"],
+    ["42501", "AuthorizationError"],
+    ["42P01", "SqlSyntaxError"],
+    ["25P02", "UnknownError"],
+    ["22P02", "UnknownError"],
+    ["ECONNREFUSED", "ConnectionError"],
+    ["ECONNRESET", "ConnectionError"],
+    ["EACCES", "UnknownError"]
+  ])("with code %s is a %s", (code, reason) => {
+    assert.strictEqual(classify({ code, message: "…" })._tag, reason)
+  })
+
+  it.each([
+    "Connection terminated",
+    "Connection terminated unexpectedly",
+    "Connection terminated due to connection timeout",
+    "timeout expired",
+    "timeout exceeded when trying to connect",
+    "Client has encountered a connection error and is not queryable",
+    "Client was closed and is not queryable",
+    "Cannot use a pool after calling end on the pool"
+  ])("without a code is known by what pg writes: %s", (message) => {
+    assert.strictEqual(classify(new Error(message))._tag, "ConnectionError")
+  })
+
+  it("names the constraint that was violated", () => {
+    const reason = classify({ code: "23505", constraint: "lanes_pkey", message: "duplicate key" })
+    assert.strictEqual(reason._tag === "UniqueViolation" && reason.constraint, "lanes_pkey")
+  })
+
+  it("is found inside the error that an ORM wraps around it, without the statement's values", () => {
+    const drizzle = Object.assign(new Error("Failed query: insert … params: secret"), {
+      cause: Object.assign(new Error("duplicate key value"), { code: "23505", constraint: "lanes_pkey" })
+    })
+    const prisma = Object.assign(new Error("Raw query failed"), {
+      code: "P2010",
+      meta: { code: "40001", message: "could not serialize access" }
+    })
+    assert.strictEqual(classify(drizzle)._tag, "UniqueViolation")
+    assert.strictEqual(classify(drizzle).message, "duplicate key value")
+    assert.strictEqual(classify(prisma)._tag, "SerializationError")
+  })
+
+  it("that says nothing is unknown and not worth trying again", () => {
+    for (const nothing of [undefined, null, "text", 7, {}, new Error("")]) {
+      assert.strictEqual(classify(nothing)._tag, "UnknownError")
+      assert.isFalse(classify(nothing).isRetryable)
+    }
+  })
+})

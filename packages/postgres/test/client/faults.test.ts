@@ -1,0 +1,245 @@
+import { assert, describe, inject, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Fiber, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { connect, createServer, type Server, type Socket } from "node:net"
+import pg from "pg"
+import { PgClient } from "../../src/client/index.ts"
+import { activity, administer, pool, table, terminate } from "./database.ts"
+
+const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`).pipe(
+  Effect.map(([row]) => row?.pid ?? 0)
+)
+
+/** A name that finds the connections of one test in `pg_stat_activity`. */
+const named = () => `faults-${crypto.randomUUID().slice(0, 8)}`
+
+describe("an exhausted pool", () => {
+  it.live("does not stop an interruption, and the next in line gets the connection", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(30)`))
+      yield* Effect.sleep("100 millis")
+      const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`))
+      yield* Effect.sleep("20 millis")
+      yield* Effect.timeout(Fiber.interruptAll(waiting), "1 second")
+      const last = yield* Effect.forkChild(sql`SELECT 1 AS n`)
+      yield* Effect.timeout(Fiber.interruptAll(holders), "2 seconds")
+      assert.strictEqual((yield* Effect.timeout(Fiber.join(last), "2 seconds")).length, 1)
+    }).pipe(Effect.provide(pool())))
+
+  it.live("lends every connection again after a storm of interruptions", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const storm = Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => index),
+        (index) => sql`SELECT pg_sleep(0.005)`.pipe(Effect.timeout(`${index % 10} millis`), Effect.exit),
+        { concurrency: 20 }
+      )
+      yield* storm
+      const busy = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(0.1)`))
+      for (const exit of yield* Fiber.awaitAll(busy)) assert.isTrue(Exit.isSuccess(exit))
+    }).pipe(Effect.provide(pool())))
+})
+
+describe("an interrupted statement", () => {
+  it.live("is cancelled on the server, and its connection serves the next one", () =>
+    Effect.gen(function*() {
+      const name = named()
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const pid = yield* backend
+        const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+        yield* Effect.sleep("100 millis")
+        yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
+        assert.deepStrictEqual((yield* activity(name)).filter(({ state }) => state === "active"), [])
+        assert.strictEqual(yield* backend, pid)
+      }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
+    }))
+
+  it.live("rolls its transaction back and releases the locks", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* table("id int8")
+      const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(
+        sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`,
+        sql`SELECT pg_sleep(30)`
+      )))
+      yield* Effect.sleep("100 millis")
+      yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
+      yield* Effect.timeout(administer(`BEGIN; LOCK TABLE ${rows}; COMMIT`), "1 second")
+      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("costs only its savepoint where it runs in one", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* table("id int8")
+      const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+      yield* sql.withTransaction(Effect.gen(function*() {
+        yield* insert(1)
+        const slow = sql.withTransaction(Effect.andThen(insert(2), sql`SELECT pg_sleep(30)`))
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "50 millis"))))
+        yield* insert(3)
+      }))
+      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("loses its connection where the server does not answer the cancel", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const pid = yield* backend
+        const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+        yield* Effect.sleep("100 millis")
+        door.refuseNew()
+        yield* Effect.timeout(Fiber.interrupt(fiber), "4 seconds")
+        yield* door.open
+        assert.notStrictEqual(yield* backend, pid)
+        yield* terminate([pid])
+      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
+    }))
+})
+
+describe("a connection that the server ends", () => {
+  it.live("while a statement runs on it fails that statement as a connection error, and the next one works", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const pid = yield* backend
+      const fiber = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+      yield* Effect.sleep("100 millis")
+      yield* terminate([pid])
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.isTrue(error.isRetryable)
+      assert.notStrictEqual(yield* backend, pid)
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("while a transaction holds it idle fails the transaction as a connection error and leaves nothing", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("id int8")
+      const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+      const killed = (after: Effect.Effect<unknown, any>) =>
+        Effect.flip(sql.withTransaction(Effect.gen(function*() {
+          yield* insert(1)
+          yield* Effect.flatMap(backend, (pid) => terminate([pid]))
+          yield* Effect.sleep("20 millis")
+          yield* after
+        })))
+      for (const after of [insert(2), Effect.void, sql.withTransaction(insert(3)), sql.bulk("SELECT 1", [])]) {
+        assert.strictEqual((yield* killed(after)).reason._tag, "ConnectionError")
+      }
+      const inSavepoint = yield* Effect.flip(sql.withTransaction(sql.withTransaction(
+        Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), insert(4))
+      )))
+      assert.strictEqual(inSavepoint.reason._tag, "ConnectionError")
+      assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("while it lies idle in the pool is not lent again", () =>
+    Effect.gen(function*() {
+      const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
+      yield* terminate(pids)
+      yield* Effect.sleep("20 millis")
+      assert.notInclude(pids, yield* backend)
+    }).pipe(Effect.provide(pool())))
+
+  it.live("or that leads to a read-only server, as after a failover, is not lent again", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* table("id int8")
+      const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
+      yield* sql`SET default_transaction_read_only = on`
+      assert.strictEqual((yield* Effect.flip(insert)).reason._tag, "ConnectionError")
+      yield* insert
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("also when it comes from the host's pool, whose process lives on", () =>
+    Effect.gen(function*() {
+      const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
+      yield* Effect.addFinalizer(() => Effect.promise(() => hosts.end()))
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const lost = sql.withTransaction(Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), Effect.sleep("20 millis")))
+        assert.strictEqual((yield* Effect.flip(lost)).reason._tag, "ConnectionError")
+        yield* Effect.flatMap(backend, (pid) => terminate([pid]))
+        yield* Effect.sleep("20 millis")
+        yield* backend
+      }).pipe(Effect.provide(PgClient.layerFromPool(hosts)))
+    }))
+})
+
+describe("a server that is away for a while", () => {
+  it.live("fails statements as connection errors meanwhile, and the pool works when it is back", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+        yield* Effect.sleep("100 millis")
+        door.shut()
+        assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
+        for (let time = 0; time < 5; time++) {
+          assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "ConnectionError")
+        }
+        yield* door.open
+        yield* Effect.all([backend, backend, backend], { concurrency: 3 })
+      }).pipe(Effect.provide(pool({ url: door.url })))
+    }))
+
+  it.live("and accepts connections without ever answering is given up after the connect timeout", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        door.shut()
+        yield* door.openAndSayNothing
+        yield* Effect.sleep("20 millis")
+        const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "3 seconds"))
+        assert.strictEqual(error.reason._tag, "ConnectionError")
+        assert.isAtLeast(Duration.toMillis(waited), 190)
+      }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
+    }))
+})
+
+/** A door before the test's Postgres that can be shut and opened again. */
+const proxy = Effect.gen(function*() {
+  const target = new URL(inject("pgUrl"))
+  const sockets = new Set<Socket>()
+  const track = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket))
+  }
+  let server: Server | undefined
+  let port = 0
+  const start = (answer: (inside: Socket) => void) =>
+    Effect.promise(() =>
+      new Promise<void>((done) => {
+        server = createServer((inside) => {
+          track(inside)
+          answer(inside)
+        }).listen(port, "127.0.0.1", () => {
+          port = (server?.address() as { port: number }).port
+          done()
+        })
+      })
+    )
+  const open = start((inside) => {
+    const outside = connect(Number(target.port || 5432), target.hostname)
+    track(outside)
+    inside.pipe(outside).pipe(inside)
+    inside.on("close", () => outside.destroy())
+    outside.on("close", () => inside.destroy())
+  })
+  const refuseNew = () => void server?.close()
+  const shut = () => {
+    refuseNew()
+    for (const socket of sockets) socket.destroy()
+  }
+  yield* open
+  yield* Effect.addFinalizer(() => Effect.sync(shut))
+  const url = new URL(target)
+  Object.assign(url, { hostname: "127.0.0.1", port: String(port) })
+  return { url: Redacted.make(url.href), open, openAndSayNothing: start(() => {}), refuseNew, shut }
+})

@@ -1,0 +1,217 @@
+import { assert, describe, inject, layer } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import pg from "pg"
+import { bulk, byteaArray, type HostClient, type HostExecutor, int8Array, PgClient, textArray, timestamptzArray } from "../../src/client/index.ts"
+import { pool, table } from "./database.ts"
+
+/** The host's own client, as its own program would open it. */
+const hostClient = Effect.acquireRelease(
+  Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
+  (client) => Effect.promise(() => client.end())
+)
+
+/** What a thin adapter for an ORM is: two arguments in, rows as objects out, with whatever its driver made of the values. */
+const executor = (client: pg.Client): HostExecutor => ({ executeSql: (text, values) => client.query(text, [...values]) })
+
+/** A driver that hands out richer values than pg does, as Prisma's and postgres.js do. */
+const richExecutor = (client: pg.Client): HostExecutor => ({
+  executeSql: async (text, values) => {
+    const result = await client.query({ text, values: [...values], types: richTypes })
+    return { rows: result.rows }
+  }
+})
+const richTypes = {
+  getTypeParser: (oid: number, format?: any): any =>
+    oid === 20
+      ? BigInt
+      : oid === 17
+      ? (hex: string) => Uint8Array.from(Buffer.from(hex.slice(2), "hex"))
+      : pg.types.getTypeParser(oid, format)
+}
+
+const hosts: ReadonlyArray<readonly [string, (client: pg.Client) => HostClient | HostExecutor]> = [
+  ["a pg client", (client) => client],
+  ["an executor", executor],
+  ["an executor of a driver with richer values", richExecutor]
+]
+
+layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the transaction of", (it) => {
+  describe.each(hosts)("%s", (_, hostOf) => {
+    it.effect("the host, its commit keeps what we wrote and its roll-back leaves nothing", () =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const rows = yield* table("id int8, by text")
+        const client = yield* hostClient
+        for (const [id, end] of [[1, "ROLLBACK"], [2, "COMMIT"]] as const) {
+          yield* Effect.promise(() => client.query("BEGIN"))
+          yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES ($1, 'host')`, [id]))
+          yield* sql.joined(hostOf(client))(Effect.gen(function*() {
+            yield* sql`INSERT INTO ${sql.literal(rows)} VALUES (${id}, 'us')`
+            assert.strictEqual((yield* sql`SELECT id FROM ${sql.literal(rows)} WHERE id = ${id}`).length, 2)
+          }))
+          assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [], "nobody sees it before the commit")
+          yield* Effect.promise(() => client.query(end))
+        }
+        const kept = yield* bulk(sql, `SELECT id, by FROM ${rows} ORDER BY by`, [])
+        assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
+      }))
+
+    it.effect("the host, a transaction of ours is a savepoint: undone alone, and the host goes on", () =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const rows = yield* table("id int8")
+        const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+        const client = yield* hostClient
+        yield* Effect.promise(() => client.query("BEGIN"))
+        const exit = yield* sql.joined(hostOf(client))(Effect.gen(function*() {
+          yield* sql.withTransaction(Effect.andThen(insert(1), sql.withTransaction(insert(2))))
+          yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(3), Effect.fail("no"))))
+          yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(4), sql`SELECT 1 / 0`)))
+          yield* Effect.forEach([5, 6, 7], (id) => sql.withTransaction(insert(id)), { concurrency: 3 })
+          return yield* sql.withTransaction(Effect.andThen(insert(8), sql`SELECT 1 / 0`))
+        })).pipe(Effect.exit)
+        assert.isTrue(Exit.isFailure(exit))
+        yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES (9)`))
+        yield* Effect.promise(() => client.query("COMMIT"))
+        const kept = yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values
+        assert.deepStrictEqual(kept, [[1], [2], [5], [6], [7], [9]])
+      }))
+
+    it.effect("the host, statements of several fibers and calls wait for each other", () =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const client = yield* hostClient
+        yield* Effect.promise(() => client.query("BEGIN"))
+        const host = countOverlaps(hostOf(client))
+        const join = sql.joined(host.host)
+        const three = Effect.forEach([1, 2, 3], (n) => sql<{ n: number }>`SELECT ${n}::int AS n`, { concurrency: "unbounded" })
+        const answers = yield* Effect.all([join(three), join(three)], { concurrency: 2 })
+        assert.deepStrictEqual(answers.map((three) => three.map(([row]) => row?.n)), [[1, 2, 3], [1, 2, 3]])
+        assert.strictEqual(host.most(), 1)
+      }))
+
+    it.effect("the host, bulk statements send and bring what they do on a pool of our own", () =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const client = yield* hostClient
+        yield* Effect.promise(() => client.query("BEGIN"))
+        const statement = `
+          SELECT i AS id, t AS title, b AS body, at AS due, to_jsonb(t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
+                 $5::int8 AS scalar
+          FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n
+        `
+        const values = [
+          int8Array([1, -(2 ** 40), null]),
+          textArray(["a,\"b\"\\", "ünï😀", null]),
+          byteaArray([Buffer.of(0, 255), Buffer.of(), null]),
+          timestamptzArray([0, 1_700_000_000_123, null]),
+          10
+        ]
+        const ask = bulk(sql, statement, values, ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8"])
+        const expected: ReadonlyArray<ReadonlyArray<unknown>> = [
+          [1, "a,\"b\"\\", Buffer.of(0, 255), 0, "\"a,\\\"b\\\"\\\\\"", [1, null], true, 10],
+          [-(2 ** 40), "ünï😀", Buffer.of(), 1_700_000_000_123, "\"ünï😀\"", [-(2 ** 40), null], false, 10],
+          [null, null, null, null, null, [null, null], null, 10]
+        ]
+        assert.deepStrictEqual(yield* ask, expected)
+        // an ORM parses a JSON string into a string, which nobody can tell from its text; documents are objects
+        const hosted = yield* sql.joined(hostOf(client))(ask).pipe(Effect.map((rows) => rows.map((row) => row.with(4, null))))
+        assert.deepStrictEqual(hosted, expected.map((row) => row.with(4, null)))
+        const [object] = yield* sql.joined(hostOf(client))(bulk(sql, "SELECT '{\"a\": [1]}'::jsonb AS doc", [], ["jsonb"]))
+        assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
+      }))
+
+    it.effect("the host, failures are named as on a pool of our own", () =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
+        const client = yield* hostClient
+        yield* Effect.promise(() => client.query("BEGIN"))
+        const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
+        const error = yield* Effect.flip(sql.joined(hostOf(client))(Effect.andThen(insert, insert)))
+        assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "UniqueViolation")
+      }))
+
+    it.effect("the host, an interruption waits for the statement under way and the client stays usable", () =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const client = yield* hostClient
+        yield* Effect.promise(() => client.query("BEGIN"))
+        const host = countOverlaps(hostOf(client))
+        const slow = sql.joined(host.host)(Effect.andThen(sql`SELECT pg_sleep(0.1)`, sql`SELECT 1 / 0`))
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "20 millis"))))
+        assert.strictEqual(host.now(), 0)
+        const alive = yield* Effect.promise(() => client.query("SELECT 1 AS n"))
+        assert.strictEqual(alive.rows[0].n, 1)
+      }))
+  })
+
+  it.effect("a host, statements outside of it still go to the pool, also those of a transaction around it", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const client = yield* hostClient
+      yield* Effect.promise(() => client.query("BEGIN"))
+      const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
+      const hosts = (yield* Effect.promise(() => client.query("SELECT pg_backend_pid() AS pid"))).rows[0].pid
+      assert.notStrictEqual(yield* pid, hosts)
+      yield* sql.withTransaction(Effect.gen(function*() {
+        const ours = yield* pid
+        assert.strictEqual(yield* sql.joined(client)(pid), hosts)
+        assert.strictEqual(yield* sql.joined(client)(sql.withTransaction(pid)), hosts)
+        assert.strictEqual(yield* pid, ours)
+      }))
+      let afterwards: number | undefined
+      yield* sql.joined(client)(sql.afterCommit(
+        Effect.map(Effect.orDie(sql.withTransaction(pid)), (pid) => void (afterwards = pid))
+      ))
+      assert.isNumber(afterwards)
+      assert.notStrictEqual(afterwards, hosts)
+    }))
+
+  it.effect("an executor, arrays are sent as text, typed so that every driver may send them", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const sent: Array<unknown> = []
+      const host: HostExecutor = {
+        executeSql: async (text, values) => {
+          sent.push([text, values])
+          return { rows: [] }
+        }
+      }
+      yield* sql.joined(host)(bulk(sql, "SELECT $1::int8[], $2, $11, ($1)", [int8Array([1, null]), "$1"]))
+      assert.deepStrictEqual(sent, [["SELECT $1::text::int8[], $2, $11, ($1::text)", ["{\"1\",NULL}", "$1"]]])
+    }))
+
+  it.effect("a pool or a client without BEGIN is refused with the next step", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const client = yield* hostClient
+      yield* Effect.promise(() => client.query("SELECT 1"))
+      assert.match((yield* Effect.flip(sql.joined(client)(sql`SELECT 1`))).message, /Send BEGIN/)
+      const hosts = new pg.Pool({ connectionString: inject("pgUrl") })
+      assert.match((yield* Effect.flip(sql.joined(hosts)(sql`SELECT 1`))).message, /Pass the client/)
+      yield* Effect.promise(() => hosts.end())
+    }))
+})
+
+/** A host that notices when it is asked while it still answers. */
+const countOverlaps = (host: HostClient | HostExecutor) => {
+  let now = 0
+  let most = 0
+  const counted = async <A>(send: () => Promise<A>) => {
+    most = Math.max(most, ++now)
+    try {
+      return await send()
+    } finally {
+      now--
+    }
+  }
+  return {
+    now: () => now,
+    most: () => most,
+    host: "executeSql" in host
+      ? { executeSql: (text: string, values: ReadonlyArray<unknown>) => counted(() => host.executeSql(text, values)) }
+      : { query: (config: unknown) => counted(() => host.query(config)) }
+  }
+}
+

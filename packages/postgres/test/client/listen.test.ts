@@ -1,0 +1,89 @@
+import { assert, describe, inject, it } from "@effect/vitest"
+import { Effect, Fiber, Queue, Redacted, Stream } from "effect"
+import { PgClient } from "../../src/client/index.ts"
+import { administer, eventually, pool, terminate } from "./database.ts"
+
+/** A channel of a test's own, with capitals and a space, which need quotes. */
+const channel = () => `Test ${crypto.randomUUID()}`
+
+/** Reads a channel into a queue, and finds the backend that listens. */
+const listening = Effect.fnUntraced(function*(name: string) {
+  const sql = yield* PgClient.PgClient
+  const heard = yield* Queue.unbounded<string>()
+  const fiber = yield* Effect.forkScoped(Stream.runForEach(sql.listen(name), (payload) => Queue.offer(heard, payload)))
+  const backends = Effect.map(
+    administer("SELECT pid FROM pg_stat_activity WHERE query = $1", [`LISTEN "${name}"`]),
+    (rows) => rows.map(({ pid }) => pid as number)
+  )
+  return { sql, fiber, backends, next: Effect.timeout(Queue.take(heard), "5 seconds") }
+})
+
+describe("listening to a channel", () => {
+  it.live("begins with an empty string and then brings what is sent, in order", () =>
+    Effect.gen(function*() {
+      const name = channel()
+      const { next, sql } = yield* listening(name)
+      assert.strictEqual(yield* next, "")
+      for (const payload of ["one", "zwö", ""]) yield* sql.notify(name, payload)
+      yield* sql.notify(channel(), "somebody else's")
+      yield* sql.notify(name, "last")
+      for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
+    }).pipe(Effect.provide(pool())))
+
+  it.live("brings what a transaction sends when it commits, and nothing of one that rolls back", () =>
+    Effect.gen(function*() {
+      const name = channel()
+      const { next, sql } = yield* listening(name)
+      assert.strictEqual(yield* next, "")
+      yield* Effect.ignore(sql.withTransaction(Effect.andThen(sql.notify(name, "rolled back"), Effect.fail("no"))))
+      yield* sql.withTransaction(sql.notify(name, "committed"))
+      assert.strictEqual(yield* next, "committed")
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("comes back after its backend is terminated, and says so with an empty string", () =>
+    Effect.gen(function*() {
+      const name = channel()
+      const { backends, next, sql } = yield* listening(name)
+      assert.strictEqual(yield* next, "")
+      for (let time = 0; time < 2; time++) {
+        yield* Effect.flatMap(backends, terminate)
+        assert.strictEqual(yield* next, "")
+        yield* sql.notify(name, `after ${time}`)
+        assert.strictEqual(yield* next, `after ${time}`)
+      }
+    }).pipe(Effect.provide(pool())))
+
+  it.live("closes its connection when nobody reads any more", () =>
+    Effect.gen(function*() {
+      const name = channel()
+      const { backends, fiber, next } = yield* listening(name)
+      yield* next
+      assert.strictEqual((yield* backends).length, 1)
+      yield* Fiber.interrupt(fiber)
+      yield* eventually(Effect.map(backends, (pids) => pids.length === 0))
+    }).pipe(Effect.provide(pool())))
+
+  it.live("takes no connection of the pool", () =>
+    Effect.gen(function*() {
+      const first = yield* listening(channel())
+      const second = yield* listening(channel())
+      yield* first.next
+      yield* second.next
+      assert.strictEqual((yield* first.sql`SELECT 1 AS n`).length, 1)
+    }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
+
+  it.live("fails where trying again cannot help", () =>
+    Effect.gen(function*() {
+      const role = `r_${crypto.randomUUID().slice(0, 8)}`
+      yield* administer(`CREATE ROLE ${role} LOGIN PASSWORD 'right'`)
+      yield* Effect.addFinalizer(() => administer(`DROP ROLE ${role}`))
+      const url = new URL(inject("pgUrl"))
+      Object.assign(url, { username: role, password: "right" })
+      yield* Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        yield* administer(`ALTER ROLE ${role} PASSWORD 'wrong'`)
+        const error = yield* Effect.flip(Stream.runDrain(sql.listen(channel())))
+        assert.strictEqual(error.reason._tag, "AuthenticationError")
+      }).pipe(Effect.provide(pool({ url: Redacted.make(url.href) })))
+    }))
+})

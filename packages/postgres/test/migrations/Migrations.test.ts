@@ -1,0 +1,182 @@
+import { assert, describe, inject, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import pg from "pg"
+import { PgClient } from "../../src/client/index.ts"
+import { type Migration, migrate, pending, print, quoteSchema } from "../../src/migrations/Migrations.ts"
+
+const database = (options: Partial<PgClient.PgPoolConfig> = {}) =>
+  PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 2, ...options })
+
+const first: Migration = {
+  id: 1,
+  name: "things",
+  breaking: false,
+  up: (schema) => `
+    CREATE TABLE ${schema}.things (id int8 PRIMARY KEY);
+    CREATE FUNCTION ${schema}.count_things() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM ${schema}.things $$;
+  `
+}
+const second: Migration = {
+  id: 2,
+  name: "names of things",
+  breaking: false,
+  up: (schema) => `ALTER TABLE ${schema}.things ADD COLUMN name text NOT NULL DEFAULT ''`
+}
+const breaking: Migration = { ...second, id: 3, name: "it's renamed", breaking: true, up: (schema) => `ALTER TABLE ${schema}.things RENAME name TO title` }
+const migrations = [first, second]
+
+/** A schema name of a test's own; the schema is dropped when the test ends. */
+const schemaName = Effect.acquireRelease(
+  Effect.sync(() => `test_${crypto.randomUUID().replaceAll("-", "")}`),
+  (schema) => Effect.promise(async () => {
+    const client = new pg.Client(inject("pgUrl"))
+    await client.connect()
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await client.end()
+  })
+)
+
+const ids = (found: ReadonlyArray<Migration>) => found.map(({ id }) => id)
+
+const ledger = (schema: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`SELECT id, name, breaking FROM ${sql(schema)}.migrations ORDER BY id`.values)
+
+describe("the migrations", () => {
+  it.live("build a fresh schema", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const schema = yield* schemaName
+      assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [1, 2])
+      assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [1, 2])
+      assert.deepStrictEqual(yield* ledger(schema), [[1, "things", false], [2, "names of things", false]])
+      yield* sql`INSERT INTO ${sql(schema)}.things (id, name) VALUES (1, 'one')`
+      assert.deepStrictEqual(yield* pending({ schema, migrations }), [])
+    }).pipe(Effect.provide(database())))
+
+  it.live("change nothing the second time", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      yield* migrate({ schema, migrations })
+      const applied = yield* ledger(schema)
+      assert.deepStrictEqual(yield* migrate({ schema, migrations }), [])
+      assert.deepStrictEqual(yield* ledger(schema), applied)
+    }).pipe(Effect.provide(database())))
+
+  it.live("are each applied once by twenty that start at once", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      const steps = Array.from({ length: 10 }, (_, index): Migration => ({
+        id: index + 1,
+        name: `step ${index + 1}`,
+        breaking: false,
+        up: (quoted) => `CREATE TABLE ${quoted}.step_${index + 1} (id int8)`
+      }))
+      const applied = yield* Effect.forEach(
+        Array.from({ length: 20 }),
+        // a pool of its own, and a default under which a look at the ledger could be an old one
+        () => migrate({ schema, migrations: steps }).pipe(
+          Effect.provide(Layer.fresh(database({ maxConnections: 1, url: Redacted.make(`${inject("pgUrl")}?options=-c%20default_transaction_isolation%3Dserializable`) })))
+        ),
+        { concurrency: 20 }
+      )
+      assert.deepStrictEqual(ids(applied.flat()).sort((a, b) => a - b), ids(steps))
+    }))
+
+  it.live("go on from version 1", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const schema = yield* schemaName
+      yield* migrate({ schema, migrations: [first] })
+      yield* sql`INSERT INTO ${sql(schema)}.things (id) VALUES (7)`
+      assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
+      assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql(schema)}.things`.values, [[7, ""]])
+    }).pipe(Effect.provide(database())))
+
+  it.live("refuse a database that a newer program broke with, and bear with one that is merely newer", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      yield* migrate({ schema, migrations })
+      assert.deepStrictEqual(yield* migrate({ schema, migrations: [first] }), [], "merely newer")
+      const newest: Migration = { id: 4, name: "more", breaking: false, up: () => "SELECT 1" }
+      yield* migrate({ schema, migrations: [...migrations, breaking, newest] })
+      for (const attempt of [migrate({ schema, migrations }), pending({ schema, migrations })]) {
+        const refused = yield* Effect.flip(attempt as Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, SqlClient.SqlClient>)
+        assert.strictEqual(refused._tag, "MigrationRefused")
+        assert.strictEqual(
+          refused.message,
+          `Schema ${schema} is at version 4, this program knows version 2, and migration 3 (it's renamed) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`
+        )
+      }
+    }).pipe(Effect.provide(database())))
+
+  it.live("keep to a schema of any allowed name, side by side with others", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const one = yield* schemaName
+      const other = yield* schemaName
+      yield* Effect.all([migrate({ schema: one, migrations }), migrate({ schema: other, migrations })], { concurrency: 2 })
+      yield* sql`INSERT INTO ${sql(one)}.things (id) VALUES (1)`
+      assert.deepStrictEqual(yield* sql`SELECT ${sql(one)}.count_things(), ${sql(other)}.count_things()`.values, [[1, 0]])
+      for (const name of ["select", "_1", "a".repeat(63)]) assert.strictEqual(quoteSchema(name), `"${name}"`)
+      for (const schema of ["", "1a", "Waybill", "a-b", "a\"b", "a.b", "pg_mine", "information_schema", "a".repeat(64)]) {
+        const refused = yield* Effect.flip(migrate({ schema, migrations }))
+        assert.strictEqual(refused._tag, "InvalidSchemaName")
+      }
+    }).pipe(Effect.provide(database())))
+
+  it.live("leave nothing of one that fails, name it, and keep those before it", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      const broken: Migration = { ...second, up: (quoted) => `CREATE TABLE ${quoted}.half (id int8); SELECT 1 / 0;` }
+      const failed = yield* Effect.flip(migrate({ schema, migrations: [first, broken] }))
+      assert.strictEqual(failed._tag, "MigrationFailed")
+      assert.strictEqual(
+        failed.message,
+        `Migration 2 (names of things) of schema ${schema} failed and was rolled back: division by zero. The migrations before it are applied; start again when the reason is gone.`
+      )
+      assert.deepStrictEqual(yield* ledger(schema), [[1, "things", false]])
+      assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
+    }).pipe(Effect.provide(database())))
+
+  it.live("find nothing through a search path", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      const careless: Migration = { ...first, up: () => "CREATE TABLE careless (id int8)" }
+      const failed = yield* Effect.flip(migrate({ schema, migrations: [careless] }))
+      assert.match(failed.message, /no schema has been selected/)
+    }).pipe(Effect.provide(database())))
+
+  it.live("refuse a schema whose history is another program's", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      yield* migrate({ schema, migrations })
+      const refused = yield* Effect.flip(migrate({ schema, migrations: [{ ...first, name: "other things" }, second] }))
+      assert.match(refused.message, /migration 1 is "things" there .* choose another schema name/)
+    }).pipe(Effect.provide(database())))
+
+  it.live("can be printed and run by hand, after which a role without rights to create has nothing to do", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      const all = [...migrations, breaking]
+      const role = `r_${crypto.randomUUID().slice(0, 8)}`
+      const client = yield* Effect.acquireRelease(
+        Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
+        (client) => Effect.promise(async () => {
+          await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+          await client.end()
+        })
+      )
+      yield* Effect.promise(() => client.query(print({ schema, migrations: all })))
+      yield* Effect.promise(() => client.query(`
+        CREATE ROLE ${role} LOGIN PASSWORD 'pw'; GRANT USAGE ON SCHEMA ${schema} TO ${role};
+        GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role}
+      `))
+      const url = new URL(inject("pgUrl"))
+      Object.assign(url, { username: role, password: "pw" })
+      const applied = yield* migrate({ schema, migrations: all }).pipe(Effect.provide(database({ url: Redacted.make(url.href) })))
+      assert.deepStrictEqual(applied, [])
+      assert.deepStrictEqual(yield* ledger(schema), all.map(({ breaking, id, name }) => [id, name, breaking]))
+    }).pipe(Effect.provide(database())))
+})

@@ -1,0 +1,30 @@
+/** Every storage port in memory: one database of its own each time the layer is built. */
+import { Layer } from "effect"
+import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
+import { AccessTables } from "./access/AccessTables.ts"
+import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
+import { LaneTables } from "./delivery/LaneTables.ts"
+import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
+import { SecretTables } from "./delivery/SecretTables.ts"
+import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
+import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
+import { TransactionMemory } from "./shared/TransactionMemory.ts"
+import { TransitEventStoreMemory } from "./transit-events/TransitEventStoreMemory.ts"
+import { TransitEventTables } from "./transit-events/TransitEventTables.ts"
+import { TransitSubscriptionStoreMemory } from "./transit-events/TransitSubscriptionStoreMemory.ts"
+
+export const StorageMemory = {
+  layer: Layer.mergeAll(
+    TransactionMemory.layer,
+    AccessStoreMemory.layer,
+    SecretStoreMemory.layer,
+    DeliveryQueueMemory.layer,
+    TransitEventStoreMemory.layer,
+    TransitSubscriptionStoreMemory.layer,
+    WakeupsMemory.layer
+  ).pipe(
+    Layer.provide(TransitEventTables.layer),
+    Layer.provide(Layer.mergeAll(AccessTables.layer, LaneTables.layer, SecretTables.layer)),
+    Layer.provide(MemoryDatabase.layer)
+  )
+}

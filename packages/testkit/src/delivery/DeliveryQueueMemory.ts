@@ -1,0 +1,276 @@
+/** The delivery queue in memory. */
+import {
+  type AttemptRecord,
+  closedBreaker,
+  type ClaimRequest,
+  type DeliveryQuery,
+  DeliveryQueue,
+  type DeliveryState,
+  type DeliverySummary,
+  type Freeze,
+  type LaneSettlement,
+  type Settlement
+} from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
+import type { Journal } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { claimedLane, dueAfterRelease } from "./LaneClaims.ts"
+import { type Delivery, type Lane, type LaneRows, LaneTables } from "./LaneTables.ts"
+import { SecretTables } from "./SecretTables.ts"
+
+/** Most rows one call of `prune` removes. */
+const pruneLimit = 2000
+
+export const DeliveryQueueMemory = {
+  layer: Layer.effect(
+    DeliveryQueue,
+    Effect.gen(function*() {
+      const { journal, operate } = yield* MemoryDatabase
+      const rows = yield* LaneTables
+      const secrets = yield* SecretTables
+      const outcomes = new Outcomes(rows, journal)
+
+      const claim = (request: ClaimRequest, now: number) => {
+        const refilled = request.refill.flatMap((lease) => rows.held(request.tenantId, lease) ?? []).filter(isActive)
+        for (const lane of refilled) rows.setDue(lane, now + request.leaseMillis)
+        const fresh = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now)
+          .sort((a, b) => a.dueAt! - b.dueAt! || compareText(a.laneId, b.laneId))
+          .slice(0, request.maxLanes)
+        for (const lane of fresh) {
+          journal.set(lane, "token", lane.token + 1)
+          journal.set(lane, "leased", true)
+          rows.setDue(lane, now + request.leaseMillis)
+        }
+        return { now, lanes: [...refilled, ...fresh].map((lane) => claimedLane(lane, secrets, request, now)) }
+      }
+
+      return DeliveryQueue.of({
+        openLane: (tenantId, lane) => operate((now) => rows.open(tenantId, lane, now)),
+        changeLane: (tenantId, settings) =>
+          operate((now) => {
+            const lane = rows.find(tenantId, settings.laneId)
+            if (lane === undefined) return
+            const { endpointUrl, envelope, source } = lane.settings
+            const turned = lane.status.state !== settings.state
+            journal.set(lane, "settings", { ...settings, envelope, source })
+            rows.setState(lane, settings.state, undefined, now)
+            // another address is another destination
+            if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)
+            if (turned && settings.state === "active") rows.arrive(lane, now)
+          }),
+        closeLane: (tenantId, laneId) =>
+          operate((now) => {
+            const lane = rows.find(tenantId, laneId)
+            if (lane !== undefined) rows.close(lane, now)
+          }),
+        laneStatus: (tenantId, laneId) => operate(() => Option.fromUndefinedOr(rows.find(tenantId, laneId)?.status)),
+        tenantsDue: (limit) => operate((now) => tenantsDue(rows, limit, now)),
+        claim: (request) => operate((now) => claim(request, now)),
+        freeze: (tenantId, lanes) =>
+          operate((now) => {
+            const sending = lanes.filter((each) => rows.held(tenantId, each)?.status.state === "active")
+            for (const each of sending) outcomes.freeze(rows.find(tenantId, each.laneId)!, each, now)
+            return new Set(sending.map((each) => each.laneId))
+          }),
+        settle: (tenantId, { deliveries, lanes }) =>
+          operate((now) => {
+            for (const each of deliveries) outcomes.settle(tenantId, each, now)
+            return lanes.map((each) => outcomes.settleLane(tenantId, each, now)).some((dueNow) => dueNow)
+          }),
+        heartbeat: (tenantId, leases, leaseMillis) =>
+          operate((now) => {
+            const kept = leases.flatMap((lease) => rows.held(tenantId, lease) ?? [])
+            for (const lane of kept) rows.setDue(lane, now + leaseMillis)
+            return new Set(kept.map((lane) => lane.laneId))
+          }),
+        list: (tenantId, query) => operate(() => listed(rows, tenantId, query)),
+        find: (tenantId, deliveryId) =>
+          operate(() =>
+            Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), (delivery) => ({
+              ...summaryOf(delivery),
+              endpointUrl: rows.find(tenantId, delivery.laneId)?.settings.endpointUrl ?? delivery.endpointUrl!,
+              sentAt: delivery.sentAt,
+              envelope: delivery.envelope,
+              payloads: delivery.payloads
+            }))
+          ),
+        retry: (tenantId, deliveryId) =>
+          operate((now) => {
+            const delivery = rows.tenant(tenantId).deliveries.get(deliveryId)
+            return delivery === undefined ? Option.none() : Option.some(outcomes.retry(tenantId, delivery, now))
+          }),
+        recover: (tenantId, laneId, since) =>
+          operate((now) => {
+            const dead = [...rows.tenant(tenantId).deliveries.values()]
+              .filter((each) => each.laneId === laneId && each.state === "dead" && each.settledAt! >= since)
+            return dead.filter((each) => outcomes.retry(tenantId, each, now) === "dead").length
+          }),
+        prune: (tenantId, settledBefore) =>
+          operate(() => {
+            const { deliveries } = rows.tenant(tenantId)
+            const old = [...deliveries.values()]
+              .filter((each) => each.settledAt !== undefined && each.settledAt < settledBefore)
+              .slice(0, pruneLimit)
+            for (const each of old) journal.drop(deliveries, each.deliveryId)
+            return old.length
+          }),
+        depth: operate((now) => depthOf(rows, now))
+      })
+    })
+  )
+}
+
+const isActive = (lane: Lane): boolean => lane.status.state === "active"
+
+/** What becomes of deliveries: frozen, settled, sent again. */
+class Outcomes {
+  private readonly rows: LaneRows
+  private readonly journal: Journal
+
+  constructor(rows: LaneRows, journal: Journal) {
+    this.rows = rows
+    this.journal = journal
+  }
+
+  freeze(lane: Lane, freeze: Freeze, now: number): void {
+    const { journal } = this
+    journal.set(lane, "rateMark", freeze.rateMark)
+    if (freeze.cursor !== undefined) journal.set(lane, "cursor", freeze.cursor)
+    for (const deliveryId of freeze.again) {
+      const delivery = lane.unsettled.get(deliveryId)
+      if (delivery === undefined) continue
+      journal.set(delivery, "state", "sending")
+      journal.set(delivery, "dueAt", undefined)
+      journal.set(delivery, "token", lane.token)
+      journal.set(delivery, "attempt", delivery.attempt + 1)
+      journal.set(delivery, "tries", delivery.tries + 1)
+    }
+    for (const { deliveryId, entries: named, sentAt, traceparent } of freeze.fresh) {
+      const entries = named.map(({ ref }) => lane.byRef.get(ref)!)
+      for (const entry of entries) this.rows.dequeue(lane, entry)
+      const keys = [...new Set(entries.map((entry) => entry.key))]
+      const delivery: Delivery = {
+        deliveryId,
+        laneId: lane.laneId,
+        createdAt: now,
+        sentAt,
+        keys,
+        payloads: entries.map((entry) => entry.payload),
+        traceparent,
+        envelope: lane.settings.envelope,
+        state: "sending",
+        token: lane.token,
+        attempt: 1,
+        tries: 1,
+        dueAt: undefined,
+        settledAt: undefined,
+        records: [],
+        endpointUrl: undefined
+      }
+      journal.put(lane.tenant.deliveries, deliveryId, delivery)
+      journal.put(lane.unsettled, deliveryId, delivery)
+    }
+  }
+
+  settle(tenantId: string, outcome: Settlement, now: number): void {
+    const { journal } = this
+    const delivery = this.rows.tenant(tenantId).deliveries.get(outcome.deliveryId)
+    if (delivery === undefined) return
+    const { record } = outcome
+    const known = (each: AttemptRecord) => each.attempt === record?.attempt && each.at === record.at && each.outcome === record.outcome
+    if (record !== undefined && !delivery.records.some(known)) journal.set(delivery, "records", [...delivery.records, record])
+    const lane = this.rows.held(tenantId, outcome)
+    const current = record === undefined || record.attempt === delivery.attempt
+    if (lane === undefined || delivery.laneId !== lane.laneId || delivery.state !== "sending" || !current) return
+    journal.set(delivery, "state", outcome.state)
+    if (outcome.state === "waiting") journal.set(delivery, "dueAt", now + outcome.dueInMillis)
+    else this.end(lane, delivery, now)
+    if (outcome.uncount) journal.set(delivery, "tries", delivery.tries - 1)
+  }
+
+  private end(lane: Lane, delivery: Delivery, now: number): void {
+    this.journal.set(delivery, "settledAt", now)
+    this.journal.drop(lane.unsettled, delivery.deliveryId)
+  }
+
+  /** Answers whether the lane was given back and is due at once. */
+  settleLane(tenantId: string, outcome: LaneSettlement, now: number): boolean {
+    const lane = this.rows.held(tenantId, outcome)
+    if (lane === undefined) return false
+    this.journal.set(lane, "breaker", outcome.breaker)
+    if (outcome.pause !== undefined && isActive(lane)) this.rows.setState(lane, "paused", outcome.pause, now)
+    if (outcome.release === undefined) return false
+    this.journal.set(lane, "leased", false)
+    this.rows.setDue(lane, dueAfterRelease(lane, outcome.release, now))
+    return isActive(lane) && lane.dueAt !== undefined && lane.dueAt <= now
+  }
+
+  /** Due now with a full series of attempts. Without its lane there is nowhere to send it, so it counts as cancelled. */
+  retry(tenantId: string, delivery: Delivery, now: number): DeliveryState {
+    const { state } = delivery
+    const lane = this.rows.find(tenantId, delivery.laneId)
+    if (lane === undefined) return "cancelled"
+    if (state === "sending" || state === "cancelled") return state
+    this.journal.set(delivery, "state", "waiting")
+    this.journal.set(delivery, "dueAt", now)
+    this.journal.set(delivery, "settledAt", undefined)
+    this.journal.set(delivery, "tries", 0)
+    this.journal.put(lane.unsettled, delivery.deliveryId, delivery)
+    this.rows.arrive(lane, now)
+    return state
+  }
+}
+
+const tenantsDue = (rows: LaneRows, limit: number, now: number) => {
+  const due: Array<{ readonly tenantId: string; readonly at: number }> = []
+  let next: number | undefined
+  for (const { scheduled, tenantId } of rows.tenants.values()) {
+    let earliest: number | undefined
+    for (const lane of scheduled) {
+      if (isActive(lane)) earliest = earliest === undefined ? lane.dueAt! : Math.min(earliest, lane.dueAt!)
+      if (isActive(lane) && lane.dueAt! > now) next = next === undefined ? lane.dueAt! : Math.min(next, lane.dueAt!)
+    }
+    if (earliest !== undefined && earliest <= now) due.push({ tenantId, at: earliest })
+  }
+  return {
+    tenantIds: due.sort((a, b) => a.at - b.at).slice(0, limit).map((each) => each.tenantId),
+    nextDueInMillis: next === undefined ? undefined : next - now
+  }
+}
+
+const summaryOf = (delivery: Delivery): DeliverySummary => ({
+  deliveryId: delivery.deliveryId,
+  laneId: delivery.laneId,
+  state: delivery.state,
+  createdAt: delivery.createdAt,
+  settledAt: delivery.settledAt,
+  dueAt: delivery.dueAt,
+  events: delivery.payloads.length,
+  attempts: delivery.records
+})
+
+const listed = (rows: LaneRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> =>
+  [...rows.tenant(tenantId).deliveries.values()]
+    .filter((each) =>
+      (query.state === undefined || each.state === query.state) &&
+      (query.laneId === undefined || each.laneId === query.laneId) &&
+      (query.since === undefined || each.createdAt >= query.since) &&
+      (query.after === undefined || compareText(each.deliveryId, query.after) > 0)
+    )
+    .sort((a, b) => compareText(a.deliveryId, b.deliveryId))
+    .slice(0, query.limit)
+    .map(summaryOf)
+
+const depthOf = (rows: LaneRows, now: number) => {
+  const depth = { waitingEntries: 0, unsettled: 0, dead: 0, lagMillis: 0 }
+  for (const tenant of rows.tenants.values()) {
+    for (const lane of tenant.lanes.values()) {
+      depth.waitingEntries += lane.byRef.size
+      depth.unsettled += lane.unsettled.size
+      if (isActive(lane) && lane.dueAt !== undefined) depth.lagMillis = Math.max(depth.lagMillis, now - lane.dueAt)
+    }
+    for (const delivery of tenant.deliveries.values()) if (delivery.state === "dead") depth.dead += 1
+  }
+  return depth
+}

@@ -1,0 +1,34 @@
+/** HMAC-SHA256 by `node:crypto`, and the receiver's side of it: whether a request is signed as Standard Webhooks asks. */
+import { Hmac, parseSecret, signatureHeader } from "@waybill/core"
+import { Layer } from "effect"
+import { createHmac, timingSafeEqual } from "node:crypto"
+
+const sha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const hmac = createHmac("sha256", key)
+  for (const chunk of chunks) hmac.update(chunk)
+  return new Uint8Array(hmac.digest())
+}
+
+export const HmacNode = {
+  layer: Layer.succeed(Hmac, { sha256 })
+}
+
+/** What a receiver has in hand when it checks a signature. */
+export interface SignedRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+const encoder = new TextEncoder()
+
+/** Whether one of the request's signatures was made with this secret (`whsec_…`) over its id, timestamp and body. */
+export const verifySignature = (secret: string, { body, headers }: SignedRequest): boolean => {
+  const key = parseSecret(secret)
+  if (key === undefined) return false
+  const timestampSeconds = Number(headers["webhook-timestamp"])
+  const expected = encoder.encode(signatureHeader(sha256, [key], { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body }))
+  return (headers["webhook-signature"] ?? "").split(" ").some((each) => {
+    const given = encoder.encode(each)
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  })
+}

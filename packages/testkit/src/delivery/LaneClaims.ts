@@ -1,0 +1,77 @@
+/** What a claim hands out of one lane, and when a lane that is given back is due again. */
+import type { ClaimedEntry, ClaimedLane, ClaimRequest, DueDelivery, LaneSettlement } from "@waybill/core"
+import { compareText } from "../shared/CodePoints.ts"
+import { lowerBound } from "../shared/Journal.ts"
+import type { Delivery, Entry, Lane } from "./LaneTables.ts"
+import type { SecretRows } from "./SecretTables.ts"
+
+export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimRequest, now: number): ClaimedLane => {
+  const { endpointUrl, envelope, hmacSecretId, policy } = lane.settings
+  const secret = secrets.find(request.tenantId, hmacSecretId, now)
+  return {
+    laneId: lane.laneId,
+    token: lane.token,
+    endpointUrl,
+    hmacSecretId,
+    secrets: secret?.versions ?? [],
+    bodySignature: secret?.bodySignature ?? false,
+    policy,
+    envelope,
+    breaker: lane.breaker,
+    rateMark: lane.rateMark,
+    arrivals: lane.arrivals,
+    due: dueOf(lane, request.deliveriesPerLane, now),
+    ...waitingOf(lane, { rows: policy.batchMaxSize * request.deliveriesPerLane, bytes: request.bytesPerLane })
+  }
+}
+
+const isOrphaned = (delivery: Delivery, lane: Lane): boolean => delivery.state === "sending" && delivery.token !== lane.token
+
+/** Frozen deliveries to attempt again, oldest first. */
+const dueOf = (lane: Lane, limit: number, now: number): ReadonlyArray<DueDelivery> =>
+  [...lane.unsettled.values()]
+    .filter((each) => isOrphaned(each, lane) || (each.state === "waiting" && each.dueAt! <= now))
+    .sort((a, b) => compareText(a.deliveryId, b.deliveryId))
+    .slice(0, limit)
+    .map((each) => ({
+      deliveryId: each.deliveryId,
+      sentAt: each.sentAt,
+      attempt: each.attempt,
+      tries: each.tries,
+      orphaned: each.state === "sending",
+      events: each.payloads.length,
+      payloads: each.payloads,
+      traceparent: each.traceparent
+    }))
+
+/** Entries that may go out, from after the cursor, wrapping round. Shipments of unsettled deliveries are left out. */
+const waitingOf = (lane: Lane, limits: { readonly rows: number; readonly bytes: number }): Pick<ClaimedLane, "waiting" | "more"> => {
+  const waiting: Array<ClaimedEntry> = []
+  let bytes = 0
+  for (const entry of candidates(lane)) {
+    const size = entry.payload.length
+    if (waiting.length >= limits.rows || (waiting.length > 0 && bytes + size > limits.bytes)) return { waiting, more: true }
+    waiting.push({ ...entry, size })
+    bytes += size
+  }
+  return { waiting, more: false }
+}
+
+const candidates = function*(lane: Lane): Iterable<Entry> {
+  const held = new Set([...lane.unsettled.values()].flatMap((delivery) => delivery.keys))
+  const { cursor, keys } = lane
+  const first = cursor === undefined ? 0 : lowerBound(keys, (key) => compareText(key, cursor) <= 0 ? -1 : 1)
+  for (let step = 0; step < keys.length; step++) {
+    const key = keys[(first + step) % keys.length]!
+    if (!held.has(key)) yield* lane.byKey.get(key)!
+  }
+}
+
+/** When a lane is due that is given back now; `undefined`: when something arrives. */
+export const dueAfterRelease = (lane: Lane, release: NonNullable<LaneSettlement["release"]>, now: number): number | undefined => {
+  const dues: Array<number> = []
+  if (release.arrivals !== lane.arrivals || (release.progress && lane.keys.length > 0)) dues.push(now)
+  // whoever gives the lane back sends nothing any more: what is still marked as being sent goes out again
+  for (const delivery of lane.unsettled.values()) dues.push(delivery.state === "sending" ? now : delivery.dueAt!)
+  return dues.length === 0 ? undefined : Math.max(Math.min(...dues), now + release.notBeforeMillis)
+}

@@ -1,0 +1,191 @@
+/** Lanes, what waits in them, and deliveries: the rows behind the memory queue. */
+import {
+  type AttemptRecord,
+  type Breaker,
+  closedBreaker,
+  type DeliveryState,
+  type Envelope,
+  type LaneLease,
+  type LaneSettings,
+  type LaneState,
+  type LaneStatus
+} from "@waybill/core"
+import { Context, Effect, Layer } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
+import { type Journal, lowerBound } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+
+export interface Entry {
+  readonly ref: number
+  readonly key: string
+  readonly sequence: number
+  readonly orderId: string
+  readonly payload: Uint8Array
+  readonly traceparent: string | undefined
+}
+
+export interface Delivery {
+  readonly deliveryId: string
+  readonly laneId: string
+  readonly createdAt: number
+  readonly sentAt: number
+  readonly keys: ReadonlyArray<string>
+  readonly payloads: ReadonlyArray<Uint8Array>
+  readonly traceparent: string | undefined
+  readonly envelope: Envelope
+  state: DeliveryState
+  /** The lease it was last sent under. */
+  token: number
+  attempt: number
+  tries: number
+  dueAt: number | undefined
+  settledAt: number | undefined
+  records: ReadonlyArray<AttemptRecord>
+  /** Its lane's address, or what it was when the lane was closed. */
+  endpointUrl: string | undefined
+}
+
+export interface Lane {
+  readonly laneId: string
+  readonly tenant: Tenant
+  settings: LaneSettings
+  status: LaneStatus
+  token: number
+  leased: boolean
+  dueAt: number | undefined
+  arrivals: number
+  breaker: Breaker
+  rateMark: number | undefined
+  cursor: string | undefined
+  /** Keys with entries, sorted. */
+  readonly keys: Array<string>
+  /** Entries of each key by sequence and id. */
+  readonly byKey: Map<string, Array<Entry>>
+  readonly byRef: Map<number, Entry>
+  /** Sending or waiting. */
+  readonly unsettled: Map<string, Delivery>
+}
+
+export interface Tenant {
+  readonly tenantId: string
+  readonly lanes: Map<string, Lane>
+  readonly deliveries: Map<string, Delivery>
+  /** Lanes with a due time. */
+  readonly scheduled: Set<Lane>
+}
+
+export class LaneTables extends Context.Service<LaneTables, LaneRows>()("@waybill/testkit/delivery/LaneTables") {
+  static readonly layer = Layer.effect(LaneTables, Effect.map(MemoryDatabase, ({ journal }) => new LaneRows(journal)))
+}
+
+export class LaneRows {
+  readonly tenants = new Map<string, Tenant>()
+  private readonly journal: Journal
+  private lastRef = 0
+
+  constructor(journal: Journal) {
+    this.journal = journal
+  }
+
+  tenant(tenantId: string): Tenant {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = { tenantId, lanes: new Map(), deliveries: new Map(), scheduled: new Set() }
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
+
+  find(tenantId: string, laneId: string): Lane | undefined {
+    return this.tenants.get(tenantId)?.lanes.get(laneId)
+  }
+
+  /** The lane, when this lease on it still holds. */
+  held(tenantId: string, lease: LaneLease): Lane | undefined {
+    const lane = this.find(tenantId, lease.laneId)
+    return lane !== undefined && lane.leased && lane.token === lease.token ? lane : undefined
+  }
+
+  open(tenantId: string, settings: LaneSettings, now: number): void {
+    const tenant = this.tenant(tenantId)
+    this.journal.put(tenant.lanes, settings.laneId, {
+      laneId: settings.laneId,
+      tenant,
+      settings,
+      status: { state: settings.state, reason: undefined, since: now },
+      token: 0,
+      leased: false,
+      dueAt: undefined,
+      arrivals: 0,
+      breaker: closedBreaker,
+      rateMark: undefined,
+      cursor: undefined,
+      keys: [],
+      byKey: new Map(),
+      byRef: new Map(),
+      unsettled: new Map()
+    })
+  }
+
+  close(lane: Lane, now: number): void {
+    for (const delivery of lane.unsettled.values()) {
+      this.journal.set(delivery, "state", "cancelled")
+      this.journal.set(delivery, "dueAt", undefined)
+      this.journal.set(delivery, "settledAt", now)
+    }
+    for (const delivery of lane.tenant.deliveries.values()) {
+      if (delivery.laneId === lane.laneId) this.journal.set(delivery, "endpointUrl", lane.settings.endpointUrl)
+    }
+    this.journal.remove(lane.tenant.scheduled, lane)
+    this.journal.drop(lane.tenant.lanes, lane.laneId)
+  }
+
+  setState(lane: Lane, state: LaneState, reason: string | undefined, now: number): void {
+    if (lane.status.state !== state) this.journal.set(lane, "status", { state, reason, since: now })
+  }
+
+  setDue(lane: Lane, at: number | undefined): void {
+    this.journal.set(lane, "dueAt", at)
+    if (at === undefined) this.journal.remove(lane.tenant.scheduled, lane)
+    else this.journal.add(lane.tenant.scheduled, lane)
+  }
+
+  /** Something came in: due now, or as soon as whoever holds the lane gives it back. */
+  arrive(lane: Lane, now: number): void {
+    this.journal.set(lane, "arrivals", lane.arrivals + 1)
+    if (!lane.leased && (lane.dueAt === undefined || lane.dueAt > now)) this.setDue(lane, now)
+  }
+
+  /** Puts an entry in its place. */
+  enqueue(lane: Lane, what: Omit<Entry, "ref">): void {
+    const entry = { ...what, ref: ++this.lastRef }
+    let own = lane.byKey.get(entry.key)
+    if (own === undefined) {
+      own = []
+      this.journal.put(lane.byKey, entry.key, own)
+      this.journal.insert(lane.keys, lowerBound(lane.keys, (key) => compareText(key, entry.key)), entry.key)
+    }
+    this.journal.insert(own, placeOf(own, entry), entry)
+    this.journal.put(lane.byRef, entry.ref, entry)
+  }
+
+  /** Whether this very thing waits in the lane. */
+  waits(lane: Lane, what: Pick<Entry, "key" | "sequence" | "orderId">): boolean {
+    const own = lane.byKey.get(what.key) ?? []
+    const at = own[placeOf(own, what)]
+    return at !== undefined && at.sequence === what.sequence && at.orderId === what.orderId
+  }
+
+  dequeue(lane: Lane, entry: Entry): void {
+    const own = lane.byKey.get(entry.key)!
+    this.journal.take(own, own.indexOf(entry))
+    if (own.length === 0) {
+      this.journal.drop(lane.byKey, entry.key)
+      this.journal.take(lane.keys, lowerBound(lane.keys, (key) => compareText(key, entry.key)))
+    }
+    this.journal.drop(lane.byRef, entry.ref)
+  }
+}
+
+const placeOf = (list: ReadonlyArray<Entry>, what: Pick<Entry, "sequence" | "orderId">): number =>
+  lowerBound(list, (item) => item.sequence - what.sequence || compareText(item.orderId, what.orderId))

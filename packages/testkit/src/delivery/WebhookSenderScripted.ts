@@ -1,0 +1,143 @@
+/** Receivers without a network: each answers by a script, and every request is kept for the test to look at. */
+import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
+import { Context, Effect, Latch, Layer } from "effect"
+import * as Clock from "effect/Clock"
+
+/** One request as a receiver got it. */
+export interface ReceivedRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** When it was sent, in milliseconds since 1970. */
+  readonly at: number
+  readonly deadlineMillis: number
+}
+
+/** What a receiver makes of a request. */
+export type Behaviour = (request: ReceivedRequest) => Effect.Effect<AttemptOutcome>
+
+/** One behaviour for all requests, or one for each in turn; the last one stays. */
+export type Script = Behaviour | ReadonlyArray<Behaviour>
+
+/** An event of a received batch: what every area's events have in common. */
+export interface ReceivedEvent {
+  readonly eventId: string
+  readonly sequence: number
+  readonly shipment: { readonly shipmentId: string }
+  readonly [field: string]: unknown
+}
+
+/** The body of a received request, read as JSON. */
+export interface ReceivedBatch {
+  readonly deliveryId: string
+  readonly sentAt: string
+  readonly events: ReadonlyArray<ReceivedEvent>
+}
+
+/** Takes the request with any 2xx. */
+export const accept = (status = 200): Behaviour => () => Effect.succeed(AttemptOutcome.Accepted({ status, excerpt: "" }))
+
+/** Answers with a status that is no 2xx. */
+export const fail = (status = 500, options: { readonly retryAfterSeconds?: number } = {}): Behaviour => () => {
+  const failure = status === 429 ? "http_429" : status >= 500 ? "http_5xx" : status >= 400 ? "http_4xx" : "http_3xx"
+  return Effect.succeed(AttemptOutcome.Failed({ failure, status, detail: `The receiver answered ${status}.`, ...options }))
+}
+
+/** Wants nothing more. */
+export const gone: Behaviour = () => Effect.succeed(AttemptOutcome.Gone({ status: 410, excerpt: "" }))
+
+/** Nobody listens there. */
+export const refuseConnection: Behaviour = () =>
+  Effect.succeed(AttemptOutcome.Failed({ failure: "connect_refused", detail: "The receiver refused the connection." }))
+
+/** Never answers: the attempt runs into its deadline. */
+export const hang: Behaviour = ({ deadlineMillis }) =>
+  Effect.as(
+    Effect.sleep(deadlineMillis),
+    AttemptOutcome.Failed({ failure: "timeout", detail: `The receiver did not answer within ${deadlineMillis / 1000} s.` })
+  )
+
+/** Answers after a while, or not before the deadline. */
+export const delay = (millis: number, then: Behaviour = accept()): Behaviour => (request) =>
+  millis >= request.deadlineMillis ? hang(request) : Effect.andThen(Effect.sleep(millis), then(request))
+
+const decoder = new TextDecoder()
+
+/** The request's body as JSON. */
+export const batchOf = (request: ReceivedRequest): ReceivedBatch => JSON.parse(decoder.decode(request.body))
+
+export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
+  /** What a receiver does from now on; other addresses accept. */
+  readonly script: (url: string, script: Script) => Effect.Effect<void>
+  /** What addresses without a script do. */
+  readonly scriptOthers: (script: Script) => Effect.Effect<void>
+  /** Everything sent so far, in order; to one address or all. */
+  readonly requests: (url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
+  /** Events of requests that were answered with 2xx, in order of the answers, repeats included. */
+  readonly deliveredEvents: (url?: string) => Effect.Effect<ReadonlyArray<ReceivedEvent>>
+  /** Waits until so many requests came in all, to one address or to all. */
+  readonly received: (count: number, url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
+}>()("@waybill/testkit/delivery/ScriptedReceivers") {}
+
+/** Plain `http` is refused, as the service does by default. */
+const refusal = (url: string): string | undefined => url.toLowerCase().startsWith("https://") ? undefined : "endpointUrl must use https."
+
+export const WebhookSenderScripted = {
+  /** The transport, and the receivers behind it. */
+  layer: Layer.effectContext(Effect.sync(() => {
+    const log: Array<ReceivedRequest> = []
+    const answered: Array<ReceivedRequest> = []
+    const scripts = new Map<string, { readonly script: Script; turn: number }>()
+    const waiting = new Set<Latch.Latch>()
+    let others: Script = accept()
+    let otherTurn = 0
+
+    const behaviourOf = (url: string): Behaviour => {
+      const own = scripts.get(url)
+      return own === undefined ? pick(others, otherTurn++) : pick(own.script, own.turn++)
+    }
+
+    const send = (request: WebhookRequest): Effect.Effect<AttemptOutcome> =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => {
+        const received: ReceivedRequest = { ...request, body: request.body.slice(), at }
+        log.push(received)
+        for (const latch of waiting) latch.openUnsafe()
+        waiting.clear()
+        return Effect.tap(behaviourOf(request.url)(received), (outcome) =>
+          Effect.sync(() => {
+            if (outcome._tag === "Accepted") answered.push(received)
+          }))
+      })
+
+    const requests = (url: string | undefined) => log.filter((each) => url === undefined || each.url === url)
+
+    const received = (count: number, url?: string): Effect.Effect<ReadonlyArray<ReceivedRequest>> =>
+      Effect.suspend(() => {
+        const so = requests(url)
+        if (so.length >= count) return Effect.succeed(so)
+        const latch = Latch.makeUnsafe(false)
+        waiting.add(latch)
+        return Effect.flatMap(latch.await, () => received(count, url))
+      })
+
+    return Context.make(WebhookSender, WebhookSender.of({ send, refusal })).pipe(
+      Context.add(
+        ScriptedReceivers,
+        ScriptedReceivers.of({
+          script: (url, script) => Effect.sync(() => void scripts.set(url, { script, turn: 0 })),
+          scriptOthers: (script) =>
+            Effect.sync(() => {
+              others = script
+              otherTurn = 0
+            }),
+          requests: (url) => Effect.sync(() => requests(url)),
+          deliveredEvents: (url) =>
+            Effect.sync(() => answered.filter((each) => url === undefined || each.url === url).flatMap((each) => batchOf(each).events)),
+          received
+        })
+      )
+    )
+  }))
+}
+
+const pick = (script: Script, turn: number): Behaviour => typeof script === "function" ? script : script[Math.min(turn, script.length - 1)]!

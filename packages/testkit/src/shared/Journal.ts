@@ -1,0 +1,89 @@
+/** Changes to plain objects, maps, sets and lists that can be taken back: what a rollback needs. */
+
+export class Journal {
+  private readonly steps: Array<() => void> = []
+
+  /** Where we are; `rewindTo` comes back to it. */
+  get mark(): number {
+    return this.steps.length
+  }
+
+  /** Takes back everything since `mark`, newest first. */
+  rewindTo(mark: number): void {
+    while (this.steps.length > mark) this.steps.pop()!()
+  }
+
+  /** What happened is kept. */
+  forget(): void {
+    this.steps.length = 0
+  }
+
+  set<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): void {
+    const before = target[key]
+    if (before === value) return
+    target[key] = value
+    this.steps.push(() => {
+      target[key] = before
+    })
+  }
+
+  put<K, V>(map: Map<K, V>, key: K, value: V): void {
+    const had = map.has(key)
+    const before = map.get(key)
+    map.set(key, value)
+    this.steps.push(() => {
+      if (had) map.set(key, before!)
+      else map.delete(key)
+    })
+  }
+
+  drop<K, V>(map: Map<K, V>, key: K): void {
+    if (!map.has(key)) return
+    const before = map.get(key)!
+    map.delete(key)
+    this.steps.push(() => {
+      map.set(key, before)
+    })
+  }
+
+  add<V>(set: Set<V>, value: V): void {
+    if (set.has(value)) return
+    set.add(value)
+    this.steps.push(() => {
+      set.delete(value)
+    })
+  }
+
+  remove<V>(set: Set<V>, value: V): void {
+    if (!set.delete(value)) return
+    this.steps.push(() => {
+      set.add(value)
+    })
+  }
+
+  insert<V>(list: Array<V>, at: number, value: V): void {
+    list.splice(at, 0, value)
+    this.steps.push(() => {
+      list.splice(at, 1)
+    })
+  }
+
+  take<V>(list: Array<V>, at: number): void {
+    const [before] = list.splice(at, 1)
+    this.steps.push(() => {
+      list.splice(at, 0, before!)
+    })
+  }
+}
+
+/** The first index of a sorted list whose item does not come before what is looked for. */
+export const lowerBound = <V>(list: ReadonlyArray<V>, compare: (item: V) => number): number => {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compare(list[middle]!) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}

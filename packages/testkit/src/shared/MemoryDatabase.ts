@@ -1,0 +1,54 @@
+/** One database in this process: transactions that follow one another, and are undone when they fail. */
+import { Context, Effect, Exit, Layer, Semaphore } from "effect"
+import * as Clock from "effect/Clock"
+import { Journal } from "./Journal.ts"
+
+/** The transaction a fiber is in. Fibers forked inside of one belong to it until it ends. */
+class CurrentTransaction extends Context.Reference<{ open: boolean } | undefined>("@waybill/testkit/shared/CurrentTransaction", {
+  defaultValue: () => undefined
+}) {}
+
+export class MemoryDatabase extends Context.Service<MemoryDatabase, {
+  /** Every change goes through it. */
+  readonly journal: Journal
+  /** One store operation: part of the caller's transaction, or one of its own. `now` is the store's clock. */
+  readonly operate: <A>(work: (now: number) => A) => Effect.Effect<A>
+  /** Several operations as one. Inside another transaction it is a savepoint: a failure takes back this part only. */
+  readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}>()("@waybill/testkit/shared/MemoryDatabase") {
+  static readonly layer = Layer.sync(MemoryDatabase, () => {
+    const journal = new Journal()
+    const turn = Semaphore.makeUnsafe(1)
+
+    const undoing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.suspend(() => {
+        const mark = journal.mark
+        return Effect.onExit(effect, (exit) =>
+          Effect.sync(() => {
+            if (Exit.isFailure(exit)) journal.rewindTo(mark)
+          }))
+      })
+
+    const outermost = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      turn.withPermits(1)(Effect.suspend(() => {
+        const transaction = { open: true }
+        return undoing(Effect.provideService(effect, CurrentTransaction, transaction)).pipe(
+          Effect.onExit(() =>
+            Effect.sync(() => {
+              transaction.open = false
+              journal.forget()
+            })
+          )
+        )
+      }))
+
+    return MemoryDatabase.of({
+      journal,
+      transact: (effect) => Effect.flatMap(CurrentTransaction, (current) => current?.open === true ? undoing(effect) : outermost(effect)),
+      operate: (work) => {
+        const operation = Effect.map(Clock.currentTimeMillis, work)
+        return Effect.flatMap(CurrentTransaction, (current) => current?.open === true ? undoing(operation) : outermost(operation))
+      }
+    })
+  })
+}

@@ -1,0 +1,112 @@
+/** The event log in memory. */
+import {
+  countLimit,
+  EventIdTaken,
+  type EventPosition,
+  maySee,
+  type NewEvent,
+  type PageMark,
+  type PageRequest,
+  type PageRows,
+  type SequenceRequest,
+  TransitEventStore,
+  typeMask,
+  WalkExpired,
+  walkMillis
+} from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"
+
+export const TransitEventStoreMemory = {
+  layer: Layer.effect(
+    TransitEventStore,
+    Effect.gen(function*() {
+      const { journal, operate } = yield* MemoryDatabase
+      const rows = yield* TransitEventTables
+
+      const allocate = (tenantId: string, request: SequenceRequest): number => {
+        const shipment = rows.shipment(tenantId, request.shipmentId)
+        const start = Math.max(shipment.last, request.highestGiven)
+        journal.set(shipment, "last", start + request.needed)
+        if (request.accounts !== undefined) journal.set(shipment, "accounts", request.accounts)
+        return start + 1
+      }
+
+      const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined, now: number): boolean => {
+        const known = rows.of(tenantId).events
+        if (new Set(events.map((each) => each.eventId)).size < events.length || events.some((each) => known.has(each.eventId))) return false
+        rows.writes += 1
+        const stored = events.map((event): EventRow => ({ ...event, storedAt: now, write: rows.writes }))
+        for (const event of stored) rows.store(tenantId, event)
+        rows.fanOut(tenantId, stored, traceparent, now)
+        return true
+      }
+
+      const putMark = (tenantId: string, walkKey: string, mark: PageMark, now: number): void => {
+        const { walks } = rows.of(tenantId)
+        const earlier = mark.page === 2 ? [] : walks.get(walkKey)?.marks ?? []
+        journal.put(walks, walkKey, { marks: new Map([...earlier, [mark.page, { mark, at: now }]]) })
+      }
+
+      const findMark = (tenantId: string, walkKey: string, page: number, now: number): PageMark | undefined =>
+        [...rows.of(tenantId).walks.get(walkKey)?.marks.values() ?? []]
+          .filter(({ at, mark }) => mark.page <= page && at > now - walkMillis)
+          .sort((a, b) => b.mark.page - a.mark.page)[0]?.mark
+
+      return TransitEventStore.of({
+        find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
+        allocate: (tenantId, requests) => operate(() => requests.map((request) => allocate(tenantId, request))),
+        append: (tenantId, events, traceparent) =>
+          Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
+            stored ? Effect.void : Effect.fail(new EventIdTaken())),
+        page: (request) => Effect.flatMap(operate(() => pageOf(rows, request)), (page) => page === undefined ? Effect.fail(new WalkExpired()) : Effect.succeed(page)),
+        putMark: (tenantId, walkKey, mark) => operate((now) => putMark(tenantId, walkKey, mark, now)),
+        findMark: (tenantId, walkKey, page) => operate((now) => findMark(tenantId, walkKey, page, now))
+      })
+    })
+  )
+}
+
+/** `undefined` when the snapshot is none of ours. */
+const pageOf = (rows: TransitEventRows, request: PageRequest): PageRows | undefined => {
+  const { after, limit, skip } = request
+  const snapshot = request.snapshot ?? String(rows.writes)
+  const seen = /^\d{1,15}$/.test(snapshot) ? Number(snapshot) : Infinity
+  if (seen > rows.writes) return undefined
+  const page: Array<EventRow> = []
+  let passed = 0
+  let count = 0
+  for (const event of inOrder(rows, request)) {
+    if (event.write > seen || !admits(request, event)) continue
+    if (request.count) count += 1
+    if (after !== undefined && !comesAfter(event, after, request.filter.order)) continue
+    if (passed < skip) passed += 1
+    else if (page.length < limit) page.push(event)
+    if (request.count ? count > countLimit : page.length >= limit) break
+  }
+  return { rows: page, snapshot, totalCount: request.count && count <= countLimit ? count : null }
+}
+
+/** The visible events of the shipments that are asked for. */
+const inOrder = function*(rows: TransitEventRows, { filter, tenantId, visibility }: PageRequest): Iterable<EventRow> {
+  const { shipmentIds, shipments } = rows.of(tenantId)
+  const wanted = filter.shipmentId === undefined ? shipmentIds : [filter.shipmentId]
+  const turned = filter.order === "desc"
+  for (const shipmentId of turned ? wanted.toReversed() : wanted) {
+    const shipment = shipments.get(shipmentId)
+    if (shipment !== undefined && maySee(visibility, shipment.accounts)) yield* turned ? shipment.events.toReversed() : shipment.events
+  }
+}
+
+const admits = ({ filter }: PageRequest, event: EventRow): boolean =>
+  (filter.eventTypes === undefined || (typeMask(filter.eventTypes) & event.typeBit) !== 0) &&
+  (filter.occurredFrom === undefined || event.occurredAt >= filter.occurredFrom) &&
+  (filter.occurredTo === undefined || event.occurredAt < filter.occurredTo)
+
+const comesAfter = (event: EventRow, position: EventPosition, order: "asc" | "desc"): boolean => {
+  const difference = compareText(event.shipmentId, position.shipmentId) || event.sequence - position.sequence ||
+    compareText(event.eventId, position.eventId)
+  return order === "asc" ? difference > 0 : difference < 0
+}

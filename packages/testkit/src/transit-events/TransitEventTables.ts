@@ -1,0 +1,184 @@
+/** Events by shipment, subscriptions by what they match: the rows behind the memory stores of the event log. */
+import type { NewEvent, PageMark, SubscriptionRecord } from "@waybill/core"
+import { Context, Effect, Layer } from "effect"
+import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { compareText } from "../shared/CodePoints.ts"
+import { type Journal, lowerBound } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+
+export interface EventRow extends NewEvent {
+  readonly storedAt: number
+  /** The write that stored it; a page sees writes up to one of them. */
+  readonly write: number
+}
+
+export interface ShipmentRow {
+  readonly shipmentId: string
+  /** By sequence and id. */
+  readonly events: Array<EventRow>
+  last: number
+  accounts: ReadonlyArray<string>
+}
+
+interface Walk {
+  readonly marks: ReadonlyMap<number, { readonly mark: PageMark; readonly at: number }>
+}
+
+interface TenantEvents {
+  readonly events: Map<string, EventRow>
+  readonly shipments: Map<string, ShipmentRow>
+  /** Sorted. */
+  readonly shipmentIds: Array<string>
+  readonly walks: Map<string, Walk>
+  readonly subscriptions: Map<string, SubscriptionRecord>
+  /** Whose removed ones were. */
+  readonly removed: Map<string, string>
+  /** Matched subscriptions that name shipments, by shipment; the others, by client. */
+  readonly byShipment: Map<string, Set<string>>
+  readonly byClient: Map<string, Set<string>>
+}
+
+export class TransitEventTables
+  extends Context.Service<TransitEventTables, TransitEventRows>()("@waybill/testkit/transit-events/TransitEventTables")
+{
+  static readonly layer = Layer.effect(
+    TransitEventTables,
+    Effect.gen(function*() {
+      const { journal } = yield* MemoryDatabase
+      return new TransitEventRows(journal, yield* LaneTables, yield* AccessTables)
+    })
+  )
+}
+
+export class TransitEventRows {
+  readonly tenants = new Map<string, TenantEvents>()
+  /** Counts writes of events, committed or not. */
+  writes = 0
+  private readonly journal: Journal
+  private readonly lanes: LaneRows
+  private readonly access: AccessRows
+
+  constructor(journal: Journal, lanes: LaneRows, access: AccessRows) {
+    this.journal = journal
+    this.lanes = lanes
+    this.access = access
+  }
+
+  of(tenantId: string): TenantEvents {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = {
+        events: new Map(),
+        shipments: new Map(),
+        shipmentIds: [],
+        walks: new Map(),
+        subscriptions: new Map(),
+        removed: new Map(),
+        byShipment: new Map(),
+        byClient: new Map()
+      }
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
+
+  shipment(tenantId: string, shipmentId: string): ShipmentRow {
+    const own = this.of(tenantId)
+    const known = own.shipments.get(shipmentId)
+    if (known !== undefined) return known
+    const row: ShipmentRow = { shipmentId, events: [], last: 0, accounts: [] }
+    this.journal.put(own.shipments, shipmentId, row)
+    this.journal.insert(own.shipmentIds, lowerBound(own.shipmentIds, (each) => compareText(each, shipmentId)), shipmentId)
+    return row
+  }
+
+  store(tenantId: string, event: EventRow): void {
+    const shipment = this.shipment(tenantId, event.shipmentId)
+    this.journal.put(this.of(tenantId).events, event.eventId, event)
+    const at = lowerBound(shipment.events, (each) => each.sequence - event.sequence || compareText(each.eventId, event.eventId))
+    this.journal.insert(shipment.events, at, event)
+  }
+
+  putSubscription(tenantId: string, record: SubscriptionRecord): void {
+    this.dropSubscription(tenantId, record.id)
+    const own = this.of(tenantId)
+    this.journal.put(own.subscriptions, record.id, record)
+    for (const route of this.routesOf(tenantId, record)) this.journal.add(route, record.id)
+  }
+
+  dropSubscription(tenantId: string, id: string): void {
+    const own = this.of(tenantId)
+    const before = own.subscriptions.get(id)
+    if (before === undefined) return
+    for (const route of this.routesOf(tenantId, before)) this.journal.remove(route, id)
+    this.journal.drop(own.subscriptions, id)
+  }
+
+  private routesOf(tenantId: string, record: SubscriptionRecord): ReadonlyArray<Set<string>> {
+    const { byClient, byShipment } = this.of(tenantId)
+    if (!record.matched) return []
+    if (record.shipmentIds === undefined) return [routeIn(byClient, record.client)]
+    return record.shipmentIds.map((shipmentId) => routeIn(byShipment, shipmentId))
+  }
+
+  /** Queues what was just stored in the lane of every subscription that matches. Costs what matches, not what exists. */
+  fanOut(tenantId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): void {
+    const byShipment = new Map<string, Array<EventRow>>()
+    for (const event of events) {
+      const own = byShipment.get(event.shipmentId)
+      if (own === undefined) byShipment.set(event.shipmentId, [event])
+      else own.push(event)
+    }
+    for (const [shipmentId, own] of byShipment) {
+      for (const subscription of this.matching(tenantId, this.shipment(tenantId, shipmentId))) {
+        this.queue(tenantId, subscription.id, own.filter((event) => (event.typeBit & subscription.typeMask) !== 0), traceparent, now)
+      }
+    }
+  }
+
+  private matching(tenantId: string, shipment: ShipmentRow): ReadonlyArray<SubscriptionRecord> {
+    const { byClient, byShipment, subscriptions } = this.of(tenantId)
+    const audience = this.access.audience(tenantId, shipment.accounts)
+    const named = [...byShipment.get(shipment.shipmentId) ?? []].map((id) => subscriptions.get(id)!).filter((each) => audience.has(each.client))
+    const all = [...audience].flatMap((client) => [...byClient.get(client) ?? []]).map((id) => subscriptions.get(id)!)
+    return [...named, ...all]
+  }
+
+  /** What is stored of these shipments (all there are, when `undefined`) that a subscription's filters and client admit now. */
+  history(tenantId: string, record: SubscriptionRecord, shipmentIds: ReadonlyArray<string> | undefined): ReadonlyArray<EventRow> {
+    const { shipments } = this.of(tenantId)
+    const wanted = shipmentIds ?? record.shipmentIds ?? shipments.keys()
+    const named = record.shipmentIds === undefined ? undefined : new Set(record.shipmentIds)
+    return [...new Set(wanted)].flatMap((shipmentId) => {
+      const shipment = shipments.get(shipmentId)
+      if (shipment === undefined || (named !== undefined && !named.has(shipmentId))) return []
+      if (!this.access.maySee(tenantId, record.client, shipment.accounts)) return []
+      return shipment.events.filter((event) => (event.typeBit & record.typeMask) !== 0)
+    })
+  }
+
+  /** Answers how many were queued; what waits in the lane already is not queued twice. */
+  queue(tenantId: string, laneId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): number {
+    const lane = this.lanes.find(tenantId, laneId)
+    if (lane === undefined) return 0
+    let queued = 0
+    for (const { body, eventId, sequence, shipmentId } of events) {
+      const place = { key: shipmentId, sequence, orderId: eventId }
+      if (this.lanes.waits(lane, place)) continue
+      this.lanes.enqueue(lane, { ...place, payload: body, traceparent })
+      queued += 1
+    }
+    if (queued > 0) this.lanes.arrive(lane, now)
+    return queued
+  }
+}
+
+const routeIn = (routes: Map<string, Set<string>>, name: string): Set<string> => {
+  let route = routes.get(name)
+  if (route === undefined) {
+    route = new Set()
+    routes.set(name, route)
+  }
+  return route
+}

@@ -1,0 +1,3 @@
+import { client } from "../../../client/src/asked.ts"
+
+export const asked = client

@@ -1,0 +1,3 @@
+import type { Invoice } from "../invoices/model/Asked.ts"
+
+export type Asked = Invoice

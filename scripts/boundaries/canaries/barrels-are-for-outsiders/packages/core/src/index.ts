@@ -1,0 +1,2 @@
+export type All = string
+export type Known = string

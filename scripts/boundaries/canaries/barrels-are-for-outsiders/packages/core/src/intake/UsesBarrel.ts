@@ -1,0 +1,3 @@
+import type { All } from "../index.ts"
+
+export type Used = All

@@ -1,0 +1,3 @@
+import type { Row } from "../../postgres/src/pickups/Row.ts"
+
+export type Known = Row

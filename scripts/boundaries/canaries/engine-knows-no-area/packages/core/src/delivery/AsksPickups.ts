@@ -1,0 +1,3 @@
+import type { Pickup } from "../pickups/model/Carried.ts"
+
+export type Asked = Pickup

@@ -1,0 +1,3 @@
+import type { PickupService } from "./PickupService.ts"
+
+export type Asked = PickupService

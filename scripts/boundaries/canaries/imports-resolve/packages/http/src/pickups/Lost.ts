@@ -1,0 +1,3 @@
+import { nothing } from "./NotThere.ts"
+
+export const lost = nothing

@@ -1,0 +1,1 @@
+export type PickupCanaryStore = string

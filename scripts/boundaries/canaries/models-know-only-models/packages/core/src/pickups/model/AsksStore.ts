@@ -1,0 +1,3 @@
+import type { PickupCanaryStore } from "../PickupCanaryStore.ts"
+
+export type Asked = PickupCanaryStore

@@ -1,0 +1,3 @@
+import { egg } from "./Egg.ts"
+
+export const chicken = () => egg

@@ -1,0 +1,3 @@
+import { chicken } from "./Chicken.ts"
+
+export const egg = () => chicken

@@ -1,0 +1,3 @@
+import type { Known } from "@waybill/core"
+
+export type Same = Known

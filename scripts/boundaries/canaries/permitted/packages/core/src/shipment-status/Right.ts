@@ -1,0 +1,3 @@
+import type { Left } from "./Left.ts"
+
+export const right: Left = ""

@@ -1,0 +1,4 @@
+import { it } from "@effect/vitest"
+import { expect } from "vitest"
+
+export const suite = [it, expect]

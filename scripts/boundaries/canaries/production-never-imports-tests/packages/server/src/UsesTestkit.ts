@@ -1,0 +1,3 @@
+import { memory } from "@waybill/testkit"
+
+export const used = memory

@@ -1,0 +1,1 @@
+export const memory = 1

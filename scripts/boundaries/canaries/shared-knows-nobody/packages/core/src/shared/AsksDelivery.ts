@@ -1,0 +1,3 @@
+import type { Lane } from "../delivery/model/Shared.ts"
+
+export type Asked = Lane

@@ -1,0 +1,25 @@
+// npm run gaps: docs/spec-gaps.md and the code name the same open points. A point is `SPEC-GAP-<id>` in code and tests,
+// and a row whose first column is the id in the table.
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..")
+const page = "docs/spec-gaps.md"
+
+const listed = readFileSync(join(root, page), "utf8").split("\n").flatMap((line) => /^\|\s*`?([A-Z]+\d+[a-z]?)`?\s*\|/.exec(line)?.[1] ?? [])
+const mentioned = new Map()
+for (const file of globSync("packages/*/{src,test}/**/*.ts", { cwd: root })) {
+  for (const [, id] of readFileSync(join(root, file), "utf8").matchAll(/\bSPEC-GAP-([A-Z]+\d+[a-z]?)\b/g)) mentioned.set(id, file)
+}
+
+const complaints = [
+  ...listed.filter((id, at) => listed.indexOf(id) !== at).map((id) => `${page} lists ${id} twice`),
+  ...[...mentioned].filter(([id]) => !listed.includes(id)).map(([id, file]) => `${file} mentions SPEC-GAP-${id}, which ${page} does not list`),
+  ...listed.filter((id) => !mentioned.has(id)).map((id) => `${page} lists ${id}, but no source and no test mentions SPEC-GAP-${id}`)
+]
+if (complaints.length > 0) {
+  console.error(complaints.join("\n"))
+  process.exit(1)
+}
+console.log(`${listed.length} open points, each with its place in the code`)

@@ -1,0 +1,109 @@
+// Runs on Node 20 and without dependencies: this is what a fresh clone starts with.
+import { spawn, spawnSync } from "node:child_process"
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
+import { constants } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const node = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
+
+/** Installs what package-lock.json asks for, unless it is there already. Whoever comes second waits for the first. */
+export async function install() {
+  while (!isInstalled()) {
+    const release = takeLock(join(root, ".install.lock"))
+    if (release === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      continue
+    }
+    try {
+      if (!isInstalled()) npmCi()
+    } finally {
+      release()
+    }
+  }
+}
+
+/** npm writes its own record when an installation is complete; it must name every package of the lock file. */
+function isInstalled() {
+  const read = (file) => JSON.parse(readFileSync(join(root, file), "utf8")).packages
+  try {
+    const installed = read("node_modules/.package-lock.json")
+    return existsSync(node) && Object.entries(read("package-lock.json")).every(([path, wanted]) =>
+      !path.startsWith("node_modules/") || wanted.optional || (path in installed && installed[path].version === wanted.version))
+  } catch {
+    return false
+  }
+}
+
+function npmCi() {
+  console.error("Installing dependencies (npm ci), once. This takes a minute or so …")
+  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev", "--include=optional"]
+  const npm = process.env.npm_execpath
+  const result = npm?.endsWith("js")
+    ? spawnSync(process.execPath, [npm, ...args], { cwd: root, encoding: "utf8" })
+    : spawnSync("npm", args, { cwd: root, encoding: "utf8" })
+  if (result.status === 0 && isInstalled()) return
+  console.error([result.error?.message, result.stdout, result.stderr].filter(Boolean).join("\n"))
+  console.error(result.status === 0
+    ? `The installation left no ${node}. Are install scripts switched off (npm config get ignore-scripts)?`
+    : "The installation failed. What npm said stands above.")
+  process.exit(1)
+}
+
+/** @returns a function that gives the lock back, or undefined while a living process holds it */
+function takeLock(path) {
+  try {
+    const file = openSync(path, "wx")
+    writeSync(file, String(process.pid))
+    closeSync(file)
+    return () => rmSync(path, { force: true })
+  } catch (error) {
+    if (error.code !== "EEXIST") return () => {}
+  }
+  if (!isHeld(path)) rmSync(path, { force: true })
+  return undefined
+}
+
+function isHeld(path) {
+  try {
+    process.kill(Number(readFileSync(path, "utf8")), 0)
+    return true
+  } catch (error) {
+    return error.code === "EPERM"
+  }
+}
+
+/** Runs a program on the Node that the workspace pins, as if it stood in this process's place. */
+export function runOnPinnedNode(args) {
+  const preload = pathToFileURL(join(root, "scripts/end-with-launcher.mjs"))
+  const child = spawn(node, [`--import=${preload}`, ...args], {
+    cwd: root,
+    env: { ...process.env, WAYBILL_LAUNCHER: String(process.pid) },
+    stdio: ["inherit", "inherit", "inherit", "ipc"]
+  })
+  const forward = (signal) => child.kill(signal)
+  process.on("SIGTERM", forward)
+  process.on("SIGHUP", forward)
+  // a terminal sends Ctrl-C to both; they only have to be told when there is none
+  process.on("SIGINT", process.stdin.isTTY ? () => {} : forward)
+  endWhenNpmIsGone(child)
+  child.on("error", (error) => {
+    console.error(error.message)
+    process.exit(1)
+  })
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
+}
+
+/** `kill -9` on npm reaches nobody below it, and a server left alone would keep its port and its database. */
+function endWhenNpmIsGone(child) {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const npm = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === npm) return
+    clearInterval(watch)
+    child.kill("SIGTERM")
+    setTimeout(() => child.kill("SIGKILL"), 5_000)
+  }, 250)
+}

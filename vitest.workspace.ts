@@ -1,0 +1,19 @@
+import { defineConfig } from "vitest/config"
+
+const shared = { extends: "./vitest.shared.ts" } as const
+
+/** Projects that ask for it get `inject("pgUrl")`: one Postgres for the whole run, see vitest.postgres.ts. */
+const postgres = { globalSetup: ["../../vitest.postgres.ts"], testTimeout: 30_000, hookTimeout: 60_000 }
+
+export default defineConfig({
+  test: {
+    projects: [
+      { ...shared, test: { name: "core", root: "./packages/core" } },
+      { ...shared, test: { name: "http", root: "./packages/http" } },
+      { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres } },
+      { ...shared, test: { name: "testkit", root: "./packages/testkit" } },
+      { ...shared, test: { name: "client", root: "./packages/client" } },
+      { ...shared, test: { name: "server", root: "./packages/server", ...postgres } }
+    ]
+  }
+})
