@@ -1,1 +1,7 @@
-export {}
+export * from "./StorageMemory.ts"
+export * from "./TestWaybill.ts"
+export * from "./delivery/FaultyQueue.ts"
+export * from "./delivery/HmacNode.ts"
+export * from "./delivery/SealerNode.ts"
+export * from "./delivery/WebhookSenderScripted.ts"
+export * from "./transit-events/TransitEventSamples.ts"

@@ -13,7 +13,7 @@ import type { DeliveryState } from "./model/DeliveryState.ts"
 import type { Envelope } from "./model/Envelope.ts"
 import type { SealedVersion } from "./SecretStore.ts"
 
-/** `active` sends; `paused` holds what comes; `inactive` holds what was there, and its owner queues nothing more. */
+/** `active` sends; `paused` holds what comes; `inactive` holds what was there, and its owner queues nothing more. SPEC-GAP-D9 */
 export type LaneState = "active" | "paused" | "inactive"
 
 /** What an area says of a lane. The lane's id is the subscription's. */

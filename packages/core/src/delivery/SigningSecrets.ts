@@ -110,7 +110,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
   )
 }
 
-/** The fault of naming a secret that does not exist, or not for this caller. */
+/** The fault of naming a secret that does not exist, or not for this caller. SPEC-GAP-D20 */
 export const unknownSecret = (hmacSecretId: string): InvalidInput =>
   InvalidInput.of(
     fault(["hmacSecretId"], `No secret ${hmacSecretId} is registered for you. Ask the operator to register it.`, "unknown_reference")

@@ -66,17 +66,17 @@ export interface PageMark {
   readonly totalCount: number | null
 }
 
-/** Beyond this many results a total is unknown. */
+/** Beyond this many results a total is unknown. SPEC-GAP-D18 */
 export const countLimit = 100_000
 
-/** How long the pages of a walk hold still. */
+/** How long the pages of a walk hold still. SPEC-GAP-D19 */
 export const walkMillis = 30 * 60_000
 
 export class TransitEventStore extends Context.Service<TransitEventStore, {
   /** Those of the ids that are stored. */
   readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**
-   * Locks the shipments until the transaction ends and answers, request by request, the first number assigned. Numbers of
+   * SPEC-GAP-D16: locks the shipments until the transaction ends and answers, request by request, the first number assigned. Numbers of
    * a transaction that is rolled back are given out again, so a shipment's sequence has no gaps.
    */
   readonly allocate: (tenantId: string, requests: ReadonlyArray<SequenceRequest>) => Effect.Effect<ReadonlyArray<number>, StorageError>

@@ -28,7 +28,7 @@ export interface StoredSubscription {
 }
 
 export interface ReplayRequest {
-  /** Instants the service stored the events at: from inclusive, to exclusive. */
+  /** Instants the service stored the events at: from inclusive, to exclusive. SPEC-GAP-D22 */
   readonly from: number
   readonly to: number | undefined
   readonly shipmentIds: ReadonlyArray<string> | undefined
@@ -36,7 +36,7 @@ export interface ReplayRequest {
 
 export class TransitSubscriptionStore extends Context.Service<TransitSubscriptionStore, {
   /**
-   * Stores it and matches it from now on; its lane is open already. When it names shipments, every earlier event of
+   * Stores it and matches it from now on; its lane is open already. SPEC-GAP-D13: when it names shipments, every earlier event of
    * them that its client may see is queued first; events being published at that moment are neither missed nor doubled.
    */
   readonly insert: (tenantId: string, record: SubscriptionRecord) => Effect.Effect<void, StorageError>

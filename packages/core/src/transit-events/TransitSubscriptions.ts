@@ -61,7 +61,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   readonly get: (principal: Principal, id: string) => Effect.Effect<TransitSubscription, SubscriptionNotFound | NotPermitted | StorageError>
   /** JSON merge patch (RFC 7396): only members that are named change; `null` takes filters or delivery back to the default. */
   readonly patch: (principal: Principal, id: string, patch: unknown) => Effect.Effect<TransitSubscription, SubscriptionNotFound | Failure>
-  /** Deliveries stop at once and what waits is cleared. Removing again succeeds. */
+  /** Deliveries stop at once and what waits is cleared. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
   /** For operators: sends history again, as new deliveries of the same events. Answers how many events were queued. */
   readonly replay: (tenantId: string, id: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
@@ -208,7 +208,7 @@ const decodePatched = decodeInput(PatchedSubscription, { closed: true })
 const decodeQuery = decodeInput(SubscriptionQuery, { closed: true })
 const decodeReplay = decodeInput(ReplayCall, { closed: true })
 
-/** A merge patch names only members that exist; what remains after merging is checked again as a whole. */
+/** SPEC-GAP-D10: a merge patch names only members that exist; what remains after merging is checked again as a whole. */
 const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
   if (!isObject(input)) return Effect.fail(InvalidInput.of(fault([], "A merge patch is a JSON object.")))
   if (nestsDeeperThan(input, maxDepth)) return Effect.fail(InvalidInput.of(fault([], "The patch nests too deep.", "out_of_bounds")))

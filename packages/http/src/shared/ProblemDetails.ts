@@ -59,7 +59,7 @@ export const detailsOf = (problem: Problem, instance: string): ProblemDetails =>
 })
 
 /** A caller's own member names stand in pointers, and may be as long as the body. */
-const bounded = (fault: ProblemFault): ProblemFault => ({
+export const bounded = (fault: ProblemFault): ProblemFault => ({
   ...fault,
   detail: cut(fault.detail, 4096),
   ...(fault.pointer === undefined ? {} : { pointer: cut(fault.pointer, 1024) })

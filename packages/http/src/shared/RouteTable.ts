@@ -67,7 +67,9 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
         const params = paramsOf(pattern, segments)
         if (params !== undefined) return { _tag: "Place", place: pattern.place, params }
       }
-      return plain.get(`/${segments.join("/")}`) ?? nowhere(path, true)
+      // a slash that came encoded is part of a name, never a boundary
+      const exact = segments.some((segment) => segment.includes("/")) ? undefined : plain.get(`/${segments.join("/")}`)
+      return exact ?? nowhere(path, true)
     }
   }
 }

@@ -93,7 +93,7 @@ export class Attempt implements Exchange {
   }
 
   onResponseError(_: unknown, error: Error & { readonly code?: string }): void {
-    if (error instanceof ConnectFailure) this.#fail(error.failure, connectDetails[error.failure] ?? "No connection to the receiver came about.")
+    if (error instanceof ConnectFailure) this.#fail(error.failure, connectDetail(error))
     else if (error.code === "UND_ERR_HEADERS_OVERFLOW") this.#fail("response_too_large", "The receiver's answer has too many headers.")
     else if (this.#started) this.#fail("protocol", "The receiver broke off, or what it sent is not HTTP.")
     else this.#fail("protocol", "The request could not be written. Check the subscription's headers.")
@@ -122,10 +122,15 @@ export class Attempt implements Exchange {
 
 const expire = (attempt: Attempt): void => attempt.expire()
 
-const connectDetails: { readonly [failure in AttemptFailure]?: string } = {
-  address_not_allowed: addressNotAllowed,
-  dns: "The receiver's name could not be resolved.",
-  connect_refused: "The receiver refused the connection.",
-  connect_timeout: "No connection to the receiver came about in time.",
-  tls: "No secure connection: check the receiver's certificate and TLS settings."
+const connectDetail = ({ certificateFault, failure }: ConnectFailure): string => {
+  switch (failure) {
+    case "address_not_allowed":
+      return addressNotAllowed
+    case "dns":
+      return "The receiver's name could not be resolved."
+    case "tls":
+      return `No secure connection: check the receiver's certificate and TLS settings${certificateFault === undefined ? "" : ` (${certificateFault})`}.`
+    default:
+      return "No connection to the receiver came about."
+  }
 }

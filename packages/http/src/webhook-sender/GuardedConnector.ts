@@ -1,4 +1,5 @@
 /** Opens connections, and only to addresses that were vetted: resolves the name itself and connects to what it resolved. */
+import { Predicate } from "effect"
 import { lookup as dnsLookup } from "node:dns/promises"
 import { connect as connectTcp, isIP, type LookupFunction, Socket } from "node:net"
 import { connect as connectTls, createSecureContext, getCACertificates } from "node:tls"
@@ -18,12 +19,18 @@ export interface Endpoint {
 /** Starts connecting at once; `done` is called exactly once, with a `ConnectFailure` or without anything. */
 export type GuardedConnector = (endpoint: Endpoint, done: (failure: ConnectFailure | undefined) => void) => Socket
 
-/** No connection, and which kind of no. Carries no text of its own: what went wrong inside stays inside. */
+/** No connection, and which kind of no. What else the operating system said stays in `cause`: it may name what is inside. */
 export class ConnectFailure extends Error {
   readonly failure: AttemptFailure
   constructor(failure: AttemptFailure, cause?: unknown) {
     super(failure, { cause })
     this.failure = failure
+  }
+
+  /** OpenSSL's word for what is wrong with a certificate, such as `CERT_HAS_EXPIRED`. */
+  get certificateFault(): string | undefined {
+    const code = Predicate.hasProperty(this.cause, "code") ? String(this.cause.code) : ""
+    return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_|ERR_TLS_CERT_)[A-Z_]+$/.test(code) ? code : undefined
   }
 }
 

@@ -14,7 +14,7 @@ export const body = new TextEncoder().encode(`{"proNumber":"123"}`)
 const deadlineMillis = 10_000
 
 /** Long enough to get going and short enough to wait for. */
-export const shortDeadline = { deadlineMillis: 200 }
+export const shortDeadline = { deadlineMillis: 300 }
 
 export const send = (url: string, request: Partial<WebhookRequest> = {}): Effect.Effect<AttemptOutcome, never, WebhookSender> =>
   Effect.flatMap(WebhookSender, (sender) =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type AddressInfo, createServer } from "node:net"
+import { networkInterfaces } from "node:os"
 import { WebhookSender } from "@waybill/core"
 import { addressNotAllowed, publicOnly } from "../../src/webhook-sender/AddressGuard.ts"
 import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"
@@ -95,6 +96,15 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.lengthOf(receiver.sockets, 1)
       assert.include(receiver.requests[0]!.head, `host: receiver.corp.example:${receiver.port}`)
     }))
+
+  const hasIpv6 = Object.values(networkInterfaces()).flat().some((of) => of?.address === "::1")
+
+  it.live.skipIf(!hasIpv6)("sends to a literal IPv6 address that was opened", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { address: "::1" })
+      assert.strictEqual(summary(yield* send(`http://[0:0:0:0:0:0:0:1]:${receiver.port}/`)), "Accepted 200")
+      assert.include(receiver.requests[0]!.head, `host: [::1]:${receiver.port}`)
+    }).pipe(Effect.provide(loopbackSender({ egress: allowing("::1") }))))
 
   it.live("refuses a name when any of its addresses is not allowed", () =>
     Effect.gen(function*() {

@@ -123,7 +123,7 @@ describe("WebhookSenderHttp and its connections", () => {
       const receiver = yield* makeReceiver(undefined, { silent: true })
       const url = `https://127.0.0.1:${receiver.port}/`
       const outcomes = yield* Effect.all(
-        [send(url, shortDeadline), send(url, { deadlineMillis: 400 }), send(url, { deadlineMillis: 100 })],
+        [send(url, shortDeadline), send(url, { deadlineMillis: 1000 }), send(url, { deadlineMillis: 100 })],
         { concurrency: 3 }
       )
       assert.deepStrictEqual(outcomes.map(summary), ["connect_timeout", "connect_timeout", "timeout"])

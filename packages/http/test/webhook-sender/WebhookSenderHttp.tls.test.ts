@@ -61,17 +61,23 @@ describe("WebhookSenderHttp and TLS", () => {
     Effect.gen(function*() {
       const hosts = ["receiver.example"]
       const stranger = makeCertificate({ name: "Somebody else" })
+      const impostor = makeCertificate({ name: authority.name })
       const certificates = {
-        selfSigned: makeCertificate({ name: "receiver", hosts }),
-        expired: makeCertificate({ name: "receiver", hosts, issuer: authority, expired: true }),
-        unknownAuthority: makeCertificate({ name: "receiver", hosts, issuer: stranger }),
-        sameNameAsOurAuthority: makeCertificate({ name: "receiver", hosts, issuer: makeCertificate({ name: authority.name }) })
+        DEPTH_ZERO_SELF_SIGNED_CERT: makeCertificate({ name: "receiver", hosts }),
+        CERT_HAS_EXPIRED: makeCertificate({ name: "receiver", hosts, issuer: authority, expired: true }),
+        UNABLE_TO_VERIFY_LEAF_SIGNATURE: makeCertificate({ name: "receiver", hosts, issuer: stranger }),
+        CERT_SIGNATURE_FAILURE: makeCertificate({ name: "receiver", hosts, issuer: impostor }),
+        ERR_TLS_CERT_ALTNAME_INVALID: makeCertificate({ name: "receiver", hosts: ["other.example"], issuer: authority })
       }
-      for (const [what, tls] of Object.entries(certificates)) {
+      for (const [fault, tls] of Object.entries(certificates)) {
         const receiver = yield* makeReceiver(undefined, { tls })
         const outcome = yield* send(`https://receiver.example:${receiver.port}/`)
-        assert.strictEqual(summary(outcome), "tls", what)
-        assert.lengthOf(receiver.requests, 0, what)
+        assert.deepStrictEqual(outcome, {
+          _tag: "Failed",
+          failure: "tls",
+          detail: `No secure connection: check the receiver's certificate and TLS settings (${fault}).`
+        })
+        assert.lengthOf(receiver.requests, 0, fault)
       }
     }).pipe(Effect.provide(trusting())))
 

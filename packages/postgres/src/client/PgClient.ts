@@ -238,6 +238,8 @@ const transactions = (
       }),
     begin: (connection, statement) => unlessHosted(connection, send(connection, statement ?? "BEGIN")),
     commit: (connection) => unlessHosted(connection, commit(connection)),
+    // over already; but pg has not yet read so, and would give the connection up as one inside a transaction
+    onCommitFailure: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
     rollback: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
     savepoint: (connection, depth) => send(connection, `SAVEPOINT waybill_${depth}`),
     rollbackSavepoint: (connection, depth) =>

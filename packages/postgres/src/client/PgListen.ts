@@ -1,5 +1,6 @@
 /** Notifications of one channel, over a connection of their own that comes back by itself. */
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -18,14 +19,18 @@ import { connectionLost, sqlError } from "./PgErrors.ts"
  *
  * @stability unstable
  */
-export const listenOn = (connect: () => pg.Client, channel: string): Stream.Stream<string, SqlError> =>
+export const listenOn = (
+  connect: () => pg.Client,
+  channel: string,
+  pulse: Pulse = defaultPulse
+): Stream.Stream<string, SqlError> =>
   Stream.callback<string, SqlError>((queue) => {
     let failures = 0
     const ready = () => {
       failures = 0
       Queue.offerUnsafe(queue, "")
     }
-    const session = Effect.scoped(hear(connect, channel, ready, (payload) => Queue.offerUnsafe(queue, payload)))
+    const session = Effect.scoped(hear(connect, channel, pulse, ready, (payload) => Queue.offerUnsafe(queue, payload)))
     return session.pipe(
       Effect.catch((error) =>
         error.isRetryable
@@ -39,14 +44,19 @@ export const listenOn = (connect: () => pg.Client, channel: string): Stream.Stre
 
 const backoffMs = (failures: number): number => Math.min(5000, 100 * 2 ** Math.min(failures, 10))
 
-/** A dead peer is noticed within these two. */
-const heartbeat = "30 seconds"
-const heartbeatDeadline = "10 seconds"
+/** How often the connection is asked whether it lives, and how long it has to answer. */
+interface Pulse {
+  readonly every: Duration.Input
+  readonly deadline: Duration.Input
+}
+
+const defaultPulse: Pulse = { every: "30 seconds", deadline: "10 seconds" }
 
 /** Listens until the connection is lost. */
 const hear = (
   connect: () => pg.Client,
   channel: string,
+  pulse: Pulse,
   ready: () => void,
   onPayload: (payload: string) => void
 ): Effect.Effect<never, SqlError, Scope.Scope> =>
@@ -61,18 +71,16 @@ const hear = (
       Deferred.doneUnsafe(lost, Effect.fail(connectionLost("The listening connection was lost", "listen", cause)))
     client.on("error", fail)
     client.on("end", () => fail(new Error("Connection terminated")))
-    client.on("notification", (message) => {
-      if (message.channel === channel) onPayload(message.payload ?? "")
-    })
+    client.on("notification", (message) => onPayload(message.payload ?? ""))
     yield* attempt(() => client.connect())
     yield* attempt(() => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
     ready()
     const beat = attempt(() => client.query("SELECT 1")).pipe(
       Effect.timeoutOrElse({
-        duration: heartbeatDeadline,
+        duration: pulse.deadline,
         orElse: () => Effect.fail(connectionLost("The listening connection does not answer", "listen"))
       }),
-      Effect.delay(heartbeat),
+      Effect.delay(pulse.every),
       Effect.forever
     )
     return yield* Effect.raceFirst(Deferred.await(lost), beat)

@@ -95,8 +95,7 @@ class TakenClient {
         if (!error) return resume(Effect.succeed(result))
         const failure = sqlError(error, "execute")
         if (failure.reason._tag === "ConnectionError") this.lost ??= failure
-        // pg reports an error before it has read that the server is ready again
-        process.nextTick(() => resume(Effect.fail(failure)))
+        resume(Effect.fail(failure))
       }
       const client = this.client as unknown as CallbackClient
       client.query(query, answer)

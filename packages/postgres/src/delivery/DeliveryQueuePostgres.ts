@@ -170,31 +170,25 @@ interface ReadLane {
 
 /** The first row of a lane describes it; every row that has a key is an entry. */
 const lanesOf = (rows: ReadonlyArray<Row>, request: ClaimRequest): ReadonlyArray<ReadLane> => {
-  const lanes = new Map<string, ReadLane>()
+  const lanes = new Map<string, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry> }>()
   for (const row of rows) {
-    const laneId = row[0] as string
-    let read = lanes.get(laneId)
-    if (read === undefined) {
-      const head = rows.length === 1 || row[1] !== null ? row : rows.find((each) => each[0] === laneId && each[1] !== null)!
-      read = laneOf(laneId, head, request)
-      lanes.set(laneId, read)
-    }
-    if (row[8] !== null) (read.lane.waiting as Array<ClaimedEntry>).push(entryOf(row))
+    if (row[1] === null) continue
+    lanes.set(row[0] as string, { read: laneOf(row[0] as string, row), found: (row[12] as number | null) ?? 0, entries: [] })
   }
-  return [...lanes.values()].map((read) => {
-    const offered = read.lane.waiting.length
-    const found = countOf(rows, read.lane.laneId)
-    return { ...read, lane: { ...read.lane, more: offered < found || found >= read.lane.policy.batchMaxSize * request.deliveriesPerLane } }
-  })
+  for (const row of rows) {
+    if (row[8] !== null) lanes.get(row[0] as string)!.entries.push(entryOf(row))
+  }
+  return [...lanes.values()].map(({ entries, found, read }) => ({
+    ...read,
+    lane: {
+      ...read.lane,
+      waiting: entries,
+      more: entries.length < found || found >= read.lane.policy.batchMaxSize * request.deliveriesPerLane
+    }
+  }))
 }
 
-/** How many entries the statement looked at for a lane, handed out or not. */
-const countOf = (rows: ReadonlyArray<Row>, laneId: string): number => {
-  const row = rows.find((each) => each[0] === laneId && each[12] !== null)
-  return row === undefined ? 0 : row[12] as number
-}
-
-const laneOf = (laneId: string, row: Row, _request: ClaimRequest): ReadLane => {
+const laneOf = (laneId: string, row: Row): ReadLane => {
   const [endpointUrl, hmacSecretId, open, close] = row[1] as [string, string, string, string]
   const [token, arrivals, maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute, failures] =
     row[2] as [number, number, number, number, number, number, number, number]

@@ -150,7 +150,7 @@ SELECT o.lane_id,
          o.lease_token, o.arrivals, o.max_attempts, o.initial_backoff_seconds, o.max_backoff_seconds, o.batch_max_size,
          o.rate_limit_per_minute, o.breaker_failures
        ]::int8[] END AS numbers,
-       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.rate_mark, o.breaker_open_until, ${epoch("now()")}] END AS instants,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.rate_mark, o.breaker_open_until, floor(${epoch("now()")})] END AS instants,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.sealed END AS sealed,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.signs_until END AS signs_until,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.body_signature END AS body_signature,

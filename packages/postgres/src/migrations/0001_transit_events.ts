@@ -103,7 +103,7 @@ CREATE INDEX transit_events_recorded ON ${schema}.transit_events USING brin (rec
 
 -- which Postgres the xids above belong to: in another one, after a restore, they mean nothing and are reset
 CREATE TABLE ${schema}.cluster (
-  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   system_identifier text NOT NULL
 );
 

@@ -12,7 +12,7 @@ export const forgetForeignSnapshots = Effect.fn("forgetForeignSnapshots")(functi
     if (known?.[0] === systemIdentifier) return
     yield* sql.bulk(
       `INSERT INTO ${schema}.cluster (system_identifier) VALUES ($1)
-       ON CONFLICT (only) DO UPDATE SET system_identifier = EXCLUDED.system_identifier`,
+       ON CONFLICT (singleton) DO UPDATE SET system_identifier = EXCLUDED.system_identifier`,
       [systemIdentifier]
     )
     // 3 is the oldest ordinary id: in the past of every snapshot

@@ -72,7 +72,14 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     ["bool", boolArray, []],
     ["uuid", uuidArray, ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]]
   ]
-  it.effect.each(corners)("carries the corners of %s", ([type, make, elements]) => both(make, type)({ elements }))
+  it.effect.each(corners)("carries the corners of %s, also where rows arrive as text", ([type, make, elements]) =>
+    Effect.gen(function*() {
+      yield* both(make, type)({ elements })
+      const sql = yield* PgClient.PgClient
+      const row = yield* hosted(sql, `SELECT $1::${type}[], ($1::${type}[])[1]`, [make(elements)])
+      assert.deepStrictEqual(comparable(row?.[0] as Array<unknown>), comparable(elements))
+      assert.deepStrictEqual(comparable([row?.[1]]), comparable([elements[0] ?? null]))
+    }))
 
   it.effect("decodes each column to what its type promises, as binary and as text alike", () =>
     Effect.gen(function*() {
@@ -93,7 +100,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
         Date.UTC(2026, 0, 2, 1, 4, 5, 678), -1, "2026-01-02", null, null, 4294967295,
         ["2026-01-01", "0044-03-15 BC", null], ["{\"x\": 1}"], []
       ])
-      assert.deepStrictEqual(yield* hosted(sql, statement), row)
+      assert.deepStrictEqual(yield* hosted(sql, statement, []), row)
     }))
 
   it.effect("mixes arrays, scalars and bytes, prepared from the second time on", () =>
@@ -175,12 +182,12 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
 })
 
 /** The same through a plain pg client, which reads text only. */
-const hosted = Effect.fnUntraced(function*(sql: PgClient.PgClient, statement: string) {
+const hosted = Effect.fnUntraced(function*(sql: PgClient.PgClient, statement: string, values: ReadonlyArray<PgArray>) {
   const client = yield* Effect.acquireRelease(
     Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
     (client) => Effect.promise(() => client.end())
   )
   yield* Effect.promise(() => client.query("BEGIN"))
-  const [row] = yield* sql.joined(client)(bulk(sql, statement, []))
+  const [row] = yield* sql.joined(client)(bulk(sql, statement, values))
   return row
 })

@@ -1,6 +1,7 @@
 /** What the tests of the client share: pools on the test's Postgres, tables that vanish, and a way to kill connections. */
 import { inject } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
+import { connect, createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
 
@@ -48,3 +49,48 @@ export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
     Effect.flatMap((isSo) => isSo ? Effect.void : Effect.fail("not yet" as const)),
     Effect.retry({ times: 100, while: (error) => error === "not yet", schedule: Schedule.spaced("50 millis") })
   )
+
+/** A door before the test's Postgres that can be shut and opened again. */
+export const proxy = Effect.gen(function*() {
+  const target = new URL(inject("pgUrl"))
+  const sockets = new Set<Socket>()
+  const track = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket))
+  }
+  let server: Server | undefined
+  let port = 0
+  const start = (answer: (inside: Socket) => void) =>
+    Effect.promise(() =>
+      new Promise<void>((done) => {
+        server = createServer((inside) => {
+          track(inside)
+          answer(inside)
+        }).listen(port, "127.0.0.1", () => {
+          port = (server?.address() as { port: number }).port
+          done()
+        })
+      })
+    )
+  const open = start((inside) => {
+    const outside = connect(Number(target.port || 5432), target.hostname)
+    track(outside)
+    inside.pipe(outside).pipe(inside)
+    inside.on("close", () => outside.destroy())
+    outside.on("close", () => inside.destroy())
+  })
+  const refuseNew = () => void server?.close()
+  const shut = () => {
+    refuseNew()
+    for (const socket of sockets) socket.destroy()
+  }
+  /** Lets nothing through any more, without a word to either side. */
+  const freeze = () => {
+    for (const socket of sockets) socket.unpipe().pause()
+  }
+  yield* open
+  yield* Effect.addFinalizer(() => Effect.sync(shut))
+  const url = new URL(target)
+  Object.assign(url, { hostname: "127.0.0.1", port: String(port) })
+  return { url: Redacted.make(url.href), open, openAndSayNothing: start(() => {}), refuseNew, shut, freeze }
+})

@@ -1,10 +1,9 @@
 import { assert, describe, inject, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Redacted } from "effect"
+import { Duration, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { connect, createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { activity, administer, pool, table, terminate } from "./database.ts"
+import { activity, administer, pool, proxy, table, terminate } from "./database.ts"
 
 const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`).pipe(
   Effect.map(([row]) => row?.pid ?? 0)
@@ -201,45 +200,4 @@ describe("a server that is away for a while", () => {
         assert.isAtLeast(Duration.toMillis(waited), 190)
       }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
     }))
-})
-
-/** A door before the test's Postgres that can be shut and opened again. */
-const proxy = Effect.gen(function*() {
-  const target = new URL(inject("pgUrl"))
-  const sockets = new Set<Socket>()
-  const track = (socket: Socket) => {
-    sockets.add(socket)
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket))
-  }
-  let server: Server | undefined
-  let port = 0
-  const start = (answer: (inside: Socket) => void) =>
-    Effect.promise(() =>
-      new Promise<void>((done) => {
-        server = createServer((inside) => {
-          track(inside)
-          answer(inside)
-        }).listen(port, "127.0.0.1", () => {
-          port = (server?.address() as { port: number }).port
-          done()
-        })
-      })
-    )
-  const open = start((inside) => {
-    const outside = connect(Number(target.port || 5432), target.hostname)
-    track(outside)
-    inside.pipe(outside).pipe(inside)
-    inside.on("close", () => outside.destroy())
-    outside.on("close", () => inside.destroy())
-  })
-  const refuseNew = () => void server?.close()
-  const shut = () => {
-    refuseNew()
-    for (const socket of sockets) socket.destroy()
-  }
-  yield* open
-  yield* Effect.addFinalizer(() => Effect.sync(shut))
-  const url = new URL(target)
-  Object.assign(url, { hostname: "127.0.0.1", port: String(port) })
-  return { url: Redacted.make(url.href), open, openAndSayNothing: start(() => {}), refuseNew, shut }
 })

@@ -1,7 +1,9 @@
 import { assert, describe, inject, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Redacted, Stream } from "effect"
+import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { administer, eventually, pool, terminate } from "./database.ts"
+import { listenOn } from "../../src/client/PgListen.ts"
+import { administer, eventually, pool, proxy, terminate } from "./database.ts"
 
 /** A channel of a test's own, with capitals and a space, which need quotes. */
 const channel = () => `Test ${crypto.randomUUID()}`
@@ -52,6 +54,18 @@ describe("listening to a channel", () => {
         assert.strictEqual(yield* next, `after ${time}`)
       }
     }).pipe(Effect.provide(pool())))
+
+  it.live("notices that nobody answers any more, and comes back", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      const name = channel()
+      const heard = yield* Queue.unbounded<string>()
+      const listening = listenOn(() => new pg.Client(Redacted.value(door.url)), name, { every: "50 millis", deadline: "100 millis" })
+      yield* Effect.forkScoped(Stream.runForEach(listening, (payload) => Queue.offer(heard, payload)))
+      assert.strictEqual(yield* Queue.take(heard), "")
+      door.freeze()
+      assert.strictEqual(yield* Effect.timeout(Queue.take(heard), "5 seconds"), "")
+    }))
 
   it.live("closes its connection when nobody reads any more", () =>
     Effect.gen(function*() {

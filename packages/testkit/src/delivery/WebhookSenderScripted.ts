@@ -35,31 +35,34 @@ export interface ReceivedBatch {
 }
 
 /** Takes the request with any 2xx. */
-export const accept = (status = 200): Behaviour => () => Effect.succeed(AttemptOutcome.Accepted({ status, excerpt: "" }))
+const accept = (status = 200): Behaviour => () => Effect.succeed(AttemptOutcome.Accepted({ status, excerpt: "" }))
 
 /** Answers with a status that is no 2xx. */
-export const fail = (status = 500, options: { readonly retryAfterSeconds?: number } = {}): Behaviour => () => {
+const fail = (status = 500, options: { readonly retryAfterSeconds?: number } = {}): Behaviour => () => {
   const failure = status === 429 ? "http_429" : status >= 500 ? "http_5xx" : status >= 400 ? "http_4xx" : "http_3xx"
   return Effect.succeed(AttemptOutcome.Failed({ failure, status, detail: `The receiver answered ${status}.`, ...options }))
 }
 
 /** Wants nothing more. */
-export const gone: Behaviour = () => Effect.succeed(AttemptOutcome.Gone({ status: 410, excerpt: "" }))
+const gone: Behaviour = () => Effect.succeed(AttemptOutcome.Gone({ status: 410, excerpt: "" }))
 
 /** Nobody listens there. */
-export const refuseConnection: Behaviour = () =>
+const refuse: Behaviour = () =>
   Effect.succeed(AttemptOutcome.Failed({ failure: "connect_refused", detail: "The receiver refused the connection." }))
 
 /** Never answers: the attempt runs into its deadline. */
-export const hang: Behaviour = ({ deadlineMillis }) =>
+const hang: Behaviour = ({ deadlineMillis }) =>
   Effect.as(
     Effect.sleep(deadlineMillis),
     AttemptOutcome.Failed({ failure: "timeout", detail: `The receiver did not answer within ${deadlineMillis / 1000} s.` })
   )
 
 /** Answers after a while, or not before the deadline. */
-export const delay = (millis: number, then: Behaviour = accept()): Behaviour => (request) =>
+const delay = (millis: number, then: Behaviour = accept()): Behaviour => (request) =>
   millis >= request.deadlineMillis ? hang(request) : Effect.andThen(Effect.sleep(millis), then(request))
+
+/** Behaviours to write scripts with. */
+export const Receiver = { accept, fail, gone, refuse, hang, delay }
 
 const decoder = new TextDecoder()
 

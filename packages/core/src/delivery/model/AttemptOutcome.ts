@@ -26,8 +26,8 @@ export type AttemptFailure =
 export type AnswerExcerpt = string
 
 /**
- * - `Accepted`: any 2xx. The receiver took the batch.
- * - `Gone`: 410. The receiver wants nothing more; the subscription is paused.
+ * - `Accepted`: any 2xx. The receiver took the batch. SPEC-GAP-D2
+ * - `Gone`: 410. The receiver wants nothing more; the subscription is paused. SPEC-GAP-D25
  * - `Failed`: no usable answer, or one that asks to come again later. Counts as an attempt.
  * - `Interrupted`: this process stopped before an answer came. The delivery goes out again at once.
  */

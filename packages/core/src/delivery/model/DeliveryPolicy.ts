@@ -20,7 +20,7 @@ export const DeliveryMetadata = Schema.Struct({
 
 /** A delivery policy with every member decided. */
 export interface DeliveryPolicy {
-  /** POSTs in all before a delivery becomes a dead letter. */
+  /** POSTs in all before a delivery becomes a dead letter. SPEC-GAP-D11 */
   readonly maxAttempts: number
   /** Pause before the first retry, in seconds; doubles from there. */
   readonly initialBackoffSeconds: number
@@ -28,7 +28,7 @@ export interface DeliveryPolicy {
   readonly maxBackoffSeconds: number
   /** Most events in one POST. */
   readonly batchMaxSize: number
-  /** Most POSTs in any sixty seconds, retries included. */
+  /** Most POSTs in any sixty seconds, retries included. SPEC-GAP-D21 */
   readonly rateLimitPerMinute: number
 }
 

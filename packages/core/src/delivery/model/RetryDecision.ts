@@ -9,7 +9,7 @@ export type RetryDecision =
  * Doubles the pause after every failed attempt, up to the policy's ceiling.
  *
  * `attempt` counts from 1. `jitter` from 0 to 1 is drawn by the caller and moves the pause by at most a fifth either
- * way, so that deliveries do not march in step. `Retry-After` may lengthen the pause up to the ceiling, never shorten it.
+ * way, so that deliveries do not march in step. SPEC-GAP-D24: `Retry-After` may lengthen the pause up to the ceiling, never shorten it.
  */
 export const decideRetry = (
   policy: DeliveryPolicy,

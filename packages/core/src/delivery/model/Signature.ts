@@ -1,4 +1,4 @@
-/** Standard Webhooks signatures: what is signed, and how the headers read. */
+/** Standard Webhooks signatures: what is signed, and how the headers read. SPEC-GAP-D3 */
 import { Base64 } from "effect/encoding"
 import { Result } from "effect"
 

@@ -8,7 +8,7 @@ import { EventType, eventTypes } from "./EventType.ts"
 export const maxEventPageSize = 500
 export const defaultEventPageSize = 100
 
-/** `order` turns round the whole key: shipmentId, sequence, eventId. */
+/** `order` turns round the whole key: shipmentId, sequence, eventId. SPEC-GAP-D5 */
 export const EventQuery = Schema.Struct({
   shipmentId: Schema.optionalKey(ShipmentId),
   eventTypes: Schema.optionalKey(

@@ -41,7 +41,7 @@ const content = (json: Readonly<Record<string, unknown>>, withSequence: boolean)
   return canonicalText(withSequence ? { ...rest, sequence } : rest)
 }
 
-/** Whether an event handed in again says the same as one that is known. The sequence counts only where both name one. */
+/** SPEC-GAP-D17: whether an event handed in again says the same as one that is known. The sequence counts only where both name one. */
 export const sameContent = (again: Readonly<Record<string, unknown>>, known: Readonly<Record<string, unknown>>): boolean => {
   const withSequence = again["sequence"] !== undefined && known["sequence"] !== undefined
   return content(again, withSequence) === content(known, withSequence)

@@ -69,11 +69,11 @@ const described = {
   shipment: Shipment
 }
 
-/** An event as the service gives it out. Fields it does not know are kept and given out again. */
+/** An event as the service gives it out. Fields it does not know are kept and given out again. SPEC-GAP-D7, SPEC-GAP-D8 */
 export const TransitEvent = Schema.Struct({ eventId: EventId, sequence: Sequence, ...described }).annotate({ identifier: "Event" })
 export type TransitEvent = typeof TransitEvent.Type
 
-/** Who may see the shipment, as the carrier's system says with an event. */
+/** Who may see the shipment from now on, as the carrier's system says with an event; replaces what was said before. SPEC-GAP-D23 */
 export const Parties = Schema.Struct({
   accounts: Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))
 }).annotate({ identifier: "Parties" })

@@ -16,7 +16,7 @@ const EndpointUrl = Schema.String.check(
   Schema.isMaxLength(2048, { message: "endpointUrl has at most 2048 characters." })
 )
 
-/** Both conditions must hold; an absent or empty list means all. */
+/** Both conditions must hold; an absent or empty list means all. SPEC-GAP-D14 */
 export const SubscriptionFilters = Schema.Struct({
   eventTypes: Schema.optionalKey(
     Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))

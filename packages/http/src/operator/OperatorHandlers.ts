@@ -1,0 +1,47 @@
+/** Answers operators' calls from core's use cases. Every call names a tenant, and one that does not exist answers 404. */
+import { ApiKeys, Deliveries, formatInstant, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+import { Effect, Redacted } from "effect"
+import { json, noContent } from "../shared/Answer.ts"
+import type { HandlersOf } from "../shared/Contract.ts"
+import { existingTenant } from "./ExistingTenant.ts"
+import type { OperatorContract } from "./OperatorContract.ts"
+
+export const OperatorHandlers = Effect.gen(function*() {
+  const tenants = yield* Tenants
+  const apiKeys = yield* ApiKeys
+  const secrets = yield* SigningSecrets
+  const deliveries = yield* Deliveries
+  const subscriptions = yield* TransitSubscriptions
+  const within = existingTenant(tenants)
+
+  const handlers: HandlersOf<typeof OperatorContract> = {
+    putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), (tenant) => json(tenant)),
+    createApiKey: ({ body, params: { tenantId } }) =>
+      within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
+    revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),
+    putSecret: ({ body, params: { hmacSecretId, tenantId } }) =>
+      within(
+        tenantId,
+        Effect.map(secrets.put(tenantId, hmacSecretId, body), (put) =>
+          json({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) }))
+      ),
+    listDeliveries: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(deliveries.list(tenantId, query), (page) => json(page))),
+    getDelivery: ({ params: { deliveryId, tenantId } }) =>
+      within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), (delivery) => json(delivery))),
+    retryDelivery: ({ params: { deliveryId, tenantId } }) =>
+      within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
+    getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
+      within(
+        tenantId,
+        Effect.map(deliveries.laneStatus(tenantId, subscriptionId), ({ reason, since, state }) =>
+          json({ subscriptionId, state, reason: reason ?? null, since: formatInstant(since) }))
+      ),
+    recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),
+    replaySubscription: ({ body, params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 })))
+  }
+  return handlers
+})
+
+const accepted = json({}, { status: 202 })

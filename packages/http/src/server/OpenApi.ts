@@ -1,0 +1,158 @@
+/** The OpenAPI 3.1 document of mounted contracts, webhooks included. */
+import { Schema, type JsonSchema } from "effect"
+import type { AnswerSpec, BodySpec, ContractSpec, EndpointSpec, HeaderSpec, MountedContract, WebhookSpec } from "../shared/Contract.ts"
+import { ProblemDetails, problemContentType } from "../shared/ProblemDetails.ts"
+import { jsonMediaTypes } from "../shared/RequestBody.ts"
+
+type Json = { readonly [key: string]: unknown }
+
+export interface OpenApiDocument extends Json {
+  readonly openapi: "3.1.0"
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  readonly webhooks?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+}
+
+export interface OpenApiOperation extends Json {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly tags: ReadonlyArray<string>
+  readonly parameters?: ReadonlyArray<Json>
+  readonly requestBody?: Json
+  readonly responses: Readonly<Record<string, Json>>
+}
+
+export interface OpenApiOptions {
+  readonly version: string
+  readonly publicBaseUrl?: string | undefined
+}
+
+export const openApiOf = (mounted: ReadonlyArray<MountedContract>, options: OpenApiOptions): OpenApiDocument => {
+  const schemas = new Components()
+  schemas.of(ProblemDetails, true)
+  const contracts = mounted.map(({ contract }) => contract)
+  const webhooks = contracts.flatMap((contract) =>
+    Object.entries(contract.webhooks ?? {}).map(([name, webhook]) => [name, { post: webhookOf(name, contract, webhook, schemas) }] as const)
+  )
+  const paths: Record<string, Record<string, OpenApiOperation>> = {}
+  for (const { base, contract } of mounted) {
+    for (const [name, endpoint] of Object.entries(contract.endpoints)) {
+      const path = paths[`${base}${endpoint.path}`] ??= {}
+      path[endpoint.method.toLowerCase()] = operationOf(name, contract, endpoint, schemas)
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: contracts.length === 1 ? `Waybill: ${contracts[0]!.title}` : "Waybill",
+      version: options.version,
+      description: contracts.length === 1 ? contracts[0]!.description : "Freight visibility over the industry's open interfaces."
+    },
+    servers: [{ url: options.publicBaseUrl?.replace(/\/+$/, "") ?? "/" }],
+    security: [{ ApiKey: [] }, { Bearer: [] }],
+    tags: contracts.map(({ area, description }) => ({ name: area, description })),
+    paths,
+    ...(webhooks.length === 0 ? {} : { webhooks: Object.fromEntries(webhooks) }),
+    components: {
+      schemas: schemas.definitions,
+      responses: { Problem: { description: "Refused, and why", content: { [problemContentType]: { schema: { $ref: "#/components/schemas/ProblemDetails" } } } } },
+      securitySchemes: {
+        ApiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key from the operator." },
+        Bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of the identity provider the operator trusts, or an API key." }
+      }
+    }
+  }
+}
+
+/** Schemas as components, each under its identifier. */
+class Components {
+  readonly definitions: Record<string, JsonSchema.JsonSchema> = {}
+
+  /** `closed` says that unknown members are refused, or never sent. */
+  of(schema: Schema.Top, closed: boolean): JsonSchema.JsonSchema {
+    const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: closed ? "error" : "ignore" })
+    for (const [name, definition] of Object.entries(document.definitions)) {
+      const added = inComponents(definition)
+      const before = this.definitions[name]
+      if (before !== undefined && JSON.stringify(before) !== JSON.stringify(added)) {
+        throw new Error(`Two different schemas are called ${name}.`)
+      }
+      this.definitions[name] = added
+    }
+    return inComponents(document.schema)
+  }
+}
+
+const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
+  JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"))
+
+const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpec, schemas: Components): OpenApiOperation => {
+  const parameters = parametersOf(endpoint, schemas)
+  return {
+    operationId: name,
+    tags: [contract.area],
+    summary: endpoint.summary,
+    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+    ...(endpoint.access === "public" ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(endpoint.body === undefined ? {} : { requestBody: bodyOf(endpoint.body, schemas) }),
+    responses: {
+      ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, answerOf(answer, schemas)])),
+      default: { $ref: "#/components/responses/Problem" }
+    }
+  }
+}
+
+const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArray<Json> => [
+  ...[...endpoint.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: endpoint.params?.[name!] ?? "",
+    schema: { type: "string" }
+  })),
+  ...Object.entries(endpoint.query ?? {}).map(([name, parameter]) => ({
+    name,
+    in: "query",
+    required: false,
+    description: parameter.description,
+    schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) },
+    ...(parameter.kind === "list" ? { style: "form", explode: true } : {})
+  }))
+]
+
+const bodyOf = (body: BodySpec, schemas: Components): Json => {
+  const schema = schemas.of(body.schema, body.closed === true)
+  const contentTypes = body.contentTypes ?? jsonMediaTypes
+  return { required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
+}
+
+const answerOf = (answer: AnswerSpec, schemas: Components): Json => ({
+  description: answer.description,
+  ...(answer.headers === undefined ? {} : { headers: headersOf(answer.headers, schemas) }),
+  ...(answer.schema === undefined
+    ? {}
+    : { content: { [answer.contentType ?? "application/json"]: { schema: schemas.of(answer.schema, answer.closed === true) } } })
+})
+
+const headersOf = (headers: Readonly<Record<string, HeaderSpec>>, schemas: Components): Json =>
+  Object.fromEntries(Object.entries(headers).map(([name, { description, schema }]) => [name, { description, schema: schemas.of(schema, true) }]))
+
+const webhookOf = (name: string, contract: ContractSpec, webhook: WebhookSpec, schemas: Components): OpenApiOperation => ({
+  operationId: name,
+  tags: [contract.area],
+  summary: webhook.summary,
+  description: webhook.description,
+  security: [],
+  parameters: Object.entries(webhook.headers).map(([header, { description, required, schema }]) => ({
+    name: header,
+    in: "header",
+    required,
+    description,
+    schema: schemas.of(schema, true)
+  })),
+  requestBody: { required: true, content: { "application/json": { schema: schemas.of(webhook.body, false) } } },
+  responses: Object.fromEntries(Object.entries(webhook.answers).map(([status, answer]) => [status, answerOf(answer, schemas)]))
+})

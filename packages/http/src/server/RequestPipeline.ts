@@ -1,0 +1,169 @@
+/**
+ * What happens to every request: it gets a correlation id, finds its endpoint, shows its credentials, is read, answered,
+ * dressed in headers, counted and logged. Whatever it is, it gets an answer in the shape of the area it was meant for.
+ */
+import { Authenticator, isOperator, NotPermitted, type Principal, UniqueIds } from "@waybill/core"
+import { Cause, Effect, Exit } from "effect"
+import * as Clock from "effect/Clock"
+import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type MountedContract, shapeOf } from "../shared/Contract.ts"
+import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
+import { httpDate } from "../shared/HttpDate.ts"
+import { type Problem, type ProblemShape, problemDetails } from "../shared/ProblemDetails.ts"
+import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
+import { readQuery } from "../shared/QueryText.ts"
+import { badQuery, maxTargetLength, methodNotAllowed, type Refused, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
+import { readBody } from "../shared/RequestBody.ts"
+import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
+import { siteOf, type SiteOptions } from "../shared/Site.ts"
+import { logRequest } from "./AccessLog.ts"
+
+export interface PipelineOptions extends SiteOptions {
+  /** How long a request's body may take to arrive. 60 seconds by default. */
+  readonly bodyTimeoutMillis?: number | undefined
+}
+
+/** Answers any request and never fails. */
+export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+
+/** What becomes known of a request on its way. */
+export interface Exchange {
+  readonly correlationId: string
+  readonly method: string
+  readonly startedAt: number
+  /** Base and path with their placeholders, never what was sent in their place. */
+  template: string
+  area: string | undefined
+  principal: Principal | undefined
+  shape: ProblemShape
+  isParameter: ((name: string) => boolean) | undefined
+}
+
+export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<MountedContract>, options: PipelineOptions) {
+  const authenticator = yield* Authenticator
+  const ids = yield* UniqueIds
+  const table = makeRouteTable(mounted)
+  const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
+
+  const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
+    const { mountPath, path, search } = targetOf(request)
+    if (path.length + search.length > maxTargetLength) return yield* targetTooLong
+    const found = yield* routeOf(table, request.method, path, exchange)
+    if (HttpServerResponse.isHttpServerResponse(found)) return found
+    const { params, route } = found
+    const { endpoint } = route
+    if (endpoint.access !== "public") {
+      const principal = yield* authenticator.authenticate({ method: request.method, url: request.url, headers: request.headers })
+      exchange.principal = principal
+      if (endpoint.access === "operator" && !isOperator(principal)) return yield* new NotPermitted({ needed: "operator" })
+    }
+    const query = readQuery(endpoint.query ?? {}, search)
+    if (query.faults.length > 0) return yield* badQuery(query.faults)
+    const body = endpoint.body === undefined ? undefined : yield* readBody(request, endpoint.body, bodyTimeoutMillis)
+    const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
+    return yield* route.handler({ principal: exchange.principal, params, query: query.values, body, site })
+  })
+
+  const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+      const exchange: Exchange = {
+        correlationId: correlationIdOf(request.headers["x-request-id"], () => ids.nextAt(startedAt)),
+        method: request.method,
+        startedAt,
+        template: "(none)",
+        area: undefined,
+        principal: undefined,
+        shape: problemDetails,
+        isParameter: undefined
+      }
+      return answer(request, exchange).pipe(
+        Effect.interruptible,
+        Effect.exit,
+        Effect.flatMap((exit) => conclude(exchange, exit)),
+        Effect.annotateLogs("correlationId", exchange.correlationId)
+      )
+    }))
+  return app
+})
+
+/** The part of the path that a host's own router took off, the part that is ours, and the query. */
+const targetOf = (request: HttpServerRequest.HttpServerRequest) => {
+  const target = request.url.split("#", 1)[0]!
+  const at = target.indexOf("?")
+  const original = /^[a-z]+:\/\/[^/?#]*(.*)$/i.exec(request.originalUrl)?.[1] ?? request.originalUrl
+  return {
+    path: at < 0 ? target : target.slice(0, at),
+    search: at < 0 ? "" : target.slice(at + 1),
+    mountPath: original.endsWith(request.url) ? original.slice(0, -request.url.length) : ""
+  }
+}
+
+interface Match {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** The endpoint, or the answer to whoever asks what a path takes. */
+const routeOf = (
+  table: RouteTable,
+  method: string,
+  path: string,
+  exchange: Exchange
+): Effect.Effect<Match | HttpServerResponse.HttpServerResponse, Refused> => {
+  const found = table.find(path)
+  const contract = found._tag === "Place" ? found.place.contract : found.contract
+  if (contract !== undefined) {
+    exchange.area = contract.area
+    exchange.shape = shapeOf(contract)
+  }
+  if (found._tag === "Nowhere") return Effect.fail(found.readable ? unknownPath : unreadablePath)
+  const { params, place } = found
+  exchange.template = place.template
+  const route = place.routes.get(method === "HEAD" ? "GET" : method)
+  if (route !== undefined) {
+    exchange.isParameter = route.isParameter
+    return Effect.succeed({ route, params })
+  }
+  return method === "OPTIONS"
+    ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: place.allow } }))
+    : Effect.fail(methodNotAllowed(method, place.allow))
+}
+
+/** Turns whatever became of a request into its answer, and tells the log and the metrics. */
+const conclude = Effect.fnUntraced(function*(exchange: Exchange, exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>) {
+  const endedAt = yield* Clock.currentTimeMillis
+  const gone = Exit.isFailure(exit) && hasLeft(exit.cause)
+  const response = Exit.isSuccess(exit) ? exit.value : refusalOf(exchange, yield* problemOfCause(exchange, exit.cause))
+  yield* logRequest(exchange, gone ? 499 : response.status, endedAt)
+  return HttpServerResponse.setHeaders(response, {
+    "x-request-id": exchange.correlationId,
+    "x-content-type-options": "nosniff",
+    "cache-control": response.headers["cache-control"] ?? "no-store",
+    date: httpDate(endedAt)
+  })
+})
+
+const refusalOf = (exchange: Exchange, problem: Problem) =>
+  HttpServerResponse.text(exchange.shape.write(problem, instanceOf(exchange.correlationId)), {
+    status: problem.status,
+    contentType: exchange.shape.contentType,
+    ...(problem.headers === undefined ? {} : { headers: problem.headers })
+  })
+
+const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect.Effect<Problem> => {
+  const failed = cause.reasons.find(Cause.isFailReason)
+  const died = cause.reasons.some(Cause.isDieReason)
+  if (died || (failed === undefined && !Cause.hasInterrupts(cause))) {
+    return Effect.as(Effect.logError("A request met a defect.", cause), internalProblem)
+  }
+  if (failed === undefined) return Effect.succeed(interruptedProblem)
+  const problem = problemOf(failed.error, exchange.isParameter)
+  return problem.status < 500 ? Effect.succeed(problem) : Effect.as(Effect.logError(failed.error.message, reasonOf(failed.error)), problem)
+}
+
+/** What lies behind a failure; it goes into the log and nowhere else. */
+const reasonOf = (failure: Failure): unknown => failure._tag === "StorageError" ? failure.cause : failure
+
+/** Whether the caller hung up before the answer was ready. */
+const hasLeft = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key))

@@ -1,0 +1,63 @@
+/** Beside the areas: probes, metrics, and what the service says of itself. */
+import { Schema } from "effect"
+import { contract } from "../shared/Contract.ts"
+
+const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier: "Health" })
+
+const Readiness = Schema.Struct({
+  status: Schema.Literals(["ready", "not_ready"]),
+  checks: Schema.Array(Schema.Struct({ name: Schema.String, ok: Schema.Boolean }))
+}).annotate({ identifier: "Readiness" })
+
+const anything = Schema.Record(Schema.String, Schema.Unknown)
+
+export const SystemContract = contract({
+  area: "system",
+  title: "System",
+  description: "Probes, metrics and documents. No credentials needed.",
+  endpoints: {
+    health: {
+      method: "GET",
+      path: "/healthz",
+      access: "public",
+      summary: "Whether the process lives",
+      answers: { 200: { description: "It does", schema: Health } }
+    },
+    readiness: {
+      method: "GET",
+      path: "/readyz",
+      access: "public",
+      summary: "Whether the process can do its work",
+      answers: { 200: { description: "It can", schema: Readiness }, 503: { description: "It cannot, and which check says so", schema: Readiness } }
+    },
+    metrics: {
+      method: "GET",
+      path: "/metrics",
+      access: "public",
+      summary: "Metrics as Prometheus text",
+      answers: { 200: { description: "Metrics", schema: Schema.String, contentType: "text/plain" } }
+    },
+    openApi: {
+      method: "GET",
+      path: "/openapi.json",
+      access: "public",
+      summary: "This document",
+      answers: { 200: { description: "OpenAPI 3.1, every area", schema: anything } }
+    },
+    openApiOfArea: {
+      method: "GET",
+      path: "/openapi/{document}",
+      access: "public",
+      summary: "One area of this document",
+      params: { document: "The area's name and .json, such as transit-events.json." },
+      answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } }
+    },
+    docs: {
+      method: "GET",
+      path: "/docs",
+      access: "public",
+      summary: "This document to read",
+      answers: { 200: { description: "A page", schema: Schema.String, contentType: "text/html" } }
+    }
+  }
+})

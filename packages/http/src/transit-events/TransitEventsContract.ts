@@ -1,0 +1,175 @@
+/** Area D over HTTP: list events, manage subscriptions, and what a subscriber receives. */
+import {
+  defaultEventPageSize,
+  defaultSubscriptionPageSize,
+  EventBatch,
+  EventQuery,
+  maxSubscriptionPageSize,
+  PageNumber,
+  pageSizeUpTo,
+  SubscriptionCreate,
+  SubscriptionPatch,
+  SubscriptionStatus,
+  TransitEvent,
+  TransitSubscription
+} from "@waybill/core"
+import { Schema } from "effect"
+import { contract } from "../shared/Contract.ts"
+import { pageHeaders } from "../shared/Paging.ts"
+import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
+
+const page = {
+  page: PageNumber,
+  pageSize: Schema.Int,
+  totalPages: Schema.optionalKey(Schema.NullOr(Schema.Int)),
+  totalCount: Schema.optionalKey(Schema.NullOr(Schema.Int))
+}
+
+const EventsPage = Schema.Struct({ data: Schema.Array(TransitEvent), ...page }).annotate({ identifier: "EventsPage" })
+const SubscriptionsPage = Schema.Struct({ data: Schema.Array(TransitSubscription), ...page }).annotate({ identifier: "SubscriptionsPage" })
+
+const generatedAt = { description: "When this answer was put together.", schema: Schema.String }
+
+const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
+
+export const TransitEventsContract = contract({
+  area: "transit-events",
+  title: "In-transit events",
+  description: "Lists what happened to shipments on their way, and manages the webhooks that tell of it.",
+  endpoints: {
+    listEvents: {
+      method: "GET",
+      path: "/v1/events",
+      access: "caller",
+      summary: "List shipment events",
+      description: "A page of the events that the caller may see, by shipmentId, sequence and eventId. " +
+        "Pages hold still while events arrive for whoever follows the Link header.",
+      query: {
+        shipmentId: { kind: "text", schema: EventQuery.fields.shipmentId.schema, description: "Only events of this shipment." },
+        eventTypes: {
+          kind: "list",
+          schema: EventQuery.fields.eventTypes.schema,
+          description: "Only events of these types; repeated or separated by commas."
+        },
+        occurredFrom: { kind: "instant", schema: EventQuery.fields.occurredFrom.schema, description: "occurredAt at or after this instant." },
+        occurredTo: { kind: "instant", schema: EventQuery.fields.occurredTo.schema, description: "occurredAt before this instant." },
+        page: { kind: "integer", schema: EventQuery.fields.page.schema, description: "Page number, from 1.", default: 1 },
+        pageSize: {
+          kind: "integer",
+          schema: EventQuery.fields.pageSize.schema,
+          description: "Most results on a page.",
+          default: defaultEventPageSize
+        },
+        order: {
+          kind: "text",
+          schema: EventQuery.fields.order.schema,
+          description: "Direction of the whole order: shipmentId, sequence, eventId.",
+          default: "asc"
+        },
+        walk: {
+          kind: "text",
+          schema: EventQuery.fields.walk.schema,
+          description: "Stands in addresses from the Link header and keeps the pages of one walk together. Never put together by hand."
+        }
+      },
+      answers: {
+        200: {
+          description: "A page of events",
+          schema: EventsPage,
+          headers: { ...pageHeaders, "Date": generatedAt, "Last-Modified": generatedAt }
+        }
+      }
+    },
+    listSubscriptions: {
+      method: "GET",
+      path: "/v1/subscriptions",
+      access: "caller",
+      summary: "List subscriptions",
+      description: "The caller's own subscriptions in one status, by id.",
+      query: {
+        status: { kind: "text", schema: SubscriptionStatus, description: "Only subscriptions in this status.", default: "active" },
+        page: { kind: "integer", schema: PageNumber, description: "Page number, from 1.", default: 1 },
+        pageSize: {
+          kind: "integer",
+          schema: pageSizeUpTo(maxSubscriptionPageSize),
+          description: "Most results on a page.",
+          default: defaultSubscriptionPageSize
+        }
+      },
+      answers: { 200: { description: "A page of subscriptions", schema: SubscriptionsPage, closed: true, headers: pageHeaders } }
+    },
+    createSubscription: {
+      method: "POST",
+      path: "/v1/subscriptions",
+      access: "caller",
+      summary: "Create a subscription",
+      description: "With filters.shipmentIds, every earlier event of those shipments is delivered first.",
+      body: { schema: SubscriptionCreate, closed: true },
+      answers: {
+        201: {
+          description: "Created",
+          schema: TransitSubscription,
+          closed: true,
+          headers: { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri" }) } }
+        }
+      }
+    },
+    getSubscription: {
+      method: "GET",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "caller",
+      summary: "Get a subscription",
+      params: subscriptionId,
+      answers: { 200: { description: "The subscription", schema: TransitSubscription, closed: true } }
+    },
+    updateSubscription: {
+      method: "PATCH",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "caller",
+      summary: "Change a subscription",
+      description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes filters, delivery " +
+        "or one of their members back to the default.",
+      params: subscriptionId,
+      body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true },
+      answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } }
+    },
+    deleteSubscription: {
+      method: "DELETE",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "caller",
+      summary: "Delete a subscription",
+      description: "Deliveries stop at once. Deleting one's own subscription again succeeds as well.",
+      params: subscriptionId,
+      answers: { 204: { description: "Deleted" } }
+    }
+  },
+  webhooks: {
+    shipmentEvents: {
+      summary: "Events for a subscriber",
+      description: "Sent to the subscription's endpointUrl. The bytes and webhook-id of a delivery are the same at every attempt; " +
+        "verify the signature over the raw body, and drop events whose eventId is known. Events of one shipment arrive in sequence.",
+      headers: {
+        "webhook-id": { required: true, description: "The deliveryId.", schema: Schema.String },
+        "webhook-timestamp": { required: true, description: "Unix time of this attempt, in seconds.", schema: Schema.String },
+        "webhook-signature": {
+          required: true,
+          description: "Standard Webhooks: `v1,` and base64 of the HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, " +
+            "once for every secret that is live, separated by blanks.",
+          schema: Schema.String
+        },
+        "x-signature": {
+          required: false,
+          description: "Where the secret asks for it: base64 of the HMAC-SHA256 over the bare body.",
+          schema: Schema.String
+        }
+      },
+      body: EventBatch,
+      answers: {
+        "2XX": { description: "Accepted. The delivery is done." },
+        "410": { description: "Nothing more is wanted. The subscription is paused; PATCH it to active to go on." },
+        "default": { description: "Not accepted. The same delivery comes again, later and later, until its attempts are used up." }
+      }
+    }
+  }
+})
+

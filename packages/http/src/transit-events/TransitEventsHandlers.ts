@@ -1,0 +1,32 @@
+/** Answers area D's calls from core's use cases. */
+import { TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { Effect } from "effect"
+import { encodedPage, json, noContent, pageOf } from "../shared/Answer.ts"
+import type { HandlersOf } from "../shared/Contract.ts"
+import { httpDate } from "../shared/HttpDate.ts"
+import { headersOfPage } from "../shared/Paging.ts"
+import type { TransitEventsContract } from "./TransitEventsContract.ts"
+
+export const TransitEventsHandlers = Effect.gen(function*() {
+  const transitEvents = yield* TransitEvents
+  const subscriptions = yield* TransitSubscriptions
+  const handlers: HandlersOf<typeof TransitEventsContract> = {
+    listEvents: ({ principal, query, site }) =>
+      Effect.map(transitEvents.list(principal, query), (page) =>
+        encodedPage(page, {
+          ...headersOfPage(page, query, site, page.nextWalk),
+          // the interfaces want the time of generation told and have no member for it. SPEC-GAP-D21
+          "last-modified": httpDate(site.now)
+        })),
+    listSubscriptions: ({ principal, query, site }) =>
+      Effect.map(subscriptions.list(principal, query), (page) => pageOf(page, headersOfPage(page, query, site))),
+    createSubscription: ({ body, principal, site }) =>
+      Effect.map(subscriptions.create(principal, body), (created) =>
+        json(created, { status: 201, headers: { location: site.urlOf(`${site.path}/${created.id}`) } })),
+    getSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), (found) => json(found)),
+    updateSubscription: ({ body, params, principal }) =>
+      Effect.map(subscriptions.patch(principal, params.subscriptionId, body), (patched) => json(patched)),
+    deleteSubscription: ({ params, principal }) => Effect.as(subscriptions.remove(principal, params.subscriptionId), noContent)
+  }
+  return handlers
+})

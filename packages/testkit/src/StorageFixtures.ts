@@ -1,0 +1,213 @@
+/** What conformance suites need again and again: tenants of their own, subscriptions with their lanes, published events. */
+import {
+  AccessStore,
+  allTypes,
+  type ClaimedLane,
+  type ClaimRequest,
+  closedBreaker,
+  defaultPolicy,
+  DeliveryQueue,
+  type DeliveryPolicy,
+  eventBatchEnvelope,
+  type EventType,
+  type Freeze,
+  type LaneSettings,
+  type LaneSettlement,
+  type LaneState,
+  type NewEvent,
+  type Settlement,
+  type SubscriptionRecord,
+  Transaction,
+  TransitEventStore,
+  TransitSubscriptionStore,
+  typeMask
+} from "@waybill/core"
+import { Effect } from "effect"
+
+/** A tenant nobody else uses, so that suites share one database. */
+export const freshTenant = (): string => `t-${globalThis.crypto.randomUUID()}`
+
+/** The same ids in every tenant: what is mixed up between tenants shows. */
+export const idOf = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`
+
+export const occurredAt = 1_763_600_000_000
+
+const encoder = new TextEncoder()
+
+export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
+
+export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+/** Says what a client may see. */
+export const letSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>, origin: "key" | "token" = "key") =>
+  Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin, seesAll: false, accounts }))
+
+export const letSeeAll = (tenantId: string, client: string) =>
+  Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: true, accounts: [] }))
+
+export interface SubscriptionFixture {
+  readonly n?: number
+  readonly client?: string
+  readonly types?: ReadonlyArray<EventType>
+  readonly shipmentIds?: ReadonlyArray<string>
+  readonly matched?: boolean
+  readonly state?: LaneState
+  readonly policy?: Partial<DeliveryPolicy>
+  readonly endpointUrl?: string
+}
+
+export const laneSettings = (fixture: SubscriptionFixture = {}): LaneSettings => ({
+  laneId: idOf(fixture.n ?? 1),
+  source: "transit-events",
+  endpointUrl: fixture.endpointUrl ?? "https://receiver.example/hook",
+  hmacSecretId: "main",
+  policy: { ...defaultPolicy, ...fixture.policy },
+  envelope: eventBatchEnvelope,
+  state: fixture.state ?? "active"
+})
+
+export const recordOf = (fixture: SubscriptionFixture = {}): SubscriptionRecord => ({
+  id: idOf(fixture.n ?? 1),
+  client: fixture.client ?? "client",
+  doc: "{}",
+  createdAt: occurredAt,
+  updatedAt: occurredAt,
+  typeMask: fixture.types === undefined ? allTypes : typeMask(fixture.types),
+  shipmentIds: fixture.shipmentIds,
+  matched: fixture.matched ?? true
+})
+
+/** A subscription with its lane, as the use case makes them. */
+export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: SubscriptionFixture = {}) {
+  const transaction = yield* Transaction
+  const queue = yield* DeliveryQueue
+  const subscriptions = yield* TransitSubscriptionStore
+  yield* transaction.run(Effect.andThen(
+    queue.openLane(tenantId, laneSettings(fixture)),
+    subscriptions.insert(tenantId, recordOf(fixture))
+  ))
+})
+
+export interface EventFixture {
+  readonly shipmentId: string
+  /** Assigned when left out. */
+  readonly sequence?: number
+  readonly eventId?: string
+  readonly type?: EventType
+  readonly occurredAt?: number
+  readonly body?: string
+}
+
+export interface PublishFixture {
+  /** Who may see the shipments from now on. */
+  readonly accounts?: ReadonlyArray<string>
+  readonly traceparent?: string
+}
+
+export const eventOf = (fixture: EventFixture, sequence: number): NewEvent => {
+  const eventId = fixture.eventId ?? `${fixture.shipmentId}/${sequence}`
+  const type = fixture.type ?? "IN_TRANSIT"
+  return {
+    eventId,
+    shipmentId: fixture.shipmentId,
+    sequence,
+    body: bytesOf(fixture.body ?? JSON.stringify({ eventId, sequence })),
+    type,
+    typeBit: typeMask([type]),
+    occurredAt: fixture.occurredAt ?? occurredAt
+  }
+}
+
+/** Numbers and stores events in one transaction, as publishing does. Answers what was stored. */
+export const publish = Effect.fnUntraced(function*(tenantId: string, fixtures: ReadonlyArray<EventFixture>, options: PublishFixture = {}) {
+  const transaction = yield* Transaction
+  const store = yield* TransitEventStore
+  const shipmentIds = [...new Set(fixtures.map((each) => each.shipmentId))].sort()
+  return yield* transaction.run(Effect.gen(function*() {
+    const firsts = yield* store.allocate(tenantId, shipmentIds.map((shipmentId) => {
+      const own = fixtures.filter((each) => each.shipmentId === shipmentId)
+      return {
+        shipmentId,
+        needed: own.filter((each) => each.sequence === undefined).length,
+        highestGiven: Math.max(0, ...own.map((each) => each.sequence ?? 0)),
+        accounts: options.accounts
+      }
+    }))
+    const next = new Map(shipmentIds.map((shipmentId, at) => [shipmentId, firsts[at]!]))
+    const events = fixtures.map((fixture) => {
+      if (fixture.sequence !== undefined) return eventOf(fixture, fixture.sequence)
+      const sequence = next.get(fixture.shipmentId)!
+      next.set(fixture.shipmentId, sequence + 1)
+      return eventOf(fixture, sequence)
+    })
+    yield* store.append(tenantId, events, options.traceparent)
+    return events
+  }))
+})
+
+/** One client that sees account A, its subscription number 1, and so many events of each shipment. */
+export const seed = Effect.fnUntraced(function*(
+  tenantId: string,
+  events: Readonly<Record<string, number>>,
+  fixture: SubscriptionFixture = {}
+) {
+  yield* letSee(tenantId, "client", ["A"])
+  yield* subscribe(tenantId, fixture)
+  const all = Object.entries(events).flatMap(([shipmentId, count]) => Array.from({ length: count }, () => ({ shipmentId })))
+  if (all.length > 0) yield* publish(tenantId, all, { accounts: ["A"] })
+})
+
+export const claim = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
+  Effect.flatMap(DeliveryQueue, (queue) =>
+    queue.claim({ tenantId, maxLanes: 10, refill: [], leaseMillis: 60_000, deliveriesPerLane: 4, bytesPerLane: 1_000_000, ...request }))
+
+/** The only lane there is to claim. */
+export const claimOne = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
+  Effect.flatMap(claim(tenantId, request), ({ lanes }) =>
+    lanes.length === 1 ? Effect.succeed(lanes[0]!) : Effect.die(new Error(`Expected one lane, claimed ${lanes.length}.`)))
+
+/** A freeze of the lane's waiting entries as one delivery, or of none. */
+export const freezeOf = (lane: ClaimedLane, parts: Partial<Freeze> & { readonly deliveryId?: string } = {}): Freeze => ({
+  laneId: lane.laneId,
+  token: lane.token,
+  rateMark: parts.rateMark ?? 0,
+  cursor: parts.cursor,
+  fresh: parts.fresh ?? (parts.deliveryId === undefined
+    ? []
+    : [{ deliveryId: parts.deliveryId, sentAt: occurredAt, entries: lane.waiting, traceparent: undefined }]),
+  again: parts.again ?? []
+})
+
+export const settlementOf = (lane: ClaimedLane, deliveryId: string, parts: Partial<Settlement> = {}): Settlement => ({
+  laneId: lane.laneId,
+  token: lane.token,
+  deliveryId,
+  state: "delivered",
+  dueInMillis: 0,
+  uncount: false,
+  record: { attempt: 1, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 },
+  ...parts
+})
+
+export const releaseOf = (lane: ClaimedLane, parts: Partial<LaneSettlement> & Partial<NonNullable<LaneSettlement["release"]>> = {}): LaneSettlement => ({
+  laneId: lane.laneId,
+  token: lane.token,
+  breaker: parts.breaker ?? closedBreaker,
+  pause: parts.pause,
+  release: {
+    arrivals: parts.arrivals ?? lane.arrivals,
+    progress: parts.progress ?? true,
+    notBeforeMillis: parts.notBeforeMillis ?? 0
+  }
+})
+
+/** Asks until the answer will do, for as long as a slow database may take. */
+export const eventually = <A, E, R>(ask: Effect.Effect<A, E, R>, willDo: (answer: A) => boolean): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    for (let turn = 0; turn < 1000; turn++) {
+      const answer = yield* ask
+      if (willDo(answer)) return answer
+      yield* Effect.sleep(10)
+    }
+    return yield* Effect.die(new Error("What was waited for did not happen within ten seconds."))
+  })

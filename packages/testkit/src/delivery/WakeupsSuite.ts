@@ -1,0 +1,40 @@
+/** What `Wakeups` promises. Hints may be lost, so each is given until it arrives. */
+import { type StoragePorts, Wakeups } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, type Layer, Schedule } from "effect"
+import { freshTenant } from "../StorageFixtures.ts"
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: Wakeups`, (it) => {
+    /** Waits until somebody was woken for this tenant. */
+    const wokenFor = (tenantId: string) =>
+      Effect.flatMap(Wakeups, (wakeups) => Effect.repeat(wakeups.next, { until: (tenantIds) => tenantIds.has(tenantId) }))
+
+    const waking = (tenantId: string) =>
+      Effect.flatMap(Wakeups, (wakeups) => Effect.repeat(wakeups.wake(tenantId), Schedule.spaced("20 millis")))
+
+    it.effect("wakes whoever waits, and says for whom", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const sleeper = yield* Effect.forkChild(wokenFor(tenantId))
+        yield* Effect.raceFirst(Fiber.join(sleeper), waking(tenantId))
+        assert.isTrue((yield* Fiber.join(sleeper)).has(tenantId))
+      }), 20_000)
+
+    it.effect("counts hints that came while nobody waited", () =>
+      Effect.gen(function*() {
+        const wakeups = yield* Wakeups
+        const [one, other] = [freshTenant(), freshTenant()]
+        // the listener stands once the first hint came through
+        yield* Effect.raceFirst(wokenFor(one), waking(one))
+        yield* wakeups.wake(other)
+        assert.isTrue((yield* wokenFor(other)).has(other))
+      }), 20_000)
+
+    it.effect("wakes everybody who waits", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const sleepers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(wokenFor(tenantId)))
+        yield* Effect.raceFirst(Effect.forEach(sleepers, Fiber.join), waking(tenantId))
+      }), 20_000)
+  })

@@ -1,0 +1,161 @@
+/** What a `Transaction` promises, over all the ports it spans. */
+import {
+  AccessStore,
+  DeliveryQueue,
+  SecretStore,
+  type StoragePorts,
+  Transaction,
+  TransitEventStore,
+  TransitSubscriptionStore
+} from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
+import { bytesOf, claim, freshTenant, idOf, laneSettings, letSee, publish, recordOf, subscribe } from "../StorageFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
+
+const secret = (text: string) => ({ versions: [{ sealed: bytesOf(text), signsUntil: undefined }], accounts: [], bodySignature: false })
+
+/** Writes through every port, in one transaction with `then`. */
+const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Transaction, (transaction) =>
+    transaction.run(Effect.gen(function*() {
+      const access = yield* AccessStore
+      yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
+      yield* letSee(tenantId, "client", ["A"])
+      yield* (yield* SecretStore).put(tenantId, "main", secret("s"))
+      yield* (yield* DeliveryQueue).openLane(tenantId, laneSettings())
+      yield* (yield* TransitSubscriptionStore).insert(tenantId, recordOf())
+      yield* publish(tenantId, [{ shipmentId: "S", eventId: "e" }], { accounts: ["A"] })
+      return yield* then
+    })))
+
+/** How much of `writeEverywhere` there is. */
+const seenOf = Effect.fnUntraced(function*(tenantId: string) {
+  const queue = yield* DeliveryQueue
+  const { tenantIds } = yield* queue.tenantsDue(100_000)
+  return {
+    tenant: Option.isSome(yield* (yield* AccessStore).findTenant(tenantId)),
+    secret: Option.isSome(yield* (yield* SecretStore).find(tenantId, "main")),
+    lane: Option.isSome(yield* queue.laneStatus(tenantId, idOf(1))),
+    subscription: Option.isSome(yield* (yield* TransitSubscriptionStore).find(tenantId, "client", idOf(1))),
+    event: (yield* (yield* TransitEventStore).find(tenantId, ["e"])).length === 1,
+    arrival: tenantIds.includes(tenantId),
+    entry: (yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting).length === 1
+  }
+})
+
+const all = { tenant: true, secret: true, lane: true, subscription: true, event: true, arrival: true, entry: true }
+const nothing = { tenant: false, secret: false, lane: false, subscription: false, event: false, arrival: false, entry: false }
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: Transaction`, (it) => {
+    it.effect("shows everything that was written in it once it ends", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        assert.strictEqual(yield* writeEverywhere(tenantId, Effect.succeed(7)), 7)
+        assert.deepStrictEqual(yield* seenOf(tenantId), all)
+      }))
+
+    it.effect("leaves nothing behind in any port when it fails, and fails with what it failed with", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const failed = yield* Effect.flip(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
+        assert.deepStrictEqual(failed, new Refused({ why: "on purpose" }))
+        assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+      }))
+
+    it.effect("leaves nothing behind when it dies", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(writeEverywhere(tenantId, Effect.die(new Error("on purpose"))))))
+        assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+      }))
+
+    it.effect("leaves nothing behind when it is interrupted", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const written = yield* Deferred.make<void>()
+        const fiber = yield* Effect.forkChild(writeEverywhere(tenantId, Effect.andThen(Deferred.succeed(written, undefined), Effect.never)))
+        yield* Deferred.await(written)
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+      }))
+
+    it.effect("gives the numbers of a rolled back publication out again", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* Effect.exit(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
+        const [event] = yield* publish(tenantId, [{ shipmentId: "S" }])
+        assert.strictEqual(event!.sequence, 1)
+      }))
+
+    it.effect("shows nobody else what it has not finished", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const access = yield* AccessStore
+        const written = yield* Deferred.make<void>()
+        const goOn = yield* Deferred.make<void>()
+        const writer = yield* Effect.forkChild(Effect.exit(writeEverywhere(
+          tenantId,
+          Deferred.succeed(written, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.andThen(Effect.fail(new Refused({ why: "late" }))))
+        )))
+        yield* Deferred.await(written)
+        // a store may answer at once, or only when the writer has ended: never with what was taken back
+        const reader = yield* Effect.forkChild(access.findTenant(tenantId))
+        yield* Effect.yieldNow
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Fiber.join(writer)
+        assert.isTrue(Option.isNone(yield* Fiber.join(reader)))
+      }))
+
+    it.effect("is taken back with the transaction around it", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const transaction = yield* Transaction
+        yield* Effect.exit(transaction.run(Effect.andThen(writeEverywhere(tenantId, Effect.void), Effect.fail(new Refused({ why: "outside" })))))
+        assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+      }))
+
+    it.effect("takes back only its own part when the transaction around it goes on", () =>
+      Effect.gen(function*() {
+        const [outer, inner] = [freshTenant(), freshTenant()]
+        const transaction = yield* Transaction
+        const access = yield* AccessStore
+        yield* transaction.run(Effect.gen(function*() {
+          yield* access.putTenant({ tenantId: outer, name: "Outer", hosts: [] })
+          yield* Effect.exit(writeEverywhere(inner, Effect.fail(new Refused({ why: "inside" }))))
+          assert.isTrue(Option.isSome(yield* access.findTenant(outer)))
+        }))
+        assert.isTrue(Option.isSome(yield* access.findTenant(outer)))
+        assert.deepStrictEqual(yield* seenOf(inner), nothing)
+      }))
+
+    it.effect("sees its own writes", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const store = yield* TransitEventStore
+        yield* subscribe(tenantId)
+        const found = yield* writeEverywhere(freshTenant(), Effect.andThen(
+          publish(tenantId, [{ shipmentId: "S", eventId: "own" }]),
+          store.find(tenantId, ["own"])
+        ))
+        assert.lengthOf(found, 1)
+      }))
+
+    it.effect("follows another one that changes the same secret, so that no change is lost", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const transaction = yield* Transaction
+        const secrets = yield* SecretStore
+        yield* secrets.put(tenantId, "main", secret("0"))
+        const increment = transaction.run(Effect.gen(function*() {
+          const stored = Option.getOrThrow(yield* secrets.findForUpdate(tenantId, "main"))
+          const count = Number(new TextDecoder().decode(stored.versions[0]!.sealed))
+          yield* Effect.yieldNow
+          yield* secrets.put(tenantId, "main", secret(String(count + 1)))
+        }))
+        yield* Effect.all(Array.from({ length: 8 }, () => increment), { concurrency: "unbounded" })
+        assert.deepStrictEqual(Option.getOrThrow(yield* secrets.find(tenantId, "main")), secret("8"))
+      }))
+  })
