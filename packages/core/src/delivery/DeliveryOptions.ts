@@ -24,9 +24,9 @@ export class DeliveryOptions extends Context.Service<DeliveryOptions, {
   readonly keepSettledMillis: number
 }>()("@waybill/core/delivery/DeliveryOptions") {
   static readonly defaults: DeliveryOptions["Service"] = {
-    concurrency: 1024,
+    concurrency: 2048,
     laneConcurrency: 16,
-    maxLanes: 512,
+    maxLanes: 2048,
     attemptTimeoutMillis: 15_000,
     leaseMillis: 20_000,
     pollMillis: 1_000,

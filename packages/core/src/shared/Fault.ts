@@ -1,5 +1,5 @@
 /** One thing wrong with what a caller sent, and where it stands. */
-import { Schema, SchemaIssue } from "effect"
+import { type Schema, SchemaIssue } from "effect"
 
 /** `pointer` is a JSON pointer (RFC 6901) into the body or the arguments; `code` is stable, `detail` is for people. */
 export interface Fault {

@@ -2,7 +2,7 @@
 import { type StorageError, TenantId, TenantNotFound, type Tenants } from "@waybill/core"
 import { Effect, Schema } from "effect"
 
-const isTenantId = Schema.is(TenantId)
+const isTenantId: (text: string) => boolean = Schema.is(TenantId)
 
 /** Runs an effect only where the tenant exists. */
 export const existingTenant = (tenants: Tenants["Service"]) =>

@@ -31,7 +31,7 @@ export interface OpenApiOptions {
 
 export const openApiOf = (mounted: ReadonlyArray<MountedContract>, options: OpenApiOptions): OpenApiDocument => {
   const schemas = new Components()
-  schemas.of(ProblemDetails, true)
+  schemas.of(ProblemDetails, false)
   const contracts = mounted.map(({ contract }) => contract)
   const webhooks = contracts.flatMap((contract) =>
     Object.entries(contract.webhooks ?? {}).map(([name, webhook]) => [name, { post: webhookOf(name, contract, webhook, schemas) }] as const)

@@ -46,7 +46,7 @@ export const layer = Layer.effect(
         ).pipe(Effect.asVoid, StorageError.refail("AccessStore.addKey")),
 
       findKey: (tenantId, id) =>
-        sql.bulk(
+        !isUuid(id) ? Effect.succeedNone : sql.bulk(
           `SELECT ${keyColumns} FROM ${schema}.api_keys WHERE tenant_id = $1 AND id = $2::uuid AND revoked_at IS NULL`,
           [tenantId, id]
         ).pipe(

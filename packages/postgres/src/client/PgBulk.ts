@@ -59,11 +59,6 @@ export class PgArray {
     const parts = this.elements.map((element, index) => element == null ? "NULL" : quote(write(element, index)))
     return `{${parts.join(",")}}`
   }
-
-  /** What pg calls on objects; it sends a Buffer in binary format. */
-  toPostgres(): Buffer {
-    return this.encode()
-  }
 }
 
 /** The arrays that can be sent. */

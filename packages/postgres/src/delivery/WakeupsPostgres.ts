@@ -3,6 +3,7 @@ import { Wakeups } from "@waybill/core"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { PgClient } from "../client/PgClient.ts"
+import { InHostTransaction } from "../shared/HostTransaction.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /**
@@ -10,6 +11,9 @@ import { WaybillSchema } from "../shared/Schema.ts"
  * sends what came together, at once when it was idle and at most every so often when it is not.
  */
 const coalesceMillis = 20
+
+/** Pauses between knocks after an event was published inside a host's transaction. */
+const knocks = [5, 20, 75, 300]
 
 export const layer = (options: { readonly listen: boolean }) =>
   Layer.effect(
@@ -53,13 +57,24 @@ export const layer = (options: { readonly listen: boolean }) =>
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(listen), Effect.sleep(1000))))
       }
 
+      const wake = (tenantId: string) =>
+        Effect.sync(() => {
+          hear(tenantId)
+          untold.add(tenantId)
+          telling.openUnsafe()
+        })
+      const scope = yield* Effect.scope
+
       return Wakeups.of({
+        // a host commits when it pleases: knock a few times, then leave it to polling
         wake: (tenantId) =>
-          Effect.sync(() => {
-            hear(tenantId)
-            untold.add(tenantId)
-            telling.openUnsafe()
-          }),
+          Effect.flatMap(InHostTransaction, (hosted) =>
+            hosted
+              ? Effect.asVoid(Effect.forkIn(
+                Effect.forEach(knocks, (millis) => Effect.andThen(Effect.sleep(millis), wake(tenantId)), { discard: true }),
+                scope
+              ))
+              : wake(tenantId)),
         next: Effect.map(hearing.await, () => {
           hearing.closeUnsafe()
           const tenants = heard

@@ -1,7 +1,7 @@
 /** Transactions on Postgres; inside the host's they are savepoints. */
 import { StorageError, Transaction } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { isSqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"
 
 export const layer = Layer.effect(
@@ -11,7 +11,7 @@ export const layer = Layer.effect(
     return Transaction.of({
       run: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.mapError(sql.withTransaction(effect), (error) =>
-          isSqlError(error) ? new StorageError({ operation: "Transaction.run", cause: error }) : error as Exclude<typeof error, import("effect/sql/SqlError").SqlError>)
+          isSqlError(error) ? new StorageError({ operation: "Transaction.run", cause: error }) : error as Exclude<typeof error, SqlError>)
     })
   })
 )

@@ -1,5 +1,6 @@
 /** The event log on Postgres. */
 import {
+  countLimit,
   EventIdTaken,
   type NewEvent,
   type PageMark,
@@ -12,7 +13,6 @@ import {
   walkMillis,
   WalkExpired
 } from "@waybill/core"
-import { countLimit } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { type BulkValue, byteaArray, int4Array, int8Array, PgArray, textArray, timestamptzArray } from "../client/PgBulk.ts"
@@ -205,7 +205,7 @@ const visibleEvents = (schema: string, request: PageRequest, p: Parameters): str
 
 const conditions = (request: PageRequest, snapshot: string | undefined, p: Parameters): string => {
   const { eventTypes, occurredFrom, occurredTo, shipmentId } = request.filter
-  const instant = (millis: number) => `timestamptz 'epoch' + ${p.add(millis)}::int8 * interval '1 millisecond'`
+  const instant = (millis: number) => `(${p.add(timestamptzArray([millis]))}::timestamptz[])[1]`
   return [
     shipmentId === undefined ? "" : `AND e.shipment_id = ${p.add(shipmentId)}`,
     eventTypes === undefined ? "" : `AND e.type_bit & ${p.add(typeMask(eventTypes))}::int4 <> 0`,

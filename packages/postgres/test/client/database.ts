@@ -1,7 +1,7 @@
 /** What the tests of the client share: pools on the test's Postgres, tables that vanish, and a way to kill connections. */
 import { inject } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
-import { connect, createServer, type Server, type Socket } from "node:net"
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
 
@@ -63,13 +63,14 @@ export const proxy = Effect.gen(function*() {
   const start = (answer: (inside: Socket) => void) =>
     Effect.promise(() =>
       new Promise<void>((done) => {
-        server = createServer((inside) => {
+        const listening = createServer((inside) => {
           track(inside)
           answer(inside)
         }).listen(port, "127.0.0.1", () => {
-          port = (server?.address() as { port: number }).port
+          port = (listening.address() as AddressInfo).port
           done()
         })
+        server = listening
       })
     )
   const open = start((inside) => {

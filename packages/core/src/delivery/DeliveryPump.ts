@@ -1,0 +1,423 @@
+/**
+ * The delivery engine's loop: claim lanes, freeze batches, send, write outcomes, give leases back.
+ *
+ * One fiber owns all state; attempts run beside it and hand in their verdicts. Everything that must survive is in the
+ * queue: a worker that is killed loses only its leases, which run out.
+ */
+import { Effect, Fiber, Latch, Metric } from "effect"
+import * as Clock from "effect/Clock"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { UniqueIds } from "../shared/UniqueIds.ts"
+import { type Attempt, runAttempt, type Verdict } from "./Attempts.ts"
+import * as metrics from "./DeliveryMetrics.ts"
+import type { DeliveryOptions } from "./DeliveryOptions.ts"
+import type { ClaimedLane, DeliveryQueue, Freeze, FreshDelivery, Settlement } from "./DeliveryQueue.ts"
+import { report } from "./DeliveryReport.ts"
+import { byTenant, type Finished, type HeldLane, laneSettlementOf, settlementOf } from "./HeldLane.ts"
+import type { Hmac } from "./Hmac.ts"
+import { type LanePlan, planLane } from "./LanePlan.ts"
+import { afterFailure, afterSuccess } from "./model/Breaker.ts"
+import { wrap } from "./model/Envelope.ts"
+import type { makeSigningKeys } from "./SigningKeys.ts"
+import type { Wakeups } from "./Wakeups.ts"
+import type { WebhookSender } from "./WebhookSender.ts"
+
+/** A lane whose attempts hang is looked at again after this long, so that its other shipments go on. */
+const lookAgainMillis = 200
+
+const tenantsPerPoll = 256
+
+/** Lanes leased by one statement; with the bytes in flight it bounds what one claim reads. */
+const lanesPerClaim = 128
+
+export interface PumpServices {
+  readonly queue: DeliveryQueue["Service"]
+  readonly sender: WebhookSender["Service"]
+  readonly hmac: Hmac["Service"]
+  readonly wakeups: Wakeups["Service"]
+  readonly ids: UniqueIds["Service"]
+  readonly options: DeliveryOptions["Service"]
+  readonly keysOf: ReturnType<typeof makeSigningKeys>
+}
+
+const laneKey = (tenantId: string, laneId: string): string => `${tenantId}\n${laneId}`
+
+/** One worker's turn at the queue, from its first claim to its stop. */
+export class DeliveryPump {
+  private readonly services: PumpServices
+  private readonly lanes = new Map<string, HeldLane>()
+  private readonly fibers = new Set<Fiber.Fiber<void>>()
+  /** Tenants that may have something due. */
+  private readonly hot = new Set<string>()
+  private readonly signal = Latch.makeUnsafe(false)
+  private finished: Array<Finished> = []
+  private hopeless: Array<{ readonly lane: HeldLane; readonly settlement: Settlement }> = []
+  private underWay = 0
+  private bytesUnderWay = 0
+  private attempts = 0
+  private nextPoll = 0
+  private nextHeartbeat = 0
+  private stopping = false
+
+  constructor(services: PumpServices) {
+    this.services = services
+  }
+
+  get run(): Effect.Effect<void> {
+    const pump = this
+    const loop = Effect.gen(function*() {
+      for (;;) {
+        const failed = yield* Effect.matchEffect(pump.step(), {
+          onSuccess: () => Effect.succeed(false),
+          onFailure: (error) => Effect.as(Effect.logError("The delivery worker could not reach its storage and tries again.", error), true)
+        })
+        yield* failed ? Effect.sleep(1000) : pump.pause()
+      }
+    })
+    const listen = Effect.forever(Effect.tap(this.services.wakeups.next, (tenantIds) =>
+      Effect.sync(() => {
+        for (const tenantId of tenantIds) pump.hot.add(tenantId)
+        pump.signal.openUnsafe()
+      })))
+    return Effect.raceFirst(loop, listen).pipe(Effect.onExit(() => pump.stop()), Effect.asVoid)
+  }
+
+  get drain(): Effect.Effect<number, StorageError> {
+    const pump = this
+    return Effect.gen(function*() {
+      for (;;) {
+        pump.nextPoll = 0
+        yield* pump.step()
+        if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.hot.size === 0) return pump.attempts
+        yield* pump.pause()
+      }
+    }).pipe(Effect.onExit(() => pump.stop()))
+  }
+
+  /** One turn: outcomes out, leases kept alive, new work in. */
+  private step(): Effect.Effect<void, StorageError> {
+    const pump = this
+    return Effect.gen(function*() {
+      pump.signal.closeUnsafe()
+      const now = yield* Clock.currentTimeMillis
+      if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
+      yield* pump.settle(now)
+      if (pump.stopping) return
+      if (now >= pump.nextPoll) yield* pump.poll(now)
+      for (const tenantId of Array.from(pump.hot)) yield* pump.claim(tenantId, now)
+      yield* pump.settle(now)
+    })
+  }
+
+  private pause(): Effect.Effect<void> {
+    const pump = this
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      let until = pump.nextPoll
+      if (pump.lanes.size > 0) until = Math.min(until, pump.nextHeartbeat)
+      return Effect.raceFirst(pump.signal.await, Effect.sleep(Math.max(1, until - now)))
+    })
+  }
+
+  private heartbeat(now: number): Effect.Effect<void, StorageError> {
+    const pump = this
+    const { leaseMillis } = this.services.options
+    return Effect.gen(function*() {
+      pump.nextHeartbeat = now + leaseMillis / 3
+      for (const [tenantId, lanes] of byTenant(pump.lanes.values())) {
+        const kept = yield* pump.services.queue.heartbeat(tenantId, lanes, leaseMillis)
+        for (const lane of lanes) if (!kept.has(lane.laneId)) yield* pump.lose(lane)
+      }
+    })
+  }
+
+  private lose(lane: HeldLane): Effect.Effect<void> {
+    if (lane.lost) return Effect.void
+    lane.lost = true
+    this.lanes.delete(laneKey(lane.tenantId, lane.laneId))
+    return Effect.andThen(
+      Metric.update(metrics.lostLeasesTotal, 1),
+      Effect.logWarning("Another worker took over a lane of this one.").pipe(
+        Effect.annotateLogs({ tenant: lane.tenantId, subscription: lane.laneId })
+      )
+    )
+  }
+
+  private poll(now: number): Effect.Effect<void, StorageError> {
+    return Effect.map(this.services.queue.tenantsDue(tenantsPerPoll), ({ nextDueInMillis, tenantIds }) => {
+      for (const tenantId of tenantIds) this.hot.add(tenantId)
+      for (const lane of this.lanes.values()) {
+        if (lane.underWay > 0 && now - lane.since >= lookAgainMillis) this.hot.add(lane.tenantId)
+      }
+      this.nextPoll = now + Math.min(this.services.options.pollMillis, Math.max(1, nextDueInMillis ?? Infinity))
+    })
+  }
+
+  private room(lane: HeldLane): number {
+    return Math.min(this.services.options.laneConcurrency - lane.underWay, this.services.options.concurrency - this.underWay)
+  }
+
+  private claim(tenantId: string, now: number): Effect.Effect<void, StorageError> {
+    const pump = this
+    const { options, queue } = this.services
+    const freeBytes = options.maxBytesInFlight - this.bytesUnderWay
+    if (this.underWay >= options.concurrency || freeBytes <= 0) return Effect.void
+    const refill = [...this.lanes.values()].filter((lane) =>
+      lane.tenantId === tenantId && !lane.lost && lane.pause === undefined && lane.notBefore <= now && this.room(lane) > 0 &&
+      // while attempts are under way their shipments are held, so looking on is worth it only when they hang
+      (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis)
+    )
+    const freeAttempts = options.concurrency - this.underWay
+    // a nearly full house claims nothing new: it would read what it has no room to send
+    const crowded = freeAttempts < options.concurrency / 8
+    const maxLanes = crowded ? 0 : Math.max(0, Math.min(lanesPerClaim, options.maxLanes - this.lanes.size, freeAttempts))
+    if (maxLanes === 0 && refill.length === 0) return Effect.void
+    const asked = maxLanes + refill.length
+    return Effect.gen(function*() {
+      const claim = yield* queue.claim({
+        tenantId,
+        maxLanes,
+        refill,
+        leaseMillis: options.leaseMillis,
+        deliveriesPerLane: options.laneConcurrency,
+        bytesPerLane: Math.ceil(freeBytes / asked)
+      })
+      for (const lane of refill) {
+        lane.more = false
+        lane.settled = false
+      }
+      if (claim.lanes.length < asked) pump.hot.delete(tenantId)
+      else pump.signal.openUnsafe()
+      if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
+      yield* pump.start(tenantId, claim.lanes, claim.now, now)
+    })
+  }
+
+  /** Plans, freezes and starts what was claimed. `storeNow` is the store's clock, `now` this process's. */
+  private start(tenantId: string, claimed: ReadonlyArray<ClaimedLane>, storeNow: number, now: number): Effect.Effect<void, StorageError> {
+    const pump = this
+    const { options, queue } = this.services
+    return Effect.gen(function*() {
+      const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze }> = []
+      for (const lane of claimed) {
+        const held = pump.hold(tenantId, lane, now)
+        const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
+        pump.note(held, plan, now)
+        if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: pump.freezeOf(lane, plan, storeNow) })
+      }
+      if (planned.length === 0) return
+      const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze))
+      for (const { freeze, held, lane, plan } of planned) {
+        if (!ours.has(lane.laneId)) {
+          // paused, deleted or taken over meanwhile; giving it back changes nothing where it is no longer ours
+          held.more = false
+          held.settled = true
+          continue
+        }
+        const keys = yield* pump.services.keysOf(tenantId, lane, storeNow)
+        for (const due of plan.again) {
+          yield* pump.send(held, {
+            tenantId,
+            lane,
+            keys,
+            deliveryId: due.deliveryId,
+            attempt: due.attempt + 1,
+            tries: due.tries + 1,
+            body: wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads),
+            events: due.events,
+            traceparent: due.traceparent
+          })
+        }
+        for (let index = 0; index < plan.batches.length; index++) {
+          const fresh = freeze.fresh[index]!
+          yield* pump.send(held, {
+            tenantId,
+            lane,
+            keys,
+            deliveryId: fresh.deliveryId,
+            attempt: 1,
+            tries: 1,
+            body: wrap(lane.envelope, fresh.deliveryId, fresh.sentAt, plan.batches[index]!.map((entry) => entry.payload)),
+            events: fresh.entries.length,
+            traceparent: fresh.traceparent
+          })
+        }
+      }
+    })
+  }
+
+  private hold(tenantId: string, lane: ClaimedLane, now: number): HeldLane {
+    const key = laneKey(tenantId, lane.laneId)
+    const before = this.lanes.get(key)
+    if (before !== undefined && before.token === lane.token) {
+      before.arrivals = lane.arrivals
+      return before
+    }
+    const held: HeldLane = {
+      tenantId,
+      laneId: lane.laneId,
+      token: lane.token,
+      since: now,
+      arrivals: lane.arrivals,
+      breaker: lane.breaker,
+      breakerChanged: false,
+      rateMark: lane.rateMark ?? 0,
+      underWay: 0,
+      settled: false,
+      more: false,
+      notBefore: 0,
+      pause: undefined,
+      lost: false
+    }
+    if (before !== undefined) before.lost = true
+    this.lanes.set(key, held)
+    return held
+  }
+
+  private note(held: HeldLane, plan: LanePlan, now: number): void {
+    held.rateMark = plan.rateMark
+    held.more = plan.more
+    held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
+    if (plan.more && plan.notBeforeMillis === 0) this.hot.add(held.tenantId)
+    for (const due of plan.hopeless) {
+      this.hopeless.push({
+        lane: held,
+        settlement: {
+          laneId: held.laneId,
+          token: held.token,
+          deliveryId: due.deliveryId,
+          state: "dead",
+          dueInMillis: 0,
+          uncount: false,
+          record: undefined
+        }
+      })
+    }
+  }
+
+  private freezeOf(lane: ClaimedLane, plan: LanePlan, storeNow: number): Freeze {
+    const fresh = plan.batches.map((batch): FreshDelivery => ({
+      deliveryId: this.services.ids.nextAt(storeNow),
+      sentAt: storeNow,
+      entries: batch,
+      traceparent: batch.find((entry) => entry.traceparent !== undefined)?.traceparent
+    }))
+    return {
+      laneId: lane.laneId,
+      token: lane.token,
+      rateMark: plan.rateMark,
+      cursor: plan.cursor,
+      fresh,
+      again: plan.again.map((due) => due.deliveryId)
+    }
+  }
+
+  private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {
+    const { hmac, options, sender } = this.services
+    this.underWay += 1
+    this.bytesUnderWay += attempt.body.length
+    this.attempts += 1
+    lane.underWay += 1
+    const done = Effect.map(runAttempt({ sender, hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt), (verdict) => {
+      this.underWay -= 1
+      this.bytesUnderWay -= attempt.body.length
+      lane.underWay -= 1
+      lane.settled = true
+      this.finished.push({ lane, attempt, verdict })
+      this.signal.openUnsafe()
+    })
+    return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
+      if (fiber.pollUnsafe() !== undefined) return
+      this.fibers.add(fiber)
+      fiber.addObserver(() => this.fibers.delete(fiber))
+    })
+  }
+
+  /** Writes verdicts and gives back leases of lanes that have nothing under way. */
+  private settle(now: number): Effect.Effect<void, StorageError> {
+    const finished = this.finished
+    const hopeless = this.hopeless
+    this.finished = []
+    this.hopeless = []
+    for (const { attempt, lane, verdict } of finished) this.judge(lane, attempt, verdict, now)
+    const released = [...this.lanes.values()].filter((lane) => this.mayRelease(lane, now))
+    if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
+    const changed = new Set([...finished.map((each) => each.lane), ...hopeless.map((each) => each.lane), ...released])
+    const writes = Effect.forEach(byTenant(changed), ([tenantId, lanes]) =>
+      Effect.map(this.services.queue.settle(tenantId, {
+        deliveries: [
+          ...finished.filter((each) => each.lane.tenantId === tenantId).map(settlementOf),
+          ...hopeless.filter((each) => each.lane.tenantId === tenantId).map((each) => each.settlement)
+        ],
+        lanes: lanes.filter((lane) => lane.breakerChanged || lane.pause !== undefined || released.includes(lane))
+          .map((lane) => laneSettlementOf(lane, released.includes(lane), now))
+      }), (dueNow) => {
+        if (dueNow) this.comeBack(tenantId)
+      }), { discard: true })
+    return writes.pipe(
+      // what could not be written is written the next time: settling twice changes nothing more
+      Effect.onError(() => Effect.sync(() => {
+        this.finished = [...finished, ...this.finished]
+        this.hopeless = [...hopeless, ...this.hopeless]
+      })),
+      Effect.andThen(Effect.suspend(() => {
+        for (const lane of changed) lane.breakerChanged = false
+        for (const lane of released) this.lanes.delete(laneKey(lane.tenantId, lane.laneId))
+        for (const lane of released) if (lane.notBefore > now) this.nextPoll = Math.min(this.nextPoll, lane.notBefore)
+        for (const { lane } of finished) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
+        for (const { verdict } of finished) {
+          if (verdict.state === "waiting") this.nextPoll = Math.min(this.nextPoll, now + Math.max(1, verdict.dueInMillis))
+        }
+        return report(finished)
+      }))
+    )
+  }
+
+  /** There is more for this tenant at once. */
+  private comeBack(tenantId: string): void {
+    this.hot.add(tenantId)
+    this.signal.openUnsafe()
+  }
+
+  private mayRelease(lane: HeldLane, now: number): boolean {
+    if (lane.underWay > 0 || lane.lost) return false
+    const refillable = lane.more && lane.pause === undefined && lane.notBefore <= now && !this.stopping
+    return !refillable || this.lanes.size >= this.services.options.maxLanes
+  }
+
+  private judge(lane: HeldLane, attempt: Attempt, verdict: Verdict, now: number): void {
+    if (verdict.pause !== undefined) lane.pause = verdict.pause
+    if (verdict.health === "up" && lane.breaker.failures > 0) {
+      lane.breaker = afterSuccess()
+      lane.breakerChanged = true
+      lane.notBefore = 0
+    }
+    if (verdict.health === "down") {
+      const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.lane.policy.initialBackoffSeconds * 1000
+      lane.breaker = afterFailure(lane.breaker, now, pauseMillis)
+      lane.breakerChanged = true
+      if (lane.breaker.openUntil !== undefined) lane.notBefore = Math.max(lane.notBefore, lane.breaker.openUntil)
+    }
+  }
+
+  private stop(): Effect.Effect<void> {
+    const pump = this
+    const { drainMillis } = this.services.options
+    return Effect.gen(function*() {
+      pump.stopping = true
+      const idle = Effect.gen(function*() {
+        while (pump.underWay > 0) {
+          pump.signal.closeUnsafe()
+          yield* pump.signal.await
+          yield* Effect.ignore(pump.settle(yield* Clock.currentTimeMillis))
+        }
+      })
+      yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(drainMillis)))
+      yield* Fiber.interruptAll(pump.fibers)
+      for (const lane of pump.lanes.values()) lane.underWay = 0
+      yield* pump.settle(yield* Clock.currentTimeMillis).pipe(
+        Effect.catchTag("StorageError", (error) =>
+          Effect.logError("The last outcomes could not be written. Their leases run out, and the deliveries go out again.", error))
+      )
+    })
+  }
+}

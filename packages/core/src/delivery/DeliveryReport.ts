@@ -1,0 +1,35 @@
+/** What operators learn of attempts: counts for metrics, and a log line for what somebody may have to act on. */
+import { Effect, Metric } from "effect"
+import type { Attempt, Verdict } from "./Attempts.ts"
+import * as metrics from "./DeliveryMetrics.ts"
+import type { Finished } from "./HeldLane.ts"
+
+export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const counts = new Map<string, number>()
+    let events = 0
+    for (const { attempt, verdict } of finished) {
+      counts.set(verdict.record.outcome, (counts.get(verdict.record.outcome) ?? 0) + 1)
+      if (verdict.state === "delivered") events += attempt.events
+      yield* Metric.update(metrics.attemptSeconds, verdict.record.durationMillis / 1000)
+      if (verdict.state === "dead" || verdict.pause !== undefined) yield* mention(attempt, verdict)
+    }
+    for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
+    if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
+  })
+
+const mention = (attempt: Attempt, verdict: Verdict): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(verdict.pause === undefined ? metrics.deadLettersTotal : metrics.pausedLanesTotal, 1),
+    Effect.logWarning(
+      verdict.pause === undefined
+        ? "A delivery used up its attempts and is a dead letter. Retry it, or recover the subscription."
+        : `A subscription was paused. ${verdict.pause}`
+    ).pipe(Effect.annotateLogs({
+      tenant: attempt.tenantId,
+      subscription: attempt.lane.laneId,
+      delivery: attempt.deliveryId,
+      attempt: attempt.attempt,
+      outcome: verdict.record.outcome
+    }))
+  )

@@ -1,0 +1,71 @@
+/** A host's own log-in in place of ours. */
+import { AccessStore, AccountNumber, Authenticator, ClientName, type Principal, StorageError, TenantId, Unauthenticated } from "@waybill/core"
+import { Effect, Layer, Schema } from "effect"
+import { makeTokenAccess } from "./TokenAccess.ts"
+
+/** Who is calling, as a host says it. `accounts` may be left out, `origin` need not be known. */
+export interface HostPrincipal {
+  readonly tenantId: string
+  readonly client: string
+  readonly roles: ReadonlyArray<Principal["roles"][number]>
+  readonly accounts?: ReadonlyArray<string>
+  readonly dot?: string
+  readonly mc?: string
+  readonly origin?: Principal["origin"]
+}
+
+/**
+ * Answers `undefined` when the request has no valid credentials. A rejection says that the host could not find out, which
+ * callers see as 503.
+ */
+export type HostAuthenticate = (request: Request) => Promise<HostPrincipal | undefined>
+
+export const AuthenticatorHost = {
+  layer: (authenticate: HostAuthenticate): Layer.Layer<Authenticator, never, AccessStore> => Layer.effect(Authenticator, make(authenticate))
+}
+
+const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
+  const rememberAccess = yield* makeTokenAccess
+  return Authenticator.of({
+    authenticate: Effect.fnUntraced(function*({ headers, method, url }) {
+      const request = new Request(`http://${hostOf(headers["host"])}${url.startsWith("/") ? url : "/"}`, {
+        method,
+        headers: Object.entries(headers).flatMap(([name, value]): Array<[string, string]> => value === undefined ? [] : [[name, value]])
+      })
+      const said = yield* Effect.tryPromise({
+        try: () => authenticate(request),
+        catch: (cause) => new StorageError({ operation: "Authenticator.authenticate", cause })
+      })
+      if (said === undefined || said === null) {
+        return yield* new Unauthenticated({ presented: headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined })
+      }
+      const principal = yield* principalOf(said)
+      yield* rememberAccess(principal)
+      return principal
+    })
+  })
+})
+
+const hostOf = (header: string | undefined): string => header !== undefined && /^[\w.:[\]-]+$/.test(header) && URL.canParse(`http://${header}`) ? header : "localhost"
+
+const Customer = Schema.Struct({
+  tenantId: TenantId,
+  client: ClientName,
+  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])),
+  accounts: Schema.Array(AccountNumber)
+})
+
+const decode = Schema.decodeUnknownEffect(Customer)
+
+/** What a host says is checked once, here: a principal without a tenant must not reach a store. Dies with what is wrong. */
+export const principalOf = (said: HostPrincipal): Effect.Effect<Principal> => {
+  const { accounts = [], client, dot, mc, origin = "token", roles, tenantId } = said
+  if (Array.isArray(roles) && roles.includes("operator")) {
+    return Effect.succeed({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin })
+  }
+  return decode({ tenantId, client, roles, accounts }).pipe(
+    Effect.mapError((error) => new TypeError(`This principal cannot be used. ${error.message}`)),
+    Effect.orDie,
+    Effect.map((checked) => ({ ...checked, ...(dot === undefined ? {} : { dot }), ...(mc === undefined ? {} : { mc }), origin }))
+  )
+}

@@ -1,0 +1,21 @@
+/** What a request shows of itself: an API key, a bearer token, or both. */
+import type { PresentedRequest } from "@waybill/core"
+import { Redacted } from "effect"
+
+export interface PresentedCredentials {
+  readonly apiKey: Redacted.Redacted | undefined
+  readonly bearer: Redacted.Redacted | undefined
+  /** An `Authorization` header that is no bearer token. */
+  readonly unreadable: boolean
+}
+
+export const presentedIn = (headers: PresentedRequest["headers"]): PresentedCredentials => {
+  const apiKey = headers["x-api-key"]
+  const authorization = headers["authorization"]
+  const bearer = authorization === undefined ? undefined : /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+  return {
+    apiKey: apiKey === undefined ? undefined : Redacted.make(apiKey.trim()),
+    bearer: bearer === undefined ? undefined : Redacted.make(bearer),
+    unreadable: authorization !== undefined && bearer === undefined
+  }
+}

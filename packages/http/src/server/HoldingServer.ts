@@ -1,0 +1,82 @@
+/**
+ * A `node:http` server that loses no request at its edges: what comes between listening and being ready waits, and what
+ * comes while stopping is told so.
+ */
+import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { problemContentType, problemDetails } from "../shared/ProblemDetails.ts"
+import { instanceOf } from "../shared/CorrelationId.ts"
+import { stopping } from "../shared/Refused.ts"
+
+/** More than this many requests are not held; they are asked to come again. */
+const maxHeld = 1024
+
+/** Hand it to whatever attaches a `request` listener. `close()` begins the stop: running requests finish, new ones get 503. */
+export const createHoldingServer = (options: ServerOptions = {}): Server => new HoldingServer(options)
+
+class HoldingServer extends Server {
+  #held: Array<readonly [IncomingMessage, ServerResponse]> = []
+  #running = new Set<ServerResponse>()
+  #stopping = false
+
+  constructor(options: ServerOptions) {
+    super(options)
+    super.on("newListener", (event: string) => {
+      // the listener is attached right after this
+      if (event === "request") setImmediate(() => this.#release())
+    })
+    super.on("clientError", answerBrokenRequest)
+  }
+
+  override emit(event: string, ...args: ReadonlyArray<never>): boolean {
+    if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
+    const [request, response] = args as unknown as readonly [IncomingMessage, ServerResponse]
+    if (this.#stopping) return refuse(response)
+    if (event === "request" && this.listenerCount("request") === 0) {
+      if (this.#held.length >= maxHeld) return refuse(response)
+      this.#held.push([request, response])
+      return true
+    }
+    this.#running.add(response)
+    response.once("close", () => this.#running.delete(response))
+    return super.emit(event, ...args)
+  }
+
+  override close(callback?: (error?: Error) => void): this {
+    this.#stopping = true
+    // a connection kept alive would outlive the last answer, and the stop would wait for it
+    for (const response of this.#running) if (!response.headersSent) response.shouldKeepAlive = false
+    for (const [, response] of this.#held.splice(0)) refuse(response)
+    return super.close(callback)
+  }
+
+  #release(): void {
+    for (const [request, response] of this.#held.splice(0)) {
+      if (!response.destroyed) this.emit("request", ...[request, response] as unknown as ReadonlyArray<never>)
+    }
+  }
+}
+
+const refuse = (response: ServerResponse): true => {
+  const body = problemDetails.write(stopping.problem, instanceOf(crypto.randomUUID()))
+  response.writeHead(503, { ...stopping.problem.headers, "content-type": problemContentType, "content-length": Buffer.byteLength(body) })
+  response.end(body)
+  return true
+}
+
+/** What Node's parser gave up on never becomes a request. */
+const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: Socket): void => {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy(error)
+    return
+  }
+  const [status, title, code] = error.code === "HPE_HEADER_OVERFLOW"
+    ? [431, "Request Header Fields Too Large", "headers_too_large"] as const
+    : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+    ? [408, "Request Timeout", "request_too_slow"] as const
+    : [400, "Bad Request", "malformed_request"] as const
+  const body = problemDetails.write({ status, code, title, detail: "This is not a request that can be read." }, instanceOf(crypto.randomUUID()))
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nconnection: close\r\ncontent-type: ${problemContentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}

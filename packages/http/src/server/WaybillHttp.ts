@@ -1,0 +1,89 @@
+/** The whole service over HTTP: on a server of its own, in somebody's router, or as one effect. */
+import type { ApiKeys, Authenticator, Deliveries, DeliveryQueue, SigningSecrets, Tenants, TransitEventIntake, TransitEvents, TransitSubscriptions, UniqueIds } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { createRequire } from "node:module"
+import { IntakeContract } from "../intake/IntakeContract.ts"
+import { IntakeHandlers } from "../intake/IntakeHandlers.ts"
+import { OperatorContract } from "../operator/OperatorContract.ts"
+import { OperatorHandlers } from "../operator/OperatorHandlers.ts"
+import { type MountedContract, mount, normalBase } from "../shared/Contract.ts"
+import { TransitEventsContract } from "../transit-events/TransitEventsContract.ts"
+import { TransitEventsHandlers } from "../transit-events/TransitEventsHandlers.ts"
+import { docsPageOf } from "./DocsPage.ts"
+import { openApiOf } from "./OpenApi.ts"
+import type { Readiness } from "./Readiness.ts"
+import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.ts"
+import { SystemContract } from "./SystemContract.ts"
+import { type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
+
+/** Where each area lives. */
+export interface BasePaths {
+  readonly transitEvents: string
+  readonly intake: string
+  readonly operator: string
+  /** Probes, metrics and documents. */
+  readonly system: string
+}
+
+export const defaultBasePaths: BasePaths = { transitEvents: "/visibility", intake: "/intake", operator: "/operator", system: "" }
+
+export interface WaybillHttpOptions extends PipelineOptions {
+  readonly basePaths?: Partial<BasePaths> | undefined
+}
+
+/** What answering takes: every use case, somebody who knows callers, and a say on readiness. */
+export type WaybillHttpServices =
+  | ApiKeys
+  | Authenticator
+  | Deliveries
+  | DeliveryQueue
+  | Readiness
+  | SigningSecrets
+  | Tenants
+  | TransitEventIntake
+  | TransitEvents
+  | TransitSubscriptions
+  | UniqueIds
+
+const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn.Return<App, never, WaybillHttpServices> {
+  const bases = { ...defaultBasePaths, ...options.basePaths }
+  const areas: ReadonlyArray<MountedContract> = [
+    mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
+    mount(IntakeContract, bases.intake, yield* IntakeHandlers),
+    mount(OperatorContract, bases.operator, yield* OperatorHandlers)
+  ]
+  const system = mount(SystemContract, bases.system, yield* makeSystemHandlers(documentsOf(areas, options)))
+  return yield* makePipeline([...areas, system], options)
+})
+
+export const WaybillHttp = {
+  /** The service as one effect that answers any request, for hosts that serve it themselves. */
+  make: (options: WaybillHttpOptions = {}): Effect.Effect<App, never, WaybillHttpServices> => make(options),
+
+  /** Adds every path of the service to a router, and answers whatever else lies under its bases. Other paths stay the host's. */
+  layer: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpRouter.HttpRouter | WaybillHttpServices> =>
+    HttpRouter.use(Effect.fnUntraced(function*(router) {
+      const app = yield* make(options)
+      const { system, ...areas } = { ...defaultBasePaths, ...options.basePaths }
+      for (const base of new Set(Object.values(areas).map(normalBase))) yield* router.add("*", `/${base.slice(1)}/*`, app)
+      for (const { path } of Object.values(SystemContract.endpoints)) {
+        yield* router.add("*", `/${normalBase(system).slice(1)}${path.replace(/\{.*\}/, "*")}`.replace("//", "/") as HttpRouter.PathInput, app)
+      }
+    })),
+
+  /** Serves nothing but this service, on the server that is there. Every request is answered in its area's shape. */
+  serve: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpServer.HttpServer | WaybillHttpServices> =>
+    Layer.unwrap(Effect.map(make(options), (app) => HttpServer.serve(app)))
+}
+
+const documentsOf = (areas: ReadonlyArray<MountedContract>, options: WaybillHttpOptions): Documents => {
+  const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }
+  const about = { version, publicBaseUrl: options.publicBaseUrl }
+  const whole = openApiOf(areas, about)
+  return {
+    openApi: JSON.stringify(whole),
+    openApiOf: new Map(areas.map((area) => [`${area.contract.area}.json`, JSON.stringify(openApiOf([area], about))])),
+    docs: docsPageOf(whole, "openapi.json")
+  }
+}

@@ -1,0 +1,76 @@
+/** Postgres as one value for `createWaybill`: your pool or a URL, and your transactions. */
+import { makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
+import { Cause, Effect, Layer, Redacted } from "effect"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type pg from "pg"
+import * as PgClient from "./client/PgClient.ts"
+import type { HostClient, HostExecutor } from "./client/PgHost.ts"
+import { InHostTransaction } from "./shared/HostTransaction.ts"
+import * as StoragePostgres from "./StoragePostgres.ts"
+
+export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresOptions {
+  /** The host's pool. We add our statements to it and never end it. */
+  readonly pool?: pg.Pool
+  /** Or a pool of our own. */
+  readonly url?: string
+  /** Connections of a pool of our own; 10 by default. */
+  readonly maxConnections?: number
+  /** Prepare repeated statements; turn it off behind PgBouncer in transaction mode. */
+  readonly prepare?: boolean
+}
+
+/**
+ * Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false.
+ *
+ * `waybill.within(tx)` takes a `pg` client that has sent `BEGIN`, or `{ executeSql(text, values) }` for anything else
+ * that can send a statement on an open transaction (Drizzle, Kysely, Prisma, Knex).
+ */
+export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage => {
+  const { maxConnections, pool, prepare, url } = options
+  if ((pool === undefined) === (url === undefined)) {
+    throw new TypeError("postgresStorage needs either a pool or a url.")
+  }
+  const statements = prepare === undefined ? {} : { prepare }
+  const client = pool === undefined
+    ? PgClient.layer({ url: Redacted.make(url!), ...statements, ...(maxConnections === undefined ? {} : { maxConnections }) })
+    : PgClient.layerFromPool(pool, statements)
+
+  // the client that the layer was built with; joining needs the very same one
+  let open: PgClient.PgClient | undefined
+  const remembered = Layer.effectDiscard(Effect.acquireRelease(
+    Effect.map(PgClient.PgClient, (sql) => {
+      open = sql
+    }),
+    () => Effect.sync(() => {
+      open = undefined
+    })
+  ))
+
+  return makeStorage({
+    layer: Layer.merge(StoragePostgres.layer(options), remembered).pipe(
+      Layer.provide(client),
+      Layer.catchCause((cause) =>
+        Layer.effectContext(
+          Effect.failCause(Cause.map(cause, (error) => new StorageError({ operation: "open", cause: error })))
+        )
+      )
+    ),
+    joined: (tx) => {
+      if (open === undefined) throw new Error("The storage is not open. Await createWaybill before joining a transaction.")
+      if (!isHost(tx)) {
+        throw new TypeError("within(tx) takes a pg client that has sent BEGIN, or an object with executeSql(text, values).")
+      }
+      const join = open.joined(tx)
+      return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.catchIf(
+          join(Effect.provideService(effect, InHostTransaction, true)),
+          (error): error is Extract<E | SqlError, SqlError> => isSqlError(error),
+          (error) => Effect.fail(new StorageError({ operation: "within", cause: error }))
+        ) as Effect.Effect<A, E, R>
+    }
+  })
+}
+
+const isHost = (tx: unknown): tx is HostClient | HostExecutor =>
+  typeof tx === "object" && tx !== null &&
+  (typeof (tx as HostClient).query === "function" || typeof (tx as HostExecutor).executeSql === "function")

@@ -1,0 +1,18 @@
+/** All storage ports on the test run's Postgres, in a schema of their own that goes when the layer does. */
+import type { StoragePorts } from "@waybill/core"
+import { Effect, Layer, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { inject } from "vitest"
+import { PgClient, StoragePostgres } from "../src/index.ts"
+
+export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 12 })
+
+export const freshSchema = (): string => `test_${randomBytes(6).toString("hex")}`
+
+export const testStorage = (schema = freshSchema()): Layer.Layer<StoragePorts | PgClient.PgClient, unknown> => {
+  const dropped = Layer.effectDiscard(Effect.acquireRelease(
+    Effect.void,
+    () => Effect.orDie(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)))
+  ))
+  return StoragePostgres.layer({ schema }).pipe(Layer.provideMerge(dropped.pipe(Layer.provideMerge(pgLayer))))
+}

@@ -1,0 +1,4 @@
+import { AccessStoreSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+AccessStoreSuite.suite("Postgres", testStorage())

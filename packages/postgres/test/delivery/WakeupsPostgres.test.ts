@@ -1,0 +1,4 @@
+import { WakeupsSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+WakeupsSuite.suite("Postgres", testStorage())

@@ -1,0 +1,4 @@
+import { TransactionSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+TransactionSuite.suite("Postgres", testStorage())

@@ -1,0 +1,4 @@
+import { TransitEventStoreSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+TransitEventStoreSuite.suite("Postgres", testStorage())
