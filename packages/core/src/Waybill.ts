@@ -4,6 +4,7 @@ import { ApiKeys } from "./access/ApiKeys.ts"
 import { Tenants } from "./access/Tenants.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
+import { Retention } from "./delivery/Retention.ts"
 import { SigningSecrets } from "./delivery/SigningSecrets.ts"
 import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
@@ -21,6 +22,7 @@ export const layer = Layer.mergeAll(
   TransitSubscriptions.layer,
   Deliveries.layer,
   DeliveryWorker.layer,
+  Retention.layer,
   ApiKeys.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, SigningSecrets.layer)),

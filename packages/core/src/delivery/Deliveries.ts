@@ -12,7 +12,7 @@ import { wrap } from "./model/Envelope.ts"
 import { Wakeups } from "./Wakeups.ts"
 
 export const DeliveryListQuery = Schema.Struct({
-  state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>)),
+  state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>).annotate({ message: `state is one of ${deliveryStates.join(", ")}.` })),
   subscriptionId: Schema.optionalKey(Schema.String),
   since: Schema.optionalKey(InstantText),
   cursor: Schema.optionalKey(Schema.String),

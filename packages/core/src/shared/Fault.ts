@@ -24,20 +24,33 @@ export const pointer = (path: ReadonlyArray<PropertyKey>): string =>
 /** At most this many faults are named; a caller who makes more learns the first ones. */
 const maxFaults = 100
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+/** Codes travel in front of the sentence through the formatter, which knows sentences only. */
+const coded = (code: FaultCode, sentence: string): string => `${code}|${sentence}`
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    switch (issue._tag) {
+      case "MissingKey":
+        return coded("required", "This field is required.")
+      case "UnexpectedKey":
+        return coded("unknown_field", "This field is not known here. Remove it.")
+      default:
+        return coded("invalid", SchemaIssue.defaultLeafHook(issue))
+    }
+  }
+})
 
 /** Every fault of a failed decoding, under `prefix`. */
 export const faultsOf = (error: Schema.SchemaError, prefix: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Fault> =>
   format(error.issue).issues.slice(0, maxFaults).map((issue) => {
     const path = (issue.path ?? []).map((segment) => typeof segment === "object" ? segment.key : segment)
-    return fault([...prefix, ...path], sentence(issue.message), codeOf(issue.message))
+    const [code, sentence] = decoded(issue.message)
+    return fault([...prefix, ...path], sentence, code)
   })
 
-const sentence = (message: string): string => {
-  if (message === "Missing key") return "This field is required."
-  if (message.startsWith("Unexpected key")) return "This field is not known here. Remove it."
-  return message.endsWith(".") ? message : `${message}.`
+/** Messages of checks come without a code. */
+const decoded = (message: string): readonly [FaultCode, string] => {
+  const parts = /^([a-z_]+)\|([^]*)$/.exec(message)
+  const sentence = parts === null ? message : parts[2]!
+  return [parts === null ? "invalid" : parts[1] as FaultCode, sentence.endsWith(".") ? sentence : `${sentence}.`]
 }
-
-const codeOf = (message: string): FaultCode =>
-  message === "Missing key" ? "required" : message.startsWith("Unexpected key") ? "unknown_field" : "invalid"

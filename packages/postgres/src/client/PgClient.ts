@@ -125,7 +125,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
           min: config.minConnections ?? 0,
           idleTimeoutMillis: millis(config.idleTimeout ?? "1 minute"),
           ...(config.connectionTTL === undefined ? {} : { maxLifetimeSeconds: millis(config.connectionTTL) / 1000 })
-        })
+        }).on("error", onIdleError)
       ),
       (pool) => Effect.promise(() => Promise.race([pool.end(), after(endDeadlineMs, undefined, { ref: false })]))
     )
@@ -144,11 +144,17 @@ export const layerFromPool = (
   pool: pg.Pool,
   options: PgStatementOptions = {}
 ): Layer.Layer<PgClient | SqlClient.SqlClient, SqlError> =>
-  layerOf(make({
-    pool,
-    dedicated: () => new (pool as unknown as { Client: typeof pg.Client }).Client(pool.options),
-    config: options
+  layerOf(Effect.gen(function*() {
+    yield* Effect.acquireRelease(
+      Effect.sync(() => pool.on("error", onIdleError)),
+      () => Effect.sync(() => pool.off("error", onIdleError))
+    )
+    const { Client } = pool as unknown as { readonly Client: typeof pg.Client }
+    return yield* make({ pool, dedicated: () => new Client(pool.options), config: options })
   }))
+
+/** Without a listener, an idle connection that the server closes would end the process. The pool has let go of it already. */
+const onIdleError = () => {}
 
 const layerOf = <E>(
   client: Effect.Effect<PgClient, E, Scope.Scope | Reactivity.Reactivity>
@@ -169,12 +175,6 @@ interface MakeOptions {
 }
 
 const make = Effect.fnUntraced(function*({ config, dedicated, pool }: MakeOptions) {
-  // without a listener, an idle connection that the server closes would end the process
-  const onIdleError = () => {}
-  yield* Effect.acquireRelease(
-    Effect.sync(() => pool.on("error", onIdleError)),
-    () => Effect.sync(() => pool.off("error", onIdleError))
-  )
   const statementName = config.prepare === false ? () => undefined : statementNames()
   const { acquirer, borrower } = lendFrom(pool, statementName)
   const spanAttributes = Object.entries({ "db.system.name": "postgresql", ...config.spanAttributes })

@@ -72,17 +72,15 @@ const hear = (
     client.on("error", fail)
     client.on("end", () => fail(new Error("Connection terminated")))
     client.on("notification", (message) => onPayload(message.payload ?? ""))
-    yield* attempt(() => client.connect())
-    yield* attempt(() => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
-    ready()
-    const beat = attempt(() => client.query("SELECT 1")).pipe(
-      Effect.timeoutOrElse({
+    const inTime = <A>(answer: Effect.Effect<A, SqlError>) =>
+      Effect.timeoutOrElse(answer, {
         duration: pulse.deadline,
-        orElse: () => Effect.fail(connectionLost("The listening connection does not answer", "listen"))
-      }),
-      Effect.delay(pulse.every),
-      Effect.forever
-    )
+        orElse: () => Effect.fail(connectionLost("The server does not answer the listening connection", "listen"))
+      })
+    yield* inTime(attempt(() => client.connect()))
+    yield* inTime(attempt(() => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)))
+    ready()
+    const beat = Effect.forever(Effect.delay(inTime(attempt(() => client.query("SELECT 1"))), pulse.every))
     return yield* Effect.raceFirst(Deferred.await(lost), beat)
   })
 

@@ -12,7 +12,7 @@ const CarrierNumber = Schema.String.check(
 /** What the operator asks for. */
 export const ApiKeyRequest = Schema.Struct({
   name: ClientName,
-  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])),
+  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"]).annotate({ message: "A role is carrier or customer." })),
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
   dot: Schema.optionalKey(CarrierNumber),
   mc: Schema.optionalKey(CarrierNumber)

@@ -20,7 +20,7 @@ export const EventQuery = Schema.Struct({
   occurredTo: Schema.optionalKey(InstantText),
   page: Schema.optionalKey(PageNumber),
   pageSize: Schema.optionalKey(pageSizeUpTo(maxEventPageSize)),
-  order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
+  order: Schema.optionalKey(Schema.Literals(["asc", "desc"]).annotate({ message: "order is asc or desc." })),
   /** From the `Link` header: keeps the pages of one walk together. Not part of the published parameters. */
   walk: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,4096}$/u, { message: "walk comes from a Link header; follow that header instead." })))
 }).annotate({ identifier: "EventQuery" })

@@ -28,7 +28,10 @@ export const eventTypes = [
   "OTHER"
 ] as const
 
-export const EventType = Schema.Literals(eventTypes).annotate({ identifier: "EventType" })
+export const EventType = Schema.Literals(eventTypes).annotate({
+  identifier: "EventType",
+  message: `An event type is one of ${eventTypes.join(", ")}.`
+})
 export type EventType = typeof EventType.Type
 
 const bits = new Map<string, number>(eventTypes.map((type, index) => [type, 1 << index]))

@@ -16,7 +16,7 @@ const Longitude = Schema.Finite.check(
 export const Location = Schema.Struct({
   locationId: Schema.optionalKey(text(200)),
   name: Schema.optionalKey(text(500)),
-  type: Schema.optionalKey(Schema.Literals(["FACILITY", "CITY", "GEOPOINT"])),
+  type: Schema.optionalKey(Schema.Literals(["FACILITY", "CITY", "GEOPOINT"]).annotate({ message: "type is one of FACILITY, CITY, GEOPOINT." })),
   latitude: Schema.optionalKey(Latitude),
   longitude: Schema.optionalKey(Longitude),
   city: Schema.optionalKey(text(200)),
@@ -34,7 +34,11 @@ const Reference = Schema.Struct({ type: Schema.optionalKey(text(200)), value: Sc
 /** The shipment an event belongs to. Dates keep the offset they were sent with. */
 export const Shipment = Schema.Struct({
   shipmentId: ShipmentId,
-  mode: Schema.optionalKey(Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"])),
+  mode: Schema.optionalKey(
+    Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"]).annotate({
+      message: "mode is one of FTL, LTL, PARCEL, OCEAN, AIR, RAIL, INTERMODAL, OTHER."
+    })
+  ),
   scac: Schema.optionalKey(text(20)),
   references: Schema.optionalKey(Schema.Array(Reference).check(Schema.isMaxLength(200, { message: "At most 200 references." }))),
   requestedPickupDate: Schema.optionalKey(InstantText),
@@ -52,7 +56,7 @@ const Sequence = Schema.Int.check(
 )
 
 const Document = Schema.Struct({
-  type: Schema.optionalKey(Schema.Literals(["POD", "BOL", "INVOICE", "LABEL", "OTHER"])),
+  type: Schema.optionalKey(Schema.Literals(["POD", "BOL", "INVOICE", "LABEL", "OTHER"]).annotate({ message: "type is one of POD, BOL, INVOICE, LABEL, OTHER." })),
   url: Schema.optionalKey(text(2048)),
   mimeType: Schema.optionalKey(text(200))
 })

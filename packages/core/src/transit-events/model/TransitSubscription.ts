@@ -8,7 +8,10 @@ import { EventType, eventTypes } from "./EventType.ts"
 /** Most shipments one subscription may name. */
 export const maxShipmentIds = 1000
 
-export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({ identifier: "SubscriptionStatus" })
+export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({
+  identifier: "SubscriptionStatus",
+  message: "status is one of active, paused, inactive."
+})
 export type SubscriptionStatus = typeof SubscriptionStatus.Type
 
 const EndpointUrl = Schema.String.check(

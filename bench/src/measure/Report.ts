@@ -1,0 +1,55 @@
+/** What was measured, as lines for people and as values for a file. */
+
+/** A figure, and what it has to be where a target speaks of it. */
+export interface Line {
+  readonly label: string
+  readonly value: number
+  readonly unit: "/s" | "ms" | "µs" | "MB" | "x"
+  /** Every round's value, where there were several. */
+  readonly rounds?: ReadonlyArray<number>
+  readonly note?: string
+}
+
+/** A ratio against its target. */
+export interface Verdict {
+  readonly label: string
+  readonly ratio: number
+  readonly target: number
+  readonly better: "higher" | "lower"
+}
+
+export interface ScenarioResult {
+  readonly name: string
+  readonly title: string
+  readonly lines: ReadonlyArray<Line>
+  readonly verdicts: ReadonlyArray<Verdict>
+  readonly remarks?: ReadonlyArray<string>
+}
+
+const number = (value: number): string => {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits })
+}
+
+const figure = ({ unit, value }: Line): string => unit === "x" ? `${number(value)} x` : unit === "/s" ? `${number(value)}/s` : `${number(value)} ${unit}`
+
+export const isMet = ({ better, ratio, target }: Verdict): boolean => better === "higher" ? ratio >= target : ratio <= target
+
+const judged = (verdict: Verdict): string => {
+  const { better, ratio, target } = verdict
+  const wanted = `${better === "higher" ? "≥" : "≤"} ${number(target)}`
+  if (isMet(verdict)) return `${number(ratio)} (${wanted}: met)`
+  const factor = better === "higher" ? target / ratio : ratio / target
+  return `${number(ratio)} (${wanted}: missed by a factor of ${number(factor)})`
+}
+
+export const render = (result: ScenarioResult): string => {
+  const width = Math.max(...[...result.lines, ...result.verdicts].map((each) => each.label.length))
+  const rounds = (line: Line) => line.rounds === undefined || line.rounds.length < 2 ? "" : `   [${line.rounds.map(number).join("  ")}]`
+  return [
+    `\n${result.name}: ${result.title}`,
+    ...result.lines.map((line) => `  ${line.label.padEnd(width)}  ${figure(line).padStart(14)}${rounds(line)}${line.note === undefined ? "" : `   ${line.note}`}`),
+    ...result.verdicts.map((verdict) => `  ${verdict.label.padEnd(width)}  → ${judged(verdict)}`),
+    ...(result.remarks ?? []).map((remark) => `  ${remark}`)
+  ].join("\n")
+}

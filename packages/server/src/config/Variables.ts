@@ -1,0 +1,130 @@
+/** Every environment variable that the server reads. `waybill --help` prints this list. */
+import { parseEgressAllow } from "@waybill/http"
+import { TenantId } from "@waybill/core"
+import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
+import { Redacted, Result, Schema } from "effect"
+import { integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
+
+const variable = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> => ({ name, fallback, meaning, read })
+
+const host = (value: string) =>
+  text(
+    (value) => /^[A-Za-z0-9.:_-]{1,255}$/.test(value),
+    `is ${shown(value)}, and has to be an address or a host name without scheme and port, such as 0.0.0.0`
+  )(value)
+
+const port = (value: string): Result.Result<number, string> =>
+  value.startsWith("tcp://")
+    ? Result.fail(
+      `is ${shown(value)}, which is what Kubernetes sets in every pod beside a service called waybill. Set it to a number yourself, or set enableServiceLinks: false`
+    )
+    : integer(0, 65_535, "a port")(value)
+
+const databaseUrl = (value: string): Result.Result<Redacted.Redacted, string> => {
+  const url = URL.parse(value)
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    return Result.fail("is not a Postgres address. Write it as postgres://user:password@host:5432/database, with special characters of the password percent-encoded")
+  }
+  return Result.succeed(Redacted.make(value))
+}
+
+const schemaName = (value: string): Result.Result<string, string> => {
+  try {
+    quoteSchema(value)
+    return Result.succeed(value)
+  } catch (error) {
+    if (error instanceof InvalidSchemaName) {
+      return Result.fail(`is ${shown(value)}. Use lower-case letters, digits and underscores, at most 63, not starting with a digit or pg_`)
+    }
+    throw error
+  }
+}
+
+const operatorKey = (value: string): Result.Result<Redacted.Redacted, string> =>
+  /^[\x21-\x7e]{1,1000}$/.test(value)
+    ? Result.succeed(Redacted.make(value))
+    : Result.fail("has blanks, control characters or characters outside ASCII in it. Take a long random text, such as the output of: openssl rand -hex 32")
+
+type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]
+
+const sealingKeys = (value: string): Result.Result<SealingKeys, string> => {
+  const keys: Array<Redacted.Redacted<Uint8Array>> = []
+  const parts = value.split(",").map((part) => part.trim())
+  for (const [index, part] of parts.entries()) {
+    const bytes = /^[A-Za-z0-9+/_-]+={0,2}$/.test(part) ? Buffer.from(part, "base64") : Buffer.alloc(0)
+    if (bytes.length !== 32) {
+      const which = parts.length === 1 ? "is" : `number ${index + 1} of ${parts.length} is`
+      return Result.fail(`${which} not the base64 text of 32 bytes. Make one with: openssl rand -base64 32`)
+    }
+    keys.push(Redacted.make(new Uint8Array(bytes)))
+  }
+  const [first, ...others] = keys
+  return Result.succeed([first!, ...others])
+}
+
+const egress = (value: string) =>
+  Result.mapBoth(parseEgressAllow(value), {
+    onSuccess: (policy) => ({ policy, text: value }),
+    onFailure: (faults) => `has entries that are none. ${faults.join(" ")} Write networks (10.1.0.0/16), addresses or host names, separated by commas`
+  })
+
+const webAddress = (value: string): Result.Result<string, string> => {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return Result.fail("is not a full address that starts with https:// or http://")
+  if (url.username !== "" || url.password !== "") return Result.fail("has a user name or a password in it. Take them out")
+  return Result.succeed(value)
+}
+
+const plain = (value: string) => text((value) => /^[\x21-\x7e]{1,500}$/.test(value), "has blanks or characters outside ASCII in it")(value)
+
+const tenantId = (value: string) => text(Schema.is(TenantId), `is ${shown(value)}, and has to be a tenant's id: letters, digits, hyphens and underscores`)(value)
+
+/** Changing names here changes what operators have to write. */
+export const variables = {
+  host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
+  port: variable("WAYBILL_PORT", "8080", "where it listens; 0 picks a free port and prints it", port),
+  databaseUrl: variable("WAYBILL_DATABASE_URL", "an embedded Postgres in the data dir", "any Postgres 14 or newer", databaseUrl),
+  dataDir: variable("WAYBILL_DATA_DIR", ".waybill", "the embedded database and generated keys", text((value) => !value.includes("\0"), "is not a path")),
+  schema: variable("WAYBILL_SCHEMA", "waybill", "the Postgres schema that holds every table", schemaName),
+  operatorKey: variable("WAYBILL_OPERATOR_KEY", "generated, kept in the data dir", "the key for /operator", operatorKey),
+  sealingKeys: variable(
+    "WAYBILL_SEALING_KEY",
+    "generated, kept in the data dir",
+    "base64 of 32 bytes: seals webhook secrets at rest; of several, separated by commas, the first seals and all open",
+    sealingKeys
+  ),
+  egress: variable(
+    "WAYBILL_EGRESS_ALLOW",
+    "nothing",
+    "networks and hosts that webhooks may reach although they are private, and over plain http; such as 127.0.0.0/8",
+    egress
+  ),
+  jwksUrl: variable("WAYBILL_JWT_JWKS_URL", "none", "accept bearer JWTs signed with these keys", webAddress),
+  jwtIssuer: variable("WAYBILL_JWT_ISSUER", "none", "the iss that a JWT must have", plain),
+  jwtAudience: variable("WAYBILL_JWT_AUDIENCE", "none", "the aud that a JWT must have", plain),
+  publicTenant: variable("WAYBILL_PUBLIC_TENANT", "none", "the tenant of lookups without credentials", tenantId),
+  role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
+  demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
+  publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
+  trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto and X-Forwarded-Host at their word; only behind a proxy that sets them", onOff),
+  poolSize: variable("WAYBILL_POOL_SIZE", "20", "connections to the database, at most", integer(2, 1000)),
+  lease: variable(
+    "WAYBILL_LEASE_SECONDS",
+    "20",
+    "after which a killed process's deliveries are taken up by others; longer than an attempt",
+    seconds(1, 3600)
+  ),
+  attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "for one POST of a webhook, answer included", seconds(0.1, 600)),
+  drain: variable("WAYBILL_DRAIN_SECONDS", "10", "a stop waits for requests and attempts under way, at most", seconds(0, 600)),
+  keepDays: variable("WAYBILL_KEEP_DAYS", "30", "settled deliveries stay visible to operators", integer(1, 3650, "a number of days")),
+  logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
+  logLevel: variable("WAYBILL_LOG_LEVEL", "info", "the least that is logged", oneOf(["debug", "info", "warn", "error"])),
+  otlpEndpoint: variable(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "none",
+    "traces and metrics go there; the other OTEL_ variables are heeded too",
+    webAddress
+  )
+} as const
+
+export const variableNames: ReadonlyArray<string> = Object.values(variables).map(({ name }) => name)
