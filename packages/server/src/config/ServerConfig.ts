@@ -176,18 +176,16 @@ export const placeOf = (url: Redacted.Redacted): string => {
   return `${host}${pathname}`
 }
 
-/**
- * Names one slip away from one of ours. Others may be anybody's: a client's settings, or what Kubernetes sets.
- */
+/** Names a slip away from one of ours. Others may be anybody's: a client's settings, or what Kubernetes sets. */
 const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
   names.filter((name) => name.startsWith("WAYBILL_") && !variableNames.includes(name)).flatMap((name) => {
-    const meant = variableNames.find((known) => differsLittle(name, known))
-    return meant === undefined ? [] : [{ variable: name, problem: `is not known. Did you mean ${meant}?`.slice(0, -1) }]
+    const slips = name.length > "WAYBILL_".length + 6 ? 2 : 1
+    const meant = variableNames.find((known) => distance(name, known) <= slips)
+    return meant === undefined ? [] : [{ variable: name, problem: `is not known; ${meant} is. Correct the name, or take it out` }]
   })
 
-/** At most two letters added, left out, changed or swapped. */
-const differsLittle = (a: string, b: string): boolean => {
-  if (Math.abs(a.length - b.length) > 2) return false
+/** How many letters have to be added, left out, changed or swapped. */
+const distance = (a: string, b: string): number => {
   let previous: Array<number> = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -201,5 +199,5 @@ const differsLittle = (a: string, b: string): boolean => {
       row.push(cost)
     }
   }
-  return row[b.length]! <= 2
+  return row[b.length]!
 }

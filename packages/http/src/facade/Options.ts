@@ -1,0 +1,120 @@
+/** What `createWaybill` is told, and the layers that become of it. */
+import { DeliveryOptions, Sealer, storageAdapter, Waybill, type WaybillStorage } from "@waybill/core"
+import { Layer, Logger, Redacted, References, Result } from "effect"
+import { AuthenticatorHost, type HostAuthenticate } from "../access/AuthenticatorHost.ts"
+import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"
+import type { JwtOptions } from "../access/JwtVerifier.ts"
+import { Readiness } from "../server/Readiness.ts"
+import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
+import { parseEgressAllow } from "../webhook-sender/AddressGuard.ts"
+import { HmacNode } from "../webhook-sender/HmacNode.ts"
+import { WebhookSenderHttp } from "../webhook-sender/WebhookSenderHttp.ts"
+
+/** One line for a log. Never holds a key, a secret or a body. */
+export interface LogEntry {
+  readonly level: string
+  readonly at: string
+  readonly message: string
+  /** `correlationId`, `tenant`, `route` and the like. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly cause: string | undefined
+}
+
+/** How the delivery worker behaves. Everything has a default. */
+export interface DeliverySettings {
+  /** Attempts this process has under way at the same time. */
+  readonly concurrency?: number
+  /** Attempts one subscription has under way at the same time. */
+  readonly laneConcurrency?: number
+  /** The whole attempt, from name lookup to the last byte read. */
+  readonly attemptTimeoutMillis?: number
+  /** How long an idle worker waits before it looks without having been woken. */
+  readonly pollMillis?: number
+  /** How long `stop` waits for attempts under way. */
+  readonly drainMillis?: number
+  /** How long a killed worker's deliveries wait before another takes them up; longer than an attempt. */
+  readonly leaseMillis?: number
+  /** Bytes of one request body, at most, unless a single event is larger. */
+  readonly maxBatchBytes?: number
+  /** Bytes of bodies in memory, about. */
+  readonly maxBytesInFlight?: number
+}
+
+export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis"> {
+  /** From a storage package, such as `@waybill/postgres`. */
+  readonly storage: WaybillStorage
+  /** Your own log-in. Leave it out to take Waybill's API keys. */
+  readonly authenticate?: HostAuthenticate
+  /** Takes Waybill's own API keys, and what else is set here: an operator's key, JWTs. */
+  readonly apiKeys?: true
+  /** Opens `/operator`; at least 16 characters. */
+  readonly operatorKey?: string
+  readonly jwt?: JwtOptions
+  /** 32 bytes each, as bytes or base64. The first seals webhook secrets, all of them open: put a new key in front. */
+  readonly sealingKeys: readonly [Uint8Array | string, ...ReadonlyArray<Uint8Array | string>]
+  /** Networks and hosts that webhooks may reach although private, such as `10.1.0.0/16` or `receiver.internal`. */
+  readonly egressAllow?: ReadonlyArray<string>
+  readonly delivery?: DeliverySettings
+  readonly basePaths?: WaybillHttpOptions["basePaths"]
+  /** Gets every log entry. By default warnings and errors go to the console as JSON. */
+  readonly log?: (entry: LogEntry) => void
+}
+
+/** Everything the service needs. Throws when the options contradict themselves. */
+export const layerOf = (options: WaybillOptions) => {
+  const adapter = storageAdapter(options.storage)
+  if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
+  return Layer.mergeAll(Waybill.layer, Readiness.layerStorage).pipe(
+    (services) => Layer.provideMerge(authenticatorOf(options), services),
+    Layer.provideMerge(Layer.mergeAll(
+      adapter.layer,
+      HmacNode.layer,
+      Sealer.layer(sealingKeysOf(options.sealingKeys)),
+      WebhookSenderHttp.layer({ egress: egressOf(options.egressAllow ?? []) }),
+      DeliveryOptions.layer(options.delivery)
+    )),
+    Layer.provideMerge(loggerOf(options.log))
+  )
+}
+
+const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKey }: WaybillOptions) => {
+  if (authenticate !== undefined) {
+    if (apiKeys !== undefined || jwt !== undefined || operatorKey !== undefined) {
+      throw new TypeError("Give authenticate alone: it takes the place of apiKeys, jwt and operatorKey.")
+    }
+    return AuthenticatorHost.layer(authenticate)
+  }
+  if (operatorKey !== undefined && operatorKey.length < 16) throw new RangeError("operatorKey has at least 16 characters.")
+  return AuthenticatorStandard.layer({ jwt, operatorKey: operatorKey === undefined ? undefined : Redacted.make(operatorKey) })
+}
+
+const sealingKeysOf = ([first, ...more]: WaybillOptions["sealingKeys"]) => [sealingKeyOf(first), ...more.map(sealingKeyOf)] as const
+
+const sealingKeyOf = (key: Uint8Array | string | undefined): Redacted.Redacted<Uint8Array> => {
+  const bytes = typeof key === "string" ? new Uint8Array(Buffer.from(key, "base64")) : key
+  if (bytes?.length !== 32) throw new RangeError("A sealing key has 32 bytes, given as bytes or as base64.")
+  return Redacted.make(bytes)
+}
+
+const egressOf = (allowed: ReadonlyArray<string>) => {
+  const parsed = parseEgressAllow(allowed.join(","))
+  if (Result.isFailure(parsed)) throw new TypeError(`egressAllow: ${parsed.failure.join(" ")}`)
+  return parsed.success
+}
+
+const loggerOf = (log: WaybillOptions["log"]) =>
+  log === undefined
+    ? Layer.merge(Logger.layer([Logger.consoleJson]), Layer.succeed(References.MinimumLogLevel, "Warn"))
+    : Layer.merge(Logger.layer([Logger.map(Logger.formatStructured, (entry) => log(entryOf(entry)))]), Layer.succeed(References.MinimumLogLevel, "Debug"))
+
+const entryOf = (entry: {
+  readonly level: string
+  readonly timestamp: string
+  readonly message: unknown
+  readonly cause: string | undefined
+  readonly annotations: Record<string, unknown>
+}): LogEntry => {
+  const [message, ...rest] = Array.isArray(entry.message) ? entry.message : [entry.message]
+  const more = rest.length === 0 ? undefined : rest.map((each) => typeof each === "string" ? each : JSON.stringify(each)).join(" ")
+  return { level: entry.level.toLowerCase(), at: entry.timestamp, message: String(message), fields: entry.annotations, cause: entry.cause ?? more }
+}

@@ -1,0 +1,150 @@
+/** The service as plain promises: what `createWaybill` gives. */
+import type {
+  ApiKeyRequest,
+  DeliveryBodyView,
+  DeliveryView,
+  Publication,
+  ReportedEvent,
+  SubscriptionCreate,
+  SubscriptionPatch,
+  SubscriptionStatus,
+  Tenant,
+  TransitEvent,
+  TransitSubscription
+} from "@waybill/core"
+import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
+
+export interface EventsPage {
+  readonly data: ReadonlyArray<TransitEvent>
+  readonly page: number
+  readonly pageSize: number
+  /** `null` where counting would cost more than it tells. */
+  readonly totalPages: number | null
+  readonly totalCount: number | null
+  readonly hasMore: boolean
+  /** Give it as `walk` with the next page's number, and the pages of a walk hold still while events arrive. */
+  readonly nextWalk: string | undefined
+}
+
+export interface SubscriptionsPage {
+  readonly data: ReadonlyArray<TransitSubscription>
+  readonly page: number
+  readonly pageSize: number
+  readonly totalPages: number | null
+  readonly totalCount: number | null
+  readonly hasMore: boolean
+}
+
+export interface EventListQuery {
+  readonly shipmentId?: string
+  readonly eventTypes?: ReadonlyArray<string>
+  /** RFC 3339 with an offset, or a `Date`. */
+  readonly occurredFrom?: string | Date
+  readonly occurredTo?: string | Date
+  readonly page?: number
+  readonly pageSize?: number
+  readonly order?: "asc" | "desc"
+  readonly walk?: string
+}
+
+export interface SubscriptionListQuery {
+  readonly status?: typeof SubscriptionStatus.Type
+  readonly page?: number
+  readonly pageSize?: number
+}
+
+export interface DeliveriesQuery {
+  readonly state?: DeliveryView["state"]
+  readonly subscriptionId?: string
+  readonly since?: string | Date
+  readonly cursor?: string
+  readonly limit?: number
+}
+
+export interface DeliveriesPage {
+  readonly data: ReadonlyArray<DeliveryView>
+  readonly nextCursor: string | null
+}
+
+export interface PublishMethods {
+  /**
+   * Stores events and queues them for every matching subscription, as one fact. One bad event rejects the whole call
+   * unless `partial`. The same content under the same `eventId` again is a `duplicate` and changes nothing.
+   */
+  readonly publish: (
+    principal: HostPrincipal,
+    events: ReadonlyArray<ReportedEvent>,
+    options?: { readonly partial?: boolean }
+  ) => Promise<ReadonlyArray<Publication>>
+}
+
+export interface SubscriptionMethods {
+  readonly create: (principal: HostPrincipal, subscription: SubscriptionCreate) => Promise<TransitSubscription>
+  readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<SubscriptionsPage>
+  readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<TransitSubscription>
+  /** JSON merge patch: what is not named stays, `null` takes a member back to its default. */
+  readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: typeof SubscriptionPatch.Type) => Promise<TransitSubscription>
+  readonly remove: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
+}
+
+/** The methods that can take part in a transaction of the host. */
+export interface WaybillWithin {
+  readonly events: PublishMethods
+  readonly subscriptions: SubscriptionMethods
+}
+
+/** Every method rejects with `WaybillError`. */
+export interface Waybill {
+  readonly events: PublishMethods & {
+    /** What the principal may see, by shipmentId, sequence and eventId. */
+    readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
+  }
+  readonly subscriptions: SubscriptionMethods
+  readonly tenants: {
+    /** Creates the tenant, or changes its name and hosts. */
+    readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
+  }
+  readonly apiKeys: {
+    /** The key is shown this once. */
+    readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<{ readonly id: string; readonly key: string }>
+    readonly revoke: (tenantId: string, id: string) => Promise<void>
+  }
+  readonly secrets: {
+    /** Registers or rotates; without `secret` one is generated. */
+    readonly put: (tenantId: string, hmacSecretId: string, settings?: {
+      readonly secret?: string
+      readonly accounts?: ReadonlyArray<string>
+      readonly overlapSeconds?: number
+      readonly bodySignature?: boolean
+    }) => Promise<{ readonly hmacSecretId: string; readonly secret: string }>
+  }
+  readonly deliveries: {
+    readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
+    readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
+    /** The same bytes under the same id once more. */
+    readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
+    /** Every dead letter of the subscription since then, under the same ids. Answers how many. */
+    readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
+    /** History as new deliveries of the same events. Answers how many events. */
+    readonly replay: (tenantId: string, subscriptionId: string, range: {
+      readonly from: string | Date
+      readonly to?: string | Date
+      readonly shipmentIds?: ReadonlyArray<string>
+    }) => Promise<number>
+  }
+  /**
+   * Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. `mountPath` is what a router in front
+   * of it matches already, such as `/api/freight`.
+   */
+  readonly handler: (request: Request, options?: { readonly mountPath?: string }) => Promise<Response>
+  /** The same methods inside a transaction that the host holds: what they write is there when it commits, or never was. */
+  readonly within: (transaction: unknown) => WaybillWithin
+  /** Begins to deliver, until `stop`. Processes that only publish or answer need not call it. */
+  readonly start: () => Promise<void>
+  /** Delivers whatever is due now and answers how many attempts that took: for cron and serverless, in place of `start`. */
+  readonly runOnce: () => Promise<number>
+  /** Tells workers that a tenant may have something due. Call it after committing a transaction that `within` took part in; else they find it when they poll. */
+  readonly wake: (tenantId: string) => Promise<void>
+  /** Takes no more calls, lets running ones and attempts under way finish, and releases everything. Calling it again is fine. */
+  readonly stop: () => Promise<void>
+}

@@ -1,0 +1,111 @@
+/** Postgres as a host hands it over: its pool, its transactions. */
+import { storageAdapter, type StoragePorts, Transaction, TransitEventStore, type NewEvent } from "@waybill/core"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import pg from "pg"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { postgresStorage } from "../src/index.ts"
+import { freshSchema } from "./TestStorage.ts"
+
+const event = (eventId: string, sequence: number): NewEvent => ({
+  eventId,
+  shipmentId: "SHP-1",
+  sequence,
+  body: new TextEncoder().encode(JSON.stringify({ eventId })),
+  type: "PICKED_UP",
+  typeBit: 4,
+  occurredAt: 0
+})
+
+const publish = (tenantId: string, eventId: string) =>
+  Effect.gen(function*() {
+    const store = yield* TransitEventStore
+    const transaction = yield* Transaction
+    return yield* transaction.run(Effect.gen(function*() {
+      const [first] = yield* store.allocate(tenantId, [{ shipmentId: "SHP-1", needed: 1, highestGiven: 0, accounts: ["A"] }])
+      yield* store.append(tenantId, [event(eventId, first!)], undefined)
+      return first!
+    }))
+  })
+
+const stored = (tenantId: string, eventId: string) =>
+  Effect.map(Effect.flatMap(TransitEventStore, (store) => store.find(tenantId, [eventId])), (found) => found.length)
+
+describe("postgresStorage", () => {
+  const schema = freshSchema()
+  let pool: pg.Pool
+  let runtime: ManagedRuntime.ManagedRuntime<StoragePorts, unknown>
+  let adapter: NonNullable<ReturnType<typeof storageAdapter>>
+
+  beforeAll(async () => {
+    pool = new pg.Pool({ connectionString: inject("pgUrl"), max: 5 })
+    adapter = storageAdapter(postgresStorage({ pool, schema }))!
+    runtime = ManagedRuntime.make(adapter.layer as Layer.Layer<StoragePorts, unknown>)
+    await runtime.runPromise(Effect.void)
+  })
+
+  afterAll(async () => {
+    await runtime.dispose()
+    await pool.query(`DROP SCHEMA "${schema}" CASCADE`)
+    await pool.end()
+  })
+
+  const inHost = async <A>(end: "COMMIT" | "ROLLBACK", use: (client: pg.PoolClient) => Promise<A>): Promise<A> => {
+    const client = await pool.connect()
+    try {
+      await client.query("BEGIN")
+      const result = await use(client)
+      await client.query(end)
+      return result
+    } finally {
+      client.release()
+    }
+  }
+
+  it("stores with the host's commit and not before", async () => {
+    await inHost("COMMIT", async (client) => {
+      await runtime.runPromise(adapter.joined(client)(publish("t1", "E1")))
+      assert.strictEqual(await runtime.runPromise(stored("t1", "E1")), 0)
+      assert.strictEqual(await runtime.runPromise(adapter.joined(client)(stored("t1", "E1"))), 1)
+    })
+    assert.strictEqual(await runtime.runPromise(stored("t1", "E1")), 1)
+  })
+
+  it("leaves neither event nor number behind when the host rolls back", async () => {
+    const lost = await inHost("ROLLBACK", (client) => runtime.runPromise(adapter.joined(client)(publish("t2", "E1"))))
+    const kept = await inHost("COMMIT", (client) => runtime.runPromise(adapter.joined(client)(publish("t2", "E2"))))
+    assert.deepStrictEqual([lost, kept], [1, 1])
+    assert.strictEqual(await runtime.runPromise(stored("t2", "E1")), 0)
+  })
+
+  it("leaves the host's transaction usable after a refusal inside it", async () => {
+    await runtime.runPromise(publish("t3", "E1"))
+    await inHost("COMMIT", async (client) => {
+      const refused = await runtime.runPromise(Effect.result(adapter.joined(client)(publish("t3", "E1"))))
+      assert.strictEqual(refused._tag, "Failure")
+      await runtime.runPromise(adapter.joined(client)(publish("t3", "E2")))
+    })
+    assert.strictEqual(await runtime.runPromise(stored("t3", "E2")), 1)
+  })
+
+  it("joins anything that can send a statement, by executeSql", async () => {
+    await inHost("COMMIT", (client) => {
+      const executor = { executeSql: async (text: string, values: ReadonlyArray<unknown>) => client.query(text, [...values]) }
+      return runtime.runPromise(adapter.joined(executor)(publish("t4", "E1")))
+    })
+    assert.strictEqual(await runtime.runPromise(stored("t4", "E1")), 1)
+  })
+
+  it("says what it takes when it is given something else", () => {
+    assert.throws(() => adapter.joined({ nothing: true }), /pg client that has sent BEGIN/)
+    assert.throws(() => postgresStorage({}), /either a pool or a url/)
+  })
+
+  it("does not touch a database that lacks migrations when it may not migrate", async () => {
+    const untouched = freshSchema()
+    const closed = storageAdapter(postgresStorage({ pool, schema: untouched, migrate: false }))!
+    const exit = await Effect.runPromise(Effect.exit(Effect.scoped(Layer.build(closed.layer))))
+    assert.strictEqual(exit._tag, "Failure")
+    const { rows } = await pool.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [untouched])
+    assert.strictEqual(rows.length, 0)
+  })
+})

@@ -1,0 +1,143 @@
+/** The directory where the server keeps what it made itself: keys, the embedded database, the demo's state. */
+import { Effect, Redacted, Schema, type Scope } from "effect"
+import { randomBytes, randomUUID } from "node:crypto"
+import { constants } from "node:fs"
+import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
+
+export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", { detail: Schema.String }) {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+const unusable = (dir: string, what: string) => (cause: unknown) =>
+  new DataDirUnusable({
+    detail: `${what} in ${dir}: ${cause instanceof Error ? cause.message : String(cause)}. Point WAYBILL_DATA_DIR at a directory that this user may write to.`
+  })
+
+const attempt = <A>(dir: string, what: string, run: () => Promise<A>): Effect.Effect<A, DataDirUnusable> =>
+  Effect.tryPromise({ try: run, catch: unusable(dir, what) })
+
+/**
+ * Makes the directory. Nobody else may list it; root lets others pass through, because the embedded database then runs as
+ * another user.
+ */
+export const makeDataDir = (dir: string): Effect.Effect<void, DataDirUnusable> =>
+  attempt(dir, "The data directory could not be made", async () => {
+    const made = await mkdir(dir, { recursive: true, mode: 0o700 })
+    if (made !== undefined && process.getuid?.() === 0) await chmod(dir, 0o711)
+  })
+
+/**
+ * One process at a time. The lock is the operating system's, held through SQLite, so it ends with the process however
+ * that ends, and no process id is ever mistaken for another's.
+ */
+export const lockDataDir = (dir: string): Effect.Effect<void, DataDirUnusable, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const lock = new DatabaseSync(join(dir, "lock"))
+        try {
+          lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+          return lock
+        } catch (error) {
+          lock.close()
+          throw error
+        }
+      },
+      catch: (cause) =>
+        isBusy(cause)
+          ? new DataDirUnusable({
+            detail:
+              `Another Waybill runs on the embedded database in ${dir}. Stop it, give this one a WAYBILL_DATA_DIR of its own, or run both on one database with WAYBILL_DATABASE_URL.`
+          })
+          : unusable(dir, "The lock could not be taken")(cause)
+    }),
+    (lock) => Effect.sync(() => lock.close())
+  ))
+
+/** SQLITE_BUSY */
+const isBusy = (cause: unknown): boolean => (cause as { readonly errcode?: unknown } | null)?.errcode === 5
+
+/** What a file of the data dir says; `make` gives its first text. Of processes that start at once, one makes it and all read it. */
+export const keptText = (dir: string, name: string, make: () => string): Effect.Effect<string, DataDirUnusable> =>
+  attempt(dir, `${name} could not be read or made`, async () => {
+    const path = join(dir, name)
+    const found = await textIn(path)
+    if (found !== undefined) return found
+    const draft = await writeDraft(path, make())
+    try {
+      await link(draft, path)
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error
+    } finally {
+      await rm(draft, { force: true })
+    }
+    return await readFile(path, "utf8").then((text) => text.trim())
+  })
+
+/** Replaces a file of the data dir; a reader sees the old text or the new one. */
+export const keepText = (dir: string, name: string, text: string): Effect.Effect<void, DataDirUnusable> =>
+  attempt(dir, `${name} could not be written`, async () => {
+    const path = join(dir, name)
+    await rename(await writeDraft(path, text), path)
+  })
+
+export const readKept = (dir: string, name: string): Effect.Effect<string | undefined, DataDirUnusable> =>
+  attempt(dir, `${name} could not be read`, () => textIn(join(dir, name)))
+
+const textIn = async (path: string): Promise<string | undefined> => {
+  try {
+    return (await readFile(path, "utf8")).trim()
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined
+    throw error
+  }
+}
+
+/** Only the owner may read it, and it is on the disk before it gets its name. */
+const writeDraft = async (path: string, text: string): Promise<string> => {
+  const draft = `${path}.${randomUUID()}`
+  const file = await open(draft, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)
+  try {
+    await file.writeFile(`${text}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return draft
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code
+
+export interface Keys {
+  readonly operator: Redacted.Redacted
+  readonly sealing: SealingKeys
+}
+
+export const operatorKeyFile = "operator-key"
+const sealingKeyFile = "sealing-key"
+
+/** The keys that were given, else those of the data dir, made when they are not there. */
+export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "dataDir" | "operatorKey" | "sealingKeys">) {
+  const { dataDir } = config
+  if (config.operatorKey === undefined || config.sealingKeys === undefined) yield* makeDataDir(dataDir)
+  const operator = config.operatorKey ??
+    Redacted.make(yield* keptText(dataDir, operatorKeyFile, () => randomBytes(32).toString("hex")))
+  const sealing = config.sealingKeys ??
+    (yield* Effect.flatMap(keptText(dataDir, sealingKeyFile, () => randomBytes(32).toString("base64")), (text) => readSealingKey(dataDir, text)))
+  const keys: Keys = { operator, sealing }
+  return keys
+})
+
+const readSealingKey = (dir: string, text: string): Effect.Effect<SealingKeys, DataDirUnusable> => {
+  const bytes = Buffer.from(text, "base64")
+  return bytes.length === 32
+    ? Effect.succeed([Redacted.make(new Uint8Array(bytes))])
+    : Effect.fail(new DataDirUnusable({
+      detail: `${join(dir, sealingKeyFile)} is not the base64 text of 32 bytes. Restore it: without it stored webhook secrets cannot be opened. If there are none, remove the file.`
+    }))
+}
