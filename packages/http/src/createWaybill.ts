@@ -6,6 +6,7 @@ import {
   type Principal,
   SigningSecrets,
   storageAdapter,
+  StorageError,
   Tenants,
   TransitEvents,
   TransitSubscriptions,
@@ -21,7 +22,7 @@ import { existingTenant } from "./operator/ExistingTenant.ts"
 import type { App } from "./server/RequestPipeline.ts"
 import { WaybillHttp } from "./server/WaybillHttp.ts"
 import { instanceOf } from "./shared/CorrelationId.ts"
-import { problemDetails } from "./shared/ProblemDetails.ts"
+import { type Problem, problemDetails } from "./shared/ProblemDetails.ts"
 import { type Failure, problemOf } from "./shared/ProblemOf.ts"
 import { stopping } from "./shared/Refused.ts"
 
@@ -110,8 +111,7 @@ const asText = (input: object): Readonly<Record<string, unknown>> =>
 /** How long `stop` waits for calls that are running. */
 const patienceMillis = 10_000
 
-type WaybillApp = App
-const WaybillApp = Context.Service<WaybillApp>("@waybill/http/createWaybill/App")
+class WaybillApp extends Context.Service<WaybillApp, App>()("@waybill/http/createWaybill/WaybillApp") {}
 
 /** The layers behind the methods: built at the first call, released by `stop`. */
 class Service {
@@ -153,11 +153,12 @@ class Service {
       let context: Context.Context<Services>
       try {
         context = (await this.#services()).context
-      } catch (error) {
-        return refusal((error as WaybillError).problem)
+      } catch {
+        // the log has it; whoever calls a method gets it as the cause
+        return refusal(unavailable)
       }
       const app = mountPath === "" ? Context.get(context, WaybillApp) : below(mountPath, Context.get(context, WaybillApp))
-      return HttpEffect.toWebHandlerWith(context)(app)(request)
+      return HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(app)(request)
     })())
   }
 
@@ -204,10 +205,10 @@ const below = (mountPath: string, app: App): App => {
     request.url.startsWith(`${mount}/`) ? request.modify({ url: request.url.slice(mount.length) }) : request)
 }
 
-const refusal = (problem: Parameters<typeof problemDetails.write>[0]): Response =>
+const unavailable = problemOf(new StorageError({ operation: "createWaybill", cause: undefined }))
+
+const refusal = (problem: Problem): Response =>
   new Response(problemDetails.write(problem, instanceOf(crypto.randomUUID())), {
     status: problem.status,
     headers: { "content-type": problemDetails.contentType, "cache-control": "no-store", ...problem.headers }
   })
-
-void problemOf

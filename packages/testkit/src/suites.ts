@@ -1,7 +1,43 @@
-/** Conformance suites: what each storage port promises, for any adapter. They run under vitest. */
-export * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
-export * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
-export * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
-export * as TransactionSuite from "./shared/TransactionSuite.ts"
-export * as TransitEventStoreSuite from "./transit-events/TransitEventStoreSuite.ts"
-export * as TransitSubscriptionStoreSuite from "./transit-events/TransitSubscriptionStoreSuite.ts"
+/** Conformance suites: what every storage adapter promises. They need vitest; the rest of the test kit does not. */
+import type { StoragePorts } from "@waybill/core"
+import type { Layer } from "effect"
+import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
+import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
+import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
+import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
+import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
+import * as TransactionSuite from "./shared/TransactionSuite.ts"
+import * as TransitEventStoreSuite from "./transit-events/TransitEventStoreSuite.ts"
+import * as TransitSubscriptionStoreSuite from "./transit-events/TransitSubscriptionStoreSuite.ts"
+
+export {
+  AccessStoreSuite,
+  DeliveryOutcomesSuite,
+  DeliveryQueueSuite,
+  SecretStoreSuite,
+  TransactionSuite,
+  TransitEventStoreSuite,
+  TransitSubscriptionStoreSuite,
+  WakeupsSuite
+}
+
+/**
+ * Every suite over one storage. Call it in a test file; `name` stands in front of the test names.
+ *
+ * The layer must offer all storage ports and run on real time. Suites use tenants of their own, so the database may
+ * hold anything else and be shared.
+ */
+export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
+  for (
+    const { suite } of [
+      TransactionSuite,
+      AccessStoreSuite,
+      SecretStoreSuite,
+      TransitEventStoreSuite,
+      TransitSubscriptionStoreSuite,
+      DeliveryQueueSuite,
+      DeliveryOutcomesSuite,
+      WakeupsSuite
+    ]
+  ) suite(name, storage)
+}

@@ -1,5 +1,5 @@
 /** A host's own log-in in place of ours. */
-import { AccessStore, AccountNumber, Authenticator, ClientName, type Principal, StorageError, TenantId, Unauthenticated } from "@waybill/core"
+import { type AccessStore, AccountNumber, Authenticator, ClientName, type Principal, StorageError, TenantId, Unauthenticated } from "@waybill/core"
 import { Effect, Layer, Schema } from "effect"
 import { makeTokenAccess } from "./TokenAccess.ts"
 

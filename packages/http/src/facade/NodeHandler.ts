@@ -22,7 +22,7 @@ export const bodyWasRead =
  * A handler for `(req, res)`.
  *
  * The body must not have been read, unless `req.rawBody` has its bytes: what was parsed cannot be put together again.
- * Otherwise the answer is 500 and `next`, or the console, gets an error that says what to do.
+ * Otherwise the answer is 500, and `next`, or a warning of the process, says what to do.
  */
 export const toNodeHandler = (waybill: Pick<Waybill, "handler">) =>
 (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
@@ -30,8 +30,8 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">) =>
   if (body === "lost") {
     const error = new Error(bodyWasRead)
     if (next !== undefined) return next(error)
-    writeLost(res)
-    throw error
+    process.emitWarning(error)
+    return writeLost(res)
   }
   const aborted = new AbortController()
   res.once("close", () => {

@@ -13,13 +13,13 @@ import type * as Stream from "effect/Stream"
 import { setTimeout as after } from "node:timers/promises"
 import pg from "pg"
 import type { BulkRunner } from "./PgBulk.ts"
-import type { PgConnection, PgResult } from "./PgConnection.ts"
+import type { PgConnection } from "./PgConnection.ts"
 import { refusal } from "./PgErrors.ts"
 import { hostConnection, type HostClient, type HostExecutor } from "./PgHost.ts"
 import { listenOn } from "./PgListen.ts"
 import { statementNames } from "./PgNames.ts"
 import { lendFrom } from "./PgPool.ts"
-import { BinaryClient } from "./PgSocket.ts"
+import { BinaryClient, cancelDeadlineMs } from "./PgSocket.ts"
 
 /**
  * Effect's `SqlClient` with what Postgres adds to it, in the shape of `@effect/sql-pg`, and with two things that has not:
@@ -63,7 +63,7 @@ export const PgClient = Context.Service<PgClient>("@waybill/postgres/client/PgCl
  * @stability unstable
  */
 export interface PgStatementOptions {
-  /** Prepare repeated statements under names; true by default. Turn it off behind PgBouncer in transaction mode. */
+  /** Prepare repeated statements under names; the default on a pool of our own. Turn it off behind PgBouncer in transaction mode. */
   readonly prepare?: boolean | undefined
   readonly spanAttributes?: Record<string, unknown> | undefined
 }
@@ -108,6 +108,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
       connectionTimeoutMillis: millis(config.connectTimeout ?? "10 seconds"),
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
+      ...(config.prepare === false ? {} : { options: keepToIndexes }),
       ...(config.statementTimeout === undefined ? {} : { statement_timeout: millis(config.statementTimeout) }),
       ...(config.ssl === undefined ? {} : { ssl: config.ssl })
     }
@@ -138,6 +139,9 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
  * Uses the host application's pool, which we neither configure nor end. Ours are the statements only; `listen` opens a
  * connection with the pool's options beside it. Bulk results arrive as text, which costs about three times a pool of our own.
  *
+ * Statements are planned anew each time, unless `prepare` is true: kept plans of queue tables go wrong, and the settings that
+ * prevent it are not ours to make on a connection that the host uses too.
+ *
  * @stability unstable
  */
 export const layerFromPool = (
@@ -162,6 +166,12 @@ const layerOf = <E>(
   Layer.effectContext(
     Effect.map(client, (client) => Context.make(PgClient, client).pipe(Context.add(SqlClient.SqlClient, client)))
   ).pipe(Layer.provide(Reactivity.layer))
+
+/**
+ * Queue tables are empty most of the time. A plan that was kept from such a moment would read them from end to end when
+ * they are full, until somebody analyses them.
+ */
+const keepToIndexes = "-c enable_seqscan=off"
 
 /** A server that no longer answers does not hold up the shutdown for longer. */
 const endDeadlineMs = 5000
@@ -221,10 +231,10 @@ const transactions = (
   acquirer: Effect.Effect<PgConnection, SqlError, Scope.Scope>,
   spanAttributes: ReadonlyArray<readonly [string, unknown]>
 ): SqlClient.SqlClient["withTransaction"] => {
-  const send = (connection: PgConnection, text: string) => Effect.asVoid(connection.executeUnprepared(text, [], undefined))
+  const send = (connection: PgConnection, text: string) => connection.control(text, controlDeadlineMs)
   // where even this fails, the connection is closed on release, or is the host's, whose commit then rolls back
   const undo = (connection: PgConnection, text: string) =>
-    connection.isLost() ? Effect.void : Effect.ignore(send(connection, text))
+    connection.isLost() ? Effect.void : Effect.ignore(connection.control(text, cancelDeadlineMs))
   const unlessHosted = <E>(connection: PgConnection, effect: Effect.Effect<void, E>) =>
     connection.isHosted ? Effect.void : effect
 
@@ -234,14 +244,18 @@ const transactions = (
     acquireConnection: (restore) =>
       Effect.withFiber((fiber) => {
         const joining = fiber.getRef(Joining)
-        return joining === undefined ? restore(acquirer) : Effect.succeed(joining)
+        const begin = fiber.getRef(SqlClient.BeginTransaction) ?? "BEGIN"
+        return joining === undefined
+          ? restore(Effect.tap(acquirer, (connection) => send(connection, begin)))
+          : Effect.succeed(joining)
       }),
-    begin: (connection, statement) => unlessHosted(connection, send(connection, statement ?? "BEGIN")),
+    // sent while the connection was acquired, where it can still be interrupted
+    begin: () => Effect.void,
     commit: (connection) => unlessHosted(connection, commit(connection)),
     // over already; but pg has not yet read so, and would give the connection up as one inside a transaction
     onCommitFailure: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
     rollback: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
-    savepoint: (connection, depth) => send(connection, `SAVEPOINT waybill_${depth}`),
+    savepoint: (connection, depth) => Effect.asVoid(send(connection, `SAVEPOINT waybill_${depth}`)),
     rollbackSavepoint: (connection, depth) =>
       Effect.andThen(
         undo(connection, `ROLLBACK TO SAVEPOINT waybill_${depth}`),
@@ -249,15 +263,18 @@ const transactions = (
       )
   })
   const releaseSavepoint = Effect.flatMap(transactionService, ([connection, depth]) =>
-    depth === 0 ? Effect.void : send(connection as PgConnection, `RELEASE SAVEPOINT waybill_${depth}`))
+    depth === 0 ? Effect.void : Effect.asVoid(send(connection as PgConnection, `RELEASE SAVEPOINT waybill_${depth}`)))
 
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     within(Effect.tap(effect, () => releaseSavepoint)) as Effect.Effect<A, E | SqlError, R>
 }
 
+/** How long the server may take to begin or commit before its connection is given up; a commit's outcome is then unknown. */
+const controlDeadlineMs = 60_000
+
 const commit = (connection: PgConnection): Effect.Effect<void, SqlError> =>
-  Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
-    (result as PgResult).command === "ROLLBACK"
+  Effect.flatMap(connection.control("COMMIT", controlDeadlineMs), ({ command }) =>
+    command === "ROLLBACK"
       ? Effect.fail(refusal(
         "Nothing was stored: a statement of this transaction failed, and its error was caught. Let it fail, or put it into a withTransaction of its own.",
         "commit"

@@ -18,6 +18,8 @@ export interface PgConnection extends Connection {
     values: ReadonlyArray<BulkValue>,
     columns: ReadonlyArray<ColumnHint> | undefined
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
+  /** Begins or ends a transaction or savepoint. Effect lets nobody interrupt these, so they have a deadline of their own. */
+  readonly control: (text: string, deadlineMs: number) => Effect.Effect<PgResult, SqlError>
   /** The host application began this connection's transaction and will end it; we never do. */
   readonly isHosted: boolean
   /** Nothing can be sent any more, and the server has rolled back whatever was open. */
@@ -33,6 +35,7 @@ export interface PgQuery {
   readonly rowMode?: "array"
   readonly binary?: boolean
   readonly queryMode?: "extended"
+  readonly query_timeout?: number
 }
 
 /** What a pg client answers. */
@@ -100,6 +103,11 @@ export class PgWireConnection implements PgConnection {
   executeBulk(text: string, values: ReadonlyArray<BulkValue>) {
     const query = { text, values, types: bulkTypes, rowMode: "array", queryMode: "extended" } as const
     return rowsOf(this.send({ ...query, binary: this.wire.readsBinary }, true), undefined)
+  }
+
+  control(text: string, deadlineMs: number) {
+    const query = { text, values: [], types: rowTypes }
+    return this.send(this.isHosted ? query : { ...query, query_timeout: deadlineMs }, false)
   }
 
   private send(query: PgQuery, prepare: boolean): Effect.Effect<PgResult, SqlError> {

@@ -92,6 +92,10 @@ class ExecutorConnection implements PgConnection {
     return this.send(text, values)
   }
 
+  control(text: string) {
+    return this.send(text, [])
+  }
+
   executeStream(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
     return Stream.unwrap(Effect.map(this.execute(text, values, transformRows), (rows) => Stream.fromIterable(rows)))
   }

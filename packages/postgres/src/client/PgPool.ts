@@ -93,7 +93,10 @@ class TakenClient {
         ended = true
         onEnd?.()
         if (!error) return resume(Effect.succeed(result))
-        const failure = sqlError(error, "execute")
+        // pg's own words for query_timeout; the answer may still come, to nobody
+        const failure = error.message === "Query read timeout"
+          ? connectionLost("The server did not answer in time", "execute", error)
+          : sqlError(error, "execute")
         if (failure.reason._tag === "ConnectionError") this.lost ??= failure
         resume(Effect.fail(failure))
       }

@@ -108,7 +108,7 @@ export const requestCancel = (client: object): Promise<void> => {
   })
 }
 
-/** How long a cancelled statement may take to end before its connection is given up. */
+/** How long a cancelled statement or a roll-back may take to end before its connection is given up. */
 export const cancelDeadlineMs = 2000
 
 interface CancelConnection {

@@ -89,7 +89,7 @@ WITH wanted AS MATERIALIZED (
     LIMIT $2::int8 * 2
   )
   UNION
-  (SELECT lane_id FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 LIMIT 5000)
+  (SELECT lane_id FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 LIMIT 1000)
   UNION
   SELECT unnest($3::uuid[])
 ),
@@ -157,7 +157,11 @@ SELECT o.lane_id,
        o.held_keys IS NOT NULL AS unsettled,
        e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body
 FROM ours AS o
-LEFT JOIN ${schema}.secrets AS s ON s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
+LEFT JOIN LATERAL (
+  SELECT s.sealed, s.signs_until, s.body_signature FROM ${schema}.secrets AS s
+  WHERE s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
+  OFFSET 0
+) AS s ON true
 LEFT JOIN LATERAL (
   SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, p.order_id, p.traceparent, p.body
   FROM (

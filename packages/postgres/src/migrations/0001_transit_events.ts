@@ -172,7 +172,7 @@ CREATE TABLE ${schema}.delivery_lanes (
   breaker_open_until float8,
   cursor text COLLATE "C",
   PRIMARY KEY (tenant_id, lane_id)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX delivery_lanes_due ON ${schema}.delivery_lanes (tenant_id, due_at) WHERE due_at IS NOT NULL AND state = 'active';
 
 CREATE TABLE ${schema}.delivery_entries (
@@ -183,7 +183,7 @@ CREATE TABLE ${schema}.delivery_entries (
   ref bigint NOT NULL,
   size integer NOT NULL,
   PRIMARY KEY (tenant_id, lane_id, key, sequence, ref)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 -- publishers say here that a lane has something new, without waiting for the lane's own row
 CREATE TABLE ${schema}.delivery_arrivals (
@@ -191,7 +191,7 @@ CREATE TABLE ${schema}.delivery_arrivals (
   lane_id uuid NOT NULL,
   arrival bigint GENERATED ALWAYS AS IDENTITY,
   PRIMARY KEY (tenant_id, lane_id, arrival)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 -- refs name the stored bytes of the frozen body in order; the body is those bytes joined, so it is never stored twice
 CREATE TABLE ${schema}.deliveries (

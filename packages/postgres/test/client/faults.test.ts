@@ -200,4 +200,19 @@ describe("a server that is away for a while", () => {
         assert.isAtLeast(Duration.toMillis(waited), 190)
       }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
     }))
+
+  it.live("and keeps its connections open without answering holds up no transaction for longer than a moment", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* backend
+        door.freeze()
+        const begin = Effect.timeout(sql.withTransaction(backend), "100 millis")
+        assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.exit(begin), "4 seconds")))
+        const rollback = sql.withTransaction(Effect.andThen(Effect.andThen(backend, Effect.sync(door.freeze)), Effect.fail("no")))
+        assert.strictEqual(yield* Effect.timeout(Effect.flip(rollback), "4 seconds"), "no")
+        yield* backend
+      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
+    }))
 })

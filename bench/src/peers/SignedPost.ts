@@ -1,0 +1,39 @@
+/** What every peer does with a job: sign a body as Standard Webhooks wants it and POST it, with one undici pool. */
+import { createHmac } from "node:crypto"
+import { Pool } from "undici"
+
+export interface Poster {
+  /** Resolves when the receiver took it; rejects on any other answer. */
+  readonly post: (id: string, body: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const key = Buffer.alloc(32, 7)
+
+/** `sign: false` sends a constant signature: the limit of the wire alone. */
+export const makePoster = (receiver: string, options: { readonly connections: number; readonly sign: boolean }): Poster => {
+  const pool = new Pool(receiver, { connections: options.connections, pipelining: 1 })
+  const signatureOf = (id: string, timestamp: string, body: string): string =>
+    options.sign ? createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64") : constant
+  return {
+    post: async (id, body) => {
+      const timestamp = String(Math.floor(Date.now() / 1000))
+      const answer = await pool.request({
+        method: "POST",
+        path: "/hook",
+        headers: {
+          "content-type": "application/json",
+          "webhook-id": id,
+          "webhook-timestamp": timestamp,
+          "webhook-signature": `v1,${signatureOf(id, timestamp, body)}`
+        },
+        body
+      })
+      await answer.body.dump()
+      if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}.`)
+    },
+    close: () => pool.close()
+  }
+}
+
+const constant = Buffer.alloc(32, 1).toString("base64")

@@ -1,0 +1,40 @@
+/** A process for one contender: its name and options come as arguments. */
+import { serve } from "../machine/Child.ts"
+import { makeWaybill } from "../waybill/WaybillContender.ts"
+import type { Contender, ContenderOptions } from "./Contender.ts"
+import { makeGraphileWorker } from "./GraphileWorker.ts"
+import { makePgBoss } from "./PgBoss.ts"
+import { makeRawUndici } from "./RawUndici.ts"
+
+const makers: Readonly<Record<string, (options: ContenderOptions) => Contender | Promise<Contender>>> = {
+  waybill: makeWaybill,
+  "graphile-worker": makeGraphileWorker,
+  "pg-boss": makePgBoss,
+  undici: (options) => makeRawUndici(options, false),
+  "undici-signed": (options) => makeRawUndici(options, true)
+}
+
+const [name, text] = process.argv.slice(2)
+const contender = await makers[name!]!(JSON.parse(text!) as ContenderOptions)
+
+const handlers = {
+  fill: (count: number) => contender.fill(count),
+  drain: (count: number) => contender.drain(count),
+  start: () => contender.start(),
+  stop: () => contender.stop(),
+  publish: (mark: string) => contender.publish(mark),
+  /** Publishes `count` events, `perSecond` of them evenly; answers when each was committed. */
+  publishEvenly: async (count: number, perSecond: number, firstMark: number) => {
+    const begin = performance.now()
+    const committed = await Promise.all(Array.from({ length: count }, async (_, n) => {
+      const wait = begin + n * 1000 / perSecond - performance.now()
+      await new Promise((done) => setTimeout(done, wait))
+      return contender.publish(`mark-${String(firstMark + n).padStart(8, "0")}`)
+    }))
+    return committed
+  }
+}
+
+export type ContenderHandlers = typeof handlers
+
+serve(handlers, () => contender.close())

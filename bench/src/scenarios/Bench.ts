@@ -1,0 +1,85 @@
+/** What a scenario gets: a Postgres, a receiver, and processes to measure. */
+import { type Child, type Handlers, type Remote, startChild } from "../machine/Child.ts"
+import type { PostgresServer } from "../machine/PostgresServer.ts"
+import type { ReceiverHandlers } from "../machine/receiver-process.ts"
+import type { ScenarioResult } from "../measure/Report.ts"
+import type { ContenderOptions } from "../peers/Contender.ts"
+import type { ContenderHandlers } from "../peers/contender-process.ts"
+
+export interface Bench {
+  readonly postgres: PostgresServer
+  readonly receiver: Remote<ReceiverHandlers> & { readonly url: string }
+  /** Small numbers: shows that everything runs, and nothing else. */
+  readonly quick: boolean
+  /** Where Node writes CPU profiles of Waybill's processes, if it shall. */
+  readonly profiles: string | undefined
+}
+
+export interface Scenario {
+  readonly name: string
+  readonly title: string
+  readonly run: (bench: Bench) => Promise<Omit<ScenarioResult, "name" | "title">>
+}
+
+/** A process that may be profiled. */
+export const startMeasured = <H extends Handlers>(
+  bench: Bench,
+  module: URL,
+  args: ReadonlyArray<string>
+): Promise<Child<H>> =>
+  startChild<H>(module, args, bench.profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${bench.profiles}`])
+
+export interface ContenderProcess extends Child<ContenderHandlers> {
+  readonly name: string
+  readonly database: string
+}
+
+const contenderModule = new URL("../peers/contender-process.ts", import.meta.url)
+
+export const publisherModule = new URL("../waybill/publisher-process.ts", import.meta.url)
+
+/** One contender in its own process, on a database of its own. */
+export const startContender = async (
+  bench: Bench,
+  name: string,
+  options: Omit<ContenderOptions, "database" | "receiver">
+): Promise<ContenderProcess> => {
+  const database = await bench.postgres.database(`bench_${name.replaceAll("-", "_")}`)
+  const args = [name, JSON.stringify({ ...options, database, receiver: bench.receiver.url } satisfies ContenderOptions)]
+  const child = name === "waybill"
+    ? await startMeasured<ContenderHandlers>(bench, contenderModule, args)
+    : await startChild<ContenderHandlers>(contenderModule, args)
+  return { ...child, name, database }
+}
+
+export interface DrainResult {
+  /** Events a second, from the first request that arrived to the last. */
+  readonly perSecond: number
+  readonly requests: number
+}
+
+/** Fills, lets the disk come to rest, drains. */
+export const drainRound = async (bench: Bench, contender: ContenderProcess, count: number): Promise<DrainResult> => {
+  await contender.call.fill(count)
+  await bench.postgres.settle(contender.database)
+  await bench.receiver.reset({})
+  await contender.call.drain(count)
+  const { requests, seconds } = await bench.receiver.counted()
+  return { perSecond: count / seconds, requests }
+}
+
+/** Every contender once per round, in turn, after one round that does not count. */
+export const alternate = async (
+  bench: Bench,
+  contenders: ReadonlyArray<ContenderProcess>,
+  options: { readonly rounds: number; readonly count: (contender: ContenderProcess) => number }
+): Promise<ReadonlyMap<string, ReadonlyArray<number>>> => {
+  const rates = new Map<string, Array<number>>(contenders.map(({ name }) => [name, []]))
+  for (let round = 0; round <= options.rounds; round++) {
+    for (const contender of contenders) {
+      const { perSecond } = await drainRound(bench, contender, options.count(contender))
+      if (round > 0) rates.get(contender.name)!.push(perSecond)
+    }
+  }
+  return rates
+}

@@ -1,0 +1,38 @@
+/** Events drained in batches: what a subscription gets that catches up. */
+import { median } from "../measure/Stats.ts"
+import { alternate, type Scenario, startContender } from "./Bench.ts"
+import { labels } from "./deliveries.ts"
+
+export const batches: Scenario = {
+  name: "batches",
+  title: "events a second drained at batchMaxSize 200, 100 lanes; peers send one POST a job",
+  run: async (bench) => {
+    const tuned = "throughput" as const
+    const waybill = await startContender(bench, "waybill", { tuned, lanes: 100, batchMaxSize: 200 })
+    const peers = [await startContender(bench, "graphile-worker", { tuned }), await startContender(bench, "pg-boss", { tuned })]
+    const many = bench.quick ? 20_000 : 400_000
+    const few = bench.quick ? 5000 : 40_000
+    const rates = await alternate(bench, [waybill, ...peers], {
+      rounds: bench.quick ? 1 : 3,
+      count: (contender) => contender === waybill ? many : few
+    })
+    for (const contender of [waybill, ...peers]) await contender.end()
+    // not the same thing: whoever's jobs come next share a POST, and one that fails fails for all of them
+    const together = await startContender(bench, "pg-boss", { tuned, batchMaxSize: 200 })
+    const mixed = (await alternate(bench, [together], { rounds: bench.quick ? 1 : 3, count: () => few })).get("pg-boss")!
+    await together.end()
+    const rate = (name: string) => median(rates.get(name)!)
+    return {
+      lines: [
+        ...[waybill, ...peers].map(({ name }) => ({ label: labels[name]!, value: rate(name), unit: "/s" as const, rounds: rates.get(name)! })),
+        { label: "pg-boss, 200 jobs of anybody in one POST", value: median(mixed), unit: "/s", rounds: mixed }
+      ],
+      verdicts: [{
+        label: "Waybill to the better peer",
+        ratio: rate("waybill") / Math.max(rate("graphile-worker"), rate("pg-boss")),
+        target: 5,
+        better: "higher"
+      }]
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Deliveries of one event each: everything a single webhook costs. */
+import { median } from "../measure/Stats.ts"
+import { alternate, type Scenario, startContender } from "./Bench.ts"
+
+export const deliveries: Scenario = {
+  name: "deliveries",
+  title: "deliveries a second: one signed event of 1 KB each (batchMaxSize 1), 100 lanes",
+  run: async (bench) => {
+    const tuned = "throughput" as const
+    const contenders = [
+      await startContender(bench, "undici", { tuned }),
+      await startContender(bench, "undici-signed", { tuned }),
+      await startContender(bench, "waybill", { tuned, lanes: 100, batchMaxSize: 1 }),
+      await startContender(bench, "graphile-worker", { tuned }),
+      await startContender(bench, "pg-boss", { tuned })
+    ]
+    const rates = await alternate(bench, contenders, {
+      rounds: bench.quick ? 1 : 5,
+      count: () => bench.quick ? 5000 : 40_000
+    })
+    for (const contender of contenders) await contender.end()
+    const rate = (name: string) => median(rates.get(name)!)
+    const peer = Math.max(rate("graphile-worker"), rate("pg-boss"))
+    return {
+      lines: contenders.map(({ name }) => ({ label: labels[name]!, value: rate(name), unit: "/s" as const, rounds: rates.get(name)! })),
+      verdicts: [
+        { label: "Waybill to the better peer", ratio: rate("waybill") / peer, target: 1.3, better: "higher" },
+        { label: "Waybill to the bare loop", ratio: rate("waybill") / rate("undici"), target: 0.5, better: "higher" }
+      ]
+    }
+  }
+}
+
+export const labels: Readonly<Record<string, string>> = {
+  undici: "bare undici loop, not signed",
+  "undici-signed": "bare undici loop, signed",
+  waybill: "Waybill",
+  "graphile-worker": "graphile-worker",
+  "pg-boss": "pg-boss"
+}

@@ -1,0 +1,39 @@
+/** Fills the log and the lanes by SQL, row for row what publishing would have written. */
+import { query } from "../machine/PostgresServer.ts"
+import { bodySql } from "./SampleEvent.ts"
+import { tenantId } from "./Tenant.ts"
+
+const shipmentSql = (n: string) => `'S' || lpad((${n})::text, 11, '0')`
+
+/** Events `from` up to, not including, `to`, `perShipment` of them to a shipment. Two shipments apart belong to two customers. */
+export const storeEvents = (database: string, range: { readonly from: number; readonly to: number; readonly perShipment: number }) =>
+  query(
+    database,
+    `INSERT INTO waybill.transit_events (tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, body)
+     SELECT $1, e.id, e.shipment, e.sequence, 8, now(), ${bodySql("e.id", "e.sequence::text", "e.shipment")}
+     FROM (
+       SELECT gen_random_uuid()::text AS id, ${shipmentSql("n / $4::int8")} AS shipment, n % $4::int8 + 1 AS sequence
+       FROM generate_series($2::int8, $3::int8 - 1) AS n
+     ) AS e`,
+    [tenantId, range.from, range.to, range.perShipment]
+  )
+
+/** Queues the last `count` events, shipments dealt out to all lanes in turn. */
+export const queueEvents = (database: string, count: number) =>
+  query(
+    database,
+    `WITH lanes AS (
+       SELECT lane_id, row_number() OVER (ORDER BY lane_id) - 1 AS place, count(*) OVER () AS lanes
+       FROM waybill.delivery_lanes WHERE tenant_id = $1
+     ),
+     queued AS (
+       INSERT INTO waybill.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+       SELECT $1, l.lane_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
+       FROM (SELECT * FROM waybill.transit_events WHERE tenant_id = $1 ORDER BY event_no DESC LIMIT $2) AS e
+       JOIN lanes AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.lanes
+       ORDER BY e.event_no
+       RETURNING lane_id
+     )
+     INSERT INTO waybill.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued`,
+    [tenantId, count]
+  )

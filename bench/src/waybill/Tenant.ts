@@ -1,0 +1,33 @@
+/** One tenant with a carrier, a secret and as many customers with a subscription as a scenario needs. */
+import { type Principal, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+import { Effect } from "effect"
+
+export const tenantId = "bench"
+
+const base = { tenantId, origin: "token" } as const
+
+export const carrier: Principal = { ...base, client: "carrier", roles: ["carrier"], accounts: [] }
+
+/** The account whose shipments customer `n` sees. */
+export const accountOf = (n: number): string => `A${n}`
+
+export const customer = (n: number): Principal => ({ ...base, client: `customer-${n}`, roles: ["customer"], accounts: [accountOf(n)] })
+
+export const createTenant = Effect.gen(function*() {
+  yield* (yield* Tenants).put(tenantId, { name: "Bench" })
+  yield* (yield* SigningSecrets).put(tenantId, "secret", {})
+})
+
+export interface SubscriptionSettings {
+  readonly endpointUrl: string
+  readonly batchMaxSize: number
+}
+
+/** A subscription of customer `n` to everything it sees, without a bound on its rate. */
+export const subscribe = (n: number, settings: SubscriptionSettings) =>
+  Effect.flatMap(TransitSubscriptions, (subscriptions) =>
+    subscriptions.create(customer(n), {
+      endpointUrl: settings.endpointUrl,
+      hmacSecretId: "secret",
+      delivery: { batchMaxSize: settings.batchMaxSize, rateLimitPerMinute: 6_000_000 }
+    }))

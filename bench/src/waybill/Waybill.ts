@@ -1,0 +1,34 @@
+/** Waybill as its server assembles it, without the HTTP in front. */
+import { DeliveryOptions, Sealer, Waybill } from "@waybill/core"
+import { PgClient, StoragePostgres } from "@waybill/postgres"
+import { Layer, ManagedRuntime, Redacted, References, Result } from "effect"
+// the sender has no name outside of its package yet
+import { HmacNode, parseEgressAllow, WebhookSenderHttp } from "../../../packages/http/src/webhook-sender/index.ts"
+
+export interface WaybillSettings {
+  readonly database: string
+  readonly schema?: string
+  readonly connections?: number
+  readonly delivery?: Partial<DeliveryOptions["Service"]>
+}
+
+/** Without a trace exporter nothing is traced, as in the server. */
+export const waybillLayer = (settings: WaybillSettings) =>
+  Waybill.layer.pipe(
+    Layer.provideMerge(StoragePostgres.layer({ schema: settings.schema ?? "waybill" })),
+    Layer.provideMerge(Layer.mergeAll(
+      PgClient.layer({ url: Redacted.make(settings.database), maxConnections: settings.connections ?? 10 }),
+      WebhookSenderHttp.layer({ egress: Result.getOrThrow(parseEgressAllow("127.0.0.0/8")) }),
+      HmacNode.layer,
+      Sealer.layer([Redacted.make(new Uint8Array(32).fill(7))]),
+      DeliveryOptions.layer(settings.delivery)
+    )),
+    Layer.provideMerge(Layer.mergeAll(
+      Layer.succeed(References.TracerEnabled, false),
+      Layer.succeed(References.MinimumLogLevel, "Error")
+    ))
+  )
+
+export const runWaybill = (settings: WaybillSettings) => ManagedRuntime.make(waybillLayer(settings))
+
+export type WaybillRuntime = ReturnType<typeof runWaybill>

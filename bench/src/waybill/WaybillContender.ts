@@ -1,0 +1,57 @@
+/** Waybill among the contenders. */
+import { deliveredEventsTotal, DeliveryWorker, TransitEvents } from "@waybill/core"
+import { Effect, Fiber, Metric } from "effect"
+import { setTimeout as after } from "node:timers/promises"
+import { type Contender, type ContenderOptions, nowMillis } from "../peers/Contender.ts"
+import { query } from "../machine/PostgresServer.ts"
+import { queueEvents, storeEvents } from "./Fill.ts"
+import { sampleEvent, shipmentOf } from "./SampleEvent.ts"
+import { accountOf, carrier, createTenant, subscribe } from "./Tenant.ts"
+import { runWaybill } from "./Waybill.ts"
+
+export const makeWaybill = async (options: ContenderOptions): Promise<Contender> => {
+  const runtime = runWaybill({ database: options.database })
+  const lanes = options.lanes ?? 1
+  await runtime.runPromise(Effect.gen(function*() {
+    yield* createTenant
+    for (let n = 0; n < lanes; n++) {
+      yield* subscribe(n, { endpointUrl: `${options.receiver}/hook`, batchMaxSize: options.batchMaxSize ?? 1 })
+    }
+  }))
+  const delivered = () => runtime.runSync(Effect.map(Metric.value(deliveredEventsTotal), ({ count }) => Number(count)))
+
+  let worker: Fiber.Fiber<void> | undefined
+  const start = async () => {
+    worker = runtime.runFork(Effect.flatMap(DeliveryWorker, ({ run }) => run))
+  }
+  const stop = async () => {
+    if (worker !== undefined) await runtime.runPromise(Fiber.interrupt(worker))
+    worker = undefined
+  }
+  let stored = 0
+  return {
+    fill: async (count) => {
+      // a shipment's events go out one after the other; one event each leaves nothing to wait for
+      await storeEvents(options.database, { from: stored, to: stored + count, perShipment: 1 })
+      await queueEvents(options.database, count)
+      stored += count
+    },
+    drain: async (count) => {
+      const before = delivered()
+      await start()
+      while (delivered() - before < count) await after(5)
+      await stop()
+      const [left] = await query(options.database, "SELECT (SELECT count(*) FROM waybill.delivery_entries) AS entries, (SELECT count(*) FROM waybill.deliveries WHERE state <> 'delivered') AS open")
+      if (left!["entries"] !== "0" || left!["open"] !== "0") throw new Error(`Not drained: ${JSON.stringify(left)}`)
+    },
+    start,
+    stop,
+    publish: async (mark) => {
+      const n = stored++
+      await runtime.runPromise(Effect.flatMap(TransitEvents, (events) =>
+        events.publish(carrier, [sampleEvent(shipmentOf(n), [accountOf(n % lanes)], mark)])))
+      return nowMillis()
+    },
+    close: () => runtime.dispose()
+  }
+}

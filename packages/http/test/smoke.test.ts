@@ -1,0 +1,26 @@
+import { expect, it } from "vitest"
+import { operatorKey, reportedEvent, startService } from "./TestService.ts"
+
+it("smoke", async () => {
+  const service = await startService()
+  const acme = await service.tenant("acme")
+  const show = (a: any) => console.log(a.status, Object.fromEntries(a.headers), a.text.slice(0, 600))
+  show(await acme.publish(reportedEvent("S1"), reportedEvent("S1", {eventId: "e2"})))
+  show(await service.send("GET", "/visibility/v1/events?pageSize=1&eventTypes=IN_TRANSIT&occurredFrom=2020-01-01T00:00:00+02:00", { key: acme.carrier }))
+  show(await service.send("GET", "/visibility/v1/events?pageSize=1000&page=x&page=2", { key: acme.carrier }))
+  show(await service.send("GET", "/visibility/v1/events?pageSize=1000", { key: acme.carrier }))
+  show(await service.send("POST", "/visibility/v1/subscriptions", { key: acme.carrier, body: {endpointUrl: "https://a.example/x", hmacSecretId: "main"} }))
+  show(await service.send("POST", "/visibility/v1/subscriptions", { key: acme.carrier, body: {endpointUrl: "https://a.example/x", hmacSecretId: "main", x: 1} }))
+  show(await service.send("DELETE", "/visibility/v1/subscriptions", { key: acme.carrier }))
+  show(await service.send("GET", "/visibility/v1/subscriptions"))
+  show(await service.send("GET", "/visibility/v1/nothing"))
+  show(await service.send("GET", "/operator/v1/tenants/acme/deliveries", {key: operatorKey}))
+  show(await service.send("GET", "/readyz"))
+  show(await service.send("GET", "/metrics"))
+  show(await service.send("GET", "/openapi.json"))
+  show(await service.send("GET", "/openapi/intake.json"))
+  show(await service.send("GET", "/docs"))
+  console.log(service.log)
+  await service.stop()
+  expect(1).toBe(1)
+})

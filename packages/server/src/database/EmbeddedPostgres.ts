@@ -1,0 +1,142 @@
+/** A real Postgres of the server's own, in the data dir: made at the first start, kept over all others. */
+import { Effect, Redacted, Ref, type Scope } from "effect"
+import { execFile } from "node:child_process"
+import { randomBytes, randomUUID } from "node:crypto"
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { type DataDirUnusable, keepText, keptText, lockDataDir, makeDataDir, readKept } from "../config/DataDir.ts"
+import { EmbeddedPostgresFailed, findBinaries } from "./Binaries.ts"
+import { handOver, place, type Placement } from "./Placement.ts"
+import { endLeftOver, freePort, type Postmaster, PortTaken, startPostmaster } from "./Postmaster.ts"
+
+const user = "waybill"
+const database = "postgres"
+
+/**
+ * Runs the database until the scope ends: only on the loopback interface, behind a password that never leaves the data dir,
+ * with everything committed on the disk.
+ */
+export const runEmbeddedPostgres = Effect.fnUntraced(function*(
+  dataDir: string
+): Effect.fn.Return<Redacted.Redacted, EmbeddedPostgresFailed | DataDirUnusable, Scope.Scope> {
+  if (process.platform === "win32") {
+    return yield* new EmbeddedPostgresFailed({
+      detail: "The embedded Postgres does not run on Windows itself. Use WSL, or set WAYBILL_DATABASE_URL."
+    })
+  }
+  yield* makeDataDir(dataDir)
+  yield* lockDataDir(dataDir)
+  const binaries = yield* findBinaries
+  const placement = yield* place(dataDir, binaries)
+  const { cluster, home } = placement
+  if (!home.startsWith(dataDir)) {
+    yield* Effect.logWarning(
+      `The embedded database is in ${home}: it runs as ${placement.account?.name}, because Postgres refuses to run as root, and ${dataDir} lets nobody but root in.`
+    )
+  }
+  const password = yield* keptText(home, "password", () => randomBytes(24).toString("hex"))
+  const leftOver = yield* failing("An earlier Postgres could not be stopped", () => endLeftOver(cluster))
+  if (leftOver === "stopped") yield* Effect.logWarning("A Postgres that an earlier process left behind was stopped.")
+  yield* makeCluster(placement, password, binaries.version)
+
+  const running = yield* Effect.acquireRelease(
+    Effect.flatMap(start(placement), (started) => Ref.make(started)),
+    (running) => Effect.flatMap(Ref.get(running), ({ postmaster }) => Effect.promise(() => postmaster.stop()))
+  )
+  yield* Effect.forkScoped(keepRunning(placement, running))
+  const { port } = yield* Ref.get(running)
+  yield* Effect.logInfo("The embedded database runs.").pipe(
+    Effect.annotateLogs({ directory: cluster, port, ...(placement.account === undefined ? {} : { runsAs: placement.account.name }) })
+  )
+  return Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
+})
+
+interface Started {
+  readonly postmaster: Postmaster
+  readonly port: number
+}
+
+/** On the port of last time where that is free, so that tools of the operator find it again. */
+const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Return<Started, EmbeddedPostgresFailed | DataDirUnusable> {
+  const last = Number(yield* readKept(placement.home, "port"))
+  let port = last > 0 ? last : yield* freePort
+  for (let attempt = 1;; attempt++) {
+    const wanted = port
+    const result = yield* failing("The embedded Postgres did not start", () =>
+      startPostmaster(placement, wanted).catch((error: unknown) => {
+        if (error instanceof PortTaken && attempt < 5) return undefined
+        throw error instanceof PortTaken ? new Error(`port ${wanted} is taken`) : error
+      }))
+    if (result !== undefined) {
+      if (port !== last) yield* keepText(placement.home, "port", String(port))
+      return { postmaster: result, port }
+    }
+    port = yield* freePort
+  }
+})
+
+/** Starts it again when it ends by itself, on the same port, because our pool knows no other. */
+const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Effect<never> =>
+  Effect.gen(function*() {
+    const { port, postmaster } = yield* Ref.get(running)
+    yield* Effect.promise(() => postmaster.exited)
+    yield* Effect.logError("The embedded database ended by itself and is started again.")
+    // not to be interrupted half-way: a Postgres that nobody knows of would be left behind
+    const again = failing("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
+      Effect.flatMap((started) => Ref.set(running, { postmaster: started, port })),
+      Effect.uninterruptible
+    )
+    yield* again.pipe(
+      Effect.tapError((error) => Effect.logError(error.message)),
+      Effect.retry({ schedule: restarts })
+    )
+  }).pipe(Effect.ignore, Effect.forever)
+
+/** Makes the cluster under another name first, so that a cluster is there in full or not at all. */
+const makeCluster = Effect.fnUntraced(function*(placement: Placement, password: string, version: string) {
+  const { account, bin, cluster, home } = placement
+  const made = yield* failing("The embedded database cannot be read", async () =>
+    (await stat(cluster).catch(() => undefined)) === undefined ? undefined : (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim())
+  const major = version.split(".")[0]!
+  if (made !== undefined) {
+    if (made === major) return
+    return yield* new EmbeddedPostgresFailed({
+      detail:
+        `The database in ${cluster} was made by Postgres ${made}, and this Waybill brings Postgres ${major}. Dump it with the Waybill that made it and load it here, or point WAYBILL_DATA_DIR at a new directory.`
+    })
+  }
+  yield* Effect.logInfo("Making the embedded database, once.")
+  yield* failing("The embedded database could not be made", async () => {
+    for (const name of await readdir(home)) if (name.startsWith("draft-")) await rm(join(home, name), { recursive: true, force: true })
+    const draft = join(home, `draft-${randomUUID()}`)
+    const passwordFile = join(draft, "password")
+    const data = join(draft, "data")
+    await mkdir(draft, { mode: 0o700 })
+    await mkdir(data, { mode: 0o700 })
+    await writeFile(passwordFile, password, { mode: 0o600 })
+    for (const path of [draft, data, passwordFile]) await handOver(path, account)
+    await promisify(execFile)(join(bin, "initdb"), [
+      `--pgdata=${data}`,
+      `--username=${user}`,
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8"
+    ], {
+      cwd: draft,
+      env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C", TZ: "UTC" },
+      ...(account === undefined ? {} : { uid: account.uid, gid: account.gid })
+    })
+    await rename(data, cluster)
+    await rm(draft, { recursive: true, force: true })
+  })
+})
+
+const failing = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFailed> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) => new EmbeddedPostgresFailed({ detail: `${what}: ${cause instanceof Error ? cause.message.trim() : String(cause)}.` })
+  })

@@ -1,0 +1,101 @@
+/** Where the embedded database lives and as whom it runs. Postgres refuses to run as root. */
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { chmod, chown, cp, mkdir, rename, rm, stat } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { promisify } from "node:util"
+import { type DataDirUnusable, keptText, readKept } from "../config/DataDir.ts"
+import { type Binaries, EmbeddedPostgresFailed } from "./Binaries.ts"
+
+export interface Account {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Placement {
+  /** Holds the cluster and, where the installed ones cannot be reached, the binaries. */
+  readonly home: string
+  readonly cluster: string
+  /** `undefined`: as this process. */
+  readonly account: Account | undefined
+  readonly bin: string
+}
+
+/** Used when root's own directories keep everybody else out. */
+const sharedHome = "/var/lib/waybill"
+
+/** Decides and prepares the place. Once decided it stays, whatever becomes of the directories around it. */
+export const place = Effect.fnUntraced(function*(
+  dataDir: string,
+  binaries: Binaries
+): Effect.fn.Return<Placement, EmbeddedPostgresFailed | DataDirUnusable> {
+  const asRoot = process.getuid?.() === 0
+  const known = yield* readKept(dataDir, "postgres-home")
+  const decided = known ?? (yield* Effect.flatMap(
+    attempt(async () => !asRoot || await isOpenToAll(dataDir) ? "postgres" : join(sharedHome, randomUUID().slice(0, 8))),
+    (home) => keptText(dataDir, "postgres-home", () => home)
+  ))
+  const home = resolve(dataDir, decided)
+  return yield* attempt(async () => {
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    const cluster = join(home, "data")
+    if (!asRoot) return { home, cluster, account: undefined, bin: join(binaries.root, "bin") }
+    for (const dir of new Set([dirname(home), home])) if (dir !== dataDir) await chmod(dir, 0o711)
+    const account = await ownerOf(cluster) ?? await accountFor()
+    return { home, cluster, account, bin: join(await reachable(binaries, home), "bin") }
+  })
+})
+
+const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFailed> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      new EmbeddedPostgresFailed({
+        detail: `There is no place for the embedded database: ${cause instanceof Error ? cause.message : String(cause)}. Point WAYBILL_DATA_DIR somewhere else, or set WAYBILL_DATABASE_URL.`
+      })
+  })
+
+/** Whether every directory down to this one lets others pass. */
+const isOpenToAll = async (dir: string): Promise<boolean> =>
+  ((await stat(dir)).mode & 0o001) !== 0 && (dirname(dir) === dir || await isOpenToAll(dirname(dir)))
+
+/** A cluster that an ordinary user made goes on under that user. */
+const ownerOf = async (cluster: string): Promise<Account | undefined> => {
+  const found = await stat(cluster).catch(() => undefined)
+  return found === undefined || found.uid === 0 ? undefined : { name: `user ${found.uid}`, uid: found.uid, gid: found.gid }
+}
+
+/** An account that is there anyway; none is created. */
+const accountFor = async (): Promise<Account> => {
+  for (const name of ["postgres", "nobody"]) {
+    const id = async (flag: string) => Number((await promisify(execFile)("id", [flag, name])).stdout)
+    try {
+      return { name, uid: await id("-u"), gid: await id("-g") }
+    } catch {
+      continue
+    }
+  }
+  throw new Error("Postgres does not run as root, and this system has neither an account postgres nor nobody. Start Waybill as an ordinary user")
+}
+
+/** The installed binaries, or a copy where the other account can reach them. */
+const reachable = async (binaries: Binaries, home: string): Promise<string> => {
+  if (await isOpenToAll(binaries.root)) return binaries.root
+  const copy = join(home, `postgres-${binaries.version}`)
+  if (await stat(copy).then(() => true, () => false)) return copy
+  const draft = `${copy}.${randomUUID()}`
+  try {
+    await cp(binaries.root, draft, { recursive: true, verbatimSymlinks: true })
+    await rename(draft, copy)
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+  return copy
+}
+
+/** Hands a path over to whoever runs Postgres. */
+export const handOver = async (path: string, account: Account | undefined): Promise<void> => {
+  if (account !== undefined) await chown(path, account.uid, account.gid)
+}

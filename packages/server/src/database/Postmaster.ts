@@ -1,0 +1,176 @@
+/** The main process of a Postgres cluster: finding it, starting it, stopping it. */
+import { Effect } from "effect"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { closeSync, openSync } from "node:fs"
+import { readFile, rm } from "node:fs/promises"
+import { createServer, type AddressInfo } from "node:net"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { EmbeddedPostgresFailed } from "./Binaries.ts"
+import type { Placement } from "./Placement.ts"
+
+/** Put on the command line, so that nothing in the cluster's own files can undo them. */
+const settings = (port: number): Readonly<Record<string, string>> => ({
+  port: String(port),
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  fsync: "on",
+  full_page_writes: "on",
+  log_checkpoints: "off",
+  // a container's /dev/shm may be tiny
+  max_parallel_workers_per_gather: "0",
+  max_parallel_maintenance_workers: "0"
+})
+
+const startMillis = 60_000
+const stopMillis = 30_000
+const pollMillis = 20
+
+/** A cluster under way. */
+export interface Postmaster {
+  readonly pid: number
+  /** Ends when the process does. */
+  readonly exited: Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** Told apart because another port helps. */
+export class PortTaken extends Error {}
+
+/** Starts the cluster and waits until it takes connections. */
+export const startPostmaster = async (placement: Placement, port: number): Promise<Postmaster> => {
+  const { account, bin, cluster, home } = placement
+  const logFile = join(home, "log")
+  const log = openSync(logFile, "w", 0o600)
+  const args = ["-D", cluster, ...Object.entries(settings(port)).flatMap(([name, value]) => ["-c", `${name}=${value}`])]
+  const child = spawn(join(bin, "postgres"), args, {
+    cwd: cluster,
+    env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C", TZ: "UTC" },
+    stdio: ["ignore", log, log],
+    // a Ctrl-C in the terminal is for us; we stop Postgres when our work is done
+    detached: true,
+    ...(account === undefined ? {} : { uid: account.uid, gid: account.gid })
+  })
+  closeSync(log)
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve())
+    child.once("error", () => resolve())
+  })
+  const failed = await untilReady(child, cluster, exited)
+  if (failed) {
+    const said = await readFile(logFile, "utf8").catch(() => "")
+    if (/Address already in use/i.test(said)) throw new PortTaken()
+    const why = said.split("\n").filter((line) => /FATAL|ERROR|HINT|error/.test(line)).slice(-3).join(" ") || said.trim().split("\n").slice(-2).join(" ")
+    throw new Error(why === "" ? `it ended at once and left no word in ${logFile}` : `${why} (all of it in ${logFile})`)
+  }
+  const pid = child.pid!
+  const watch = stopWhenThisProcessEnds(cluster, pid)
+  void exited.then(() => watch.stdin?.end())
+  return {
+    pid,
+    exited,
+    stop: async () => {
+      await end(pid, exited)
+      watch.stdin?.end()
+    }
+  }
+}
+
+/** Answers whether it failed. */
+const untilReady = async (child: ChildProcess, cluster: string, exited: Promise<void>): Promise<boolean> => {
+  let over = false
+  void exited.then(() => {
+    over = true
+  })
+  for (const until = Date.now() + startMillis; Date.now() < until;) {
+    if (over) return true
+    const found = await readPidFile(cluster)
+    if (found !== undefined && found.pid === child.pid && found.ready) return false
+    await pause()
+  }
+  child.kill("SIGQUIT")
+  return true
+}
+
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, pollMillis))
+
+/** Fast shutdown: sessions are broken off, everything committed is written. Harder where that does not help. */
+const end = async (pid: number, exited: Promise<void>): Promise<void> => {
+  for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
+    if (!signalled(pid, signal)) return
+    const late = new Promise<"late">((resolve) => setTimeout(resolve, signal === "SIGINT" ? stopMillis : 5_000, "late").unref())
+    if (await Promise.race([exited, late]) !== "late") return
+  }
+}
+
+const signalled = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code === "EPERM"
+  }
+}
+
+interface PidFile {
+  readonly pid: number
+  readonly ready: boolean
+}
+
+/** What Postgres writes of itself: the process in the first line, whether it takes connections in the eighth. */
+const readPidFile = async (cluster: string): Promise<PidFile | undefined> => {
+  const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n")
+  const pid = Number(lines[0])
+  return Number.isInteger(pid) && pid > 0 ? { pid, ready: lines[7]?.trim() === "ready" } : undefined
+}
+
+/**
+ * A server that was killed may have left its Postgres running, or a pid file whose number is another process's by now.
+ * The data dir's lock is ours, so nobody else needs it: it is stopped, or the file removed.
+ */
+export const endLeftOver = async (cluster: string): Promise<"none" | "stopped" | "stale"> => {
+  const found = await readPidFile(cluster)
+  if (found === undefined) return "none"
+  if (!signalled(found.pid, 0)) return "none"
+  if (!await servesCluster(found.pid, cluster)) {
+    await rm(join(cluster, "postmaster.pid"), { force: true })
+    return "stale"
+  }
+  const exited = (async () => {
+    while (signalled(found.pid, 0)) await pause()
+  })()
+  await end(found.pid, exited)
+  await exited
+  return "stopped"
+}
+
+/** Whether this process is the main process of this very cluster. */
+const servesCluster = async (pid: number, cluster: string): Promise<boolean> => {
+  const command = process.platform === "linux"
+    ? (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0").join(" ")
+    : await promisify(execFile)("ps", ["-ww", "-o", "command=", "-p", String(pid)]).then(({ stdout }) => stdout, () => "")
+  return command.includes(` -D ${cluster} `)
+}
+
+/**
+ * A shell that waits for its input to end, which happens when this process does, in whatever way. It then stops Postgres,
+ * if that is still the one it was told of.
+ */
+const stopWhenThisProcessEnds = (cluster: string, pid: number): ChildProcess => {
+  const script = "trap '' INT TERM HUP; cat >/dev/null; [ \"$(head -n 1 \"$0/postmaster.pid\" 2>/dev/null)\" = \"$1\" ] && kill -INT \"$1\""
+  const watch = spawn("/bin/sh", ["-c", script, cluster, String(pid)], { cwd: "/", detached: true, stdio: ["pipe", "ignore", "ignore"] })
+  // without a shell a later start finds what was left over
+  watch.on("error", () => {})
+  watch.stdin?.on("error", () => {})
+  watch.unref()
+  return watch
+}
+
+export const freePort: Effect.Effect<number, EmbeddedPostgresFailed> = Effect.callback((resume) => {
+  const server = createServer()
+  server.once("error", (cause) => resume(Effect.fail(new EmbeddedPostgresFailed({ detail: `No port is free on 127.0.0.1: ${cause.message}.` }))))
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
