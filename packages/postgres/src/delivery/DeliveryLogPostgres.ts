@@ -23,12 +23,14 @@ const pruneSize = 5000
 export const makeDeliveryLog = (sql: PgClient, schema: string, sources: ReadonlyArray<PayloadSource>): Log => {
   const list = (tenantId: string, query: DeliveryQuery) => {
     const values: Array<BulkValue> = [tenantId, query.limit]
-    const add = (condition: string, value: BulkValue | undefined) => value === undefined ? "" : ` AND ${condition}$${values.push(value)}`
-    const where = add("d.state = ", query.state) +
-      add("d.lane_id = (", query.laneId).replace(/(\$\d+)$/, "$1::uuid)") +
-      add("d.delivery_id > (", query.after).replace(/(\$\d+)$/, "$1::uuid)") +
-      // ids begin with their instant, so the primary key finds the time
-      add("d.delivery_id >= (", query.since === undefined ? undefined : firstIdAt(query.since)).replace(/(\$\d+)$/, "$1::uuid)")
+    const when = (value: BulkValue | undefined, condition: (parameter: string) => string) =>
+      value === undefined ? "" : ` AND ${condition(`$${values.push(value)}`)}`
+    const where = [
+      when(query.state, (state) => `d.state = ${state}`),
+      when(query.laneId, (laneId) => `d.lane_id = ${laneId}::uuid`),
+      when(query.after, (after) => `d.delivery_id > ${after}::uuid`),
+      when(query.since === undefined ? undefined : timestamptzArray([query.since]), (since) => `d.sent_at >= (${since}::timestamptz[])[1]`)
+    ].join("")
     return sql.bulk(
       `SELECT ${summaryColumns} FROM ${schema}.deliveries AS d
        WHERE d.tenant_id = $1${where}

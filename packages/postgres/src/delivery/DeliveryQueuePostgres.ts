@@ -56,7 +56,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             request.deliveriesPerLane,
             request.bytesPerLane
           ])
-          const lanes = lanesOf(rows, request)
+          const lanes = lanesOf(rows)
           const unsettled = lanes.filter((each) => each.unsettled).map((each) => each.lane)
           if (unsettled.length > 0) {
             const due = yield* sql.bulk(dueDeliveries, [
@@ -169,7 +169,7 @@ interface ReadLane {
 }
 
 /** The first row of a lane describes it; every row that has a key is an entry. */
-const lanesOf = (rows: ReadonlyArray<Row>, request: ClaimRequest): ReadonlyArray<ReadLane> => {
+const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
   const lanes = new Map<string, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry> }>()
   for (const row of rows) {
     if (row[1] === null) continue
@@ -183,7 +183,7 @@ const lanesOf = (rows: ReadonlyArray<Row>, request: ClaimRequest): ReadonlyArray
     lane: {
       ...read.lane,
       waiting: entries,
-      more: entries.length < found || found >= read.lane.policy.batchMaxSize * request.deliveriesPerLane
+      more: entries.length < found
     }
   }))
 }

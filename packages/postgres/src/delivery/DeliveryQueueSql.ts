@@ -78,7 +78,8 @@ WHERE due_at > now() AND state = 'active'`
  * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
  *
  * An expired lease needs no case of its own: a leased lane is due at the lease's end. Lane columns stand in the first
- * row of each lane only; every further row carries one entry.
+ * row of each lane only; every further row carries one entry. One entry more than asked for is looked at, to know whether
+ * more wait.
  */
 export const claim = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
 WITH wanted AS MATERIALIZED (
@@ -174,7 +175,7 @@ LEFT JOIN LATERAL (
           WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key > coalesce(o.cursor, '')
             AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
           ORDER BY e.key, e.sequence, e.ref
-          LIMIT $6::int8 * o.batch_max_size
+          LIMIT $6::int8 * o.batch_max_size + 1
         )
         UNION ALL
         (
@@ -182,10 +183,10 @@ LEFT JOIN LATERAL (
           WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key <= coalesce(o.cursor, '')
             AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
           ORDER BY e.key, e.sequence, e.ref
-          LIMIT $6::int8 * o.batch_max_size
+          LIMIT $6::int8 * o.batch_max_size + 1
         )
       ) AS t
-      LIMIT $6::int8 * o.batch_max_size
+      LIMIT $6::int8 * o.batch_max_size + 1
     ) AS t
     WINDOW t_order AS (ORDER BY t.taken ROWS UNBOUNDED PRECEDING)
   ) AS w
@@ -195,7 +196,7 @@ LEFT JOIN LATERAL (
     FROM ${schema}.${each.table} AS x
     WHERE x.tenant_id = $1 AND x.${each.ref} = w.ref AND o.source = '${each.source}'`).join(" UNION ALL ")}
   ) AS p
-  WHERE w.before < $7::int8
+  WHERE w.place <= $6::int8 * o.batch_max_size AND w.before < $7::int8
   ORDER BY w.place
 ) AS e ON true`
 

@@ -213,5 +213,6 @@ CREATE TABLE ${schema}.deliveries (
 ) WITH (fillfactor = 80);
 CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, lane_id) WHERE state IN ('sending', 'waiting');
 CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, lane_id, delivery_id) WHERE state = 'dead';
+CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
 `
 }

@@ -12,7 +12,7 @@ const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }
 /** A name that finds the connections of one test in `pg_stat_activity`. */
 const named = () => `faults-${crypto.randomUUID().slice(0, 8)}`
 
-describe("an exhausted pool", () => {
+describe.concurrent("an exhausted pool", () => {
   it.live("does not stop an interruption, and the next in line gets the connection", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -40,7 +40,7 @@ describe("an exhausted pool", () => {
     }).pipe(Effect.provide(pool())))
 })
 
-describe("an interrupted statement", () => {
+describe.concurrent("an interrupted statement", () => {
   it.live("is cancelled on the server, and its connection serves the next one", () =>
     Effect.gen(function*() {
       const name = named()
@@ -100,7 +100,7 @@ describe("an interrupted statement", () => {
     }))
 })
 
-describe("a connection that the server ends", () => {
+describe.concurrent("a connection that the server ends", () => {
   it.live("while a statement runs on it fails that statement as a connection error, and the next one works", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -169,7 +169,7 @@ describe("a connection that the server ends", () => {
     }))
 })
 
-describe("a server that is away for a while", () => {
+describe.concurrent("a server that is away for a while", () => {
   it.live("fails statements as connection errors meanwhile, and the pool works when it is back", () =>
     Effect.gen(function*() {
       const door = yield* proxy

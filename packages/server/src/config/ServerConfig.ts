@@ -1,6 +1,6 @@
 /** What the operator decided: every setting of the server, read once at start. */
 import { DeliveryOptions } from "@waybill/core"
-import { type EgressPolicy, publicOnly } from "@waybill/http"
+import { type EgressPolicy, type JwtOptions, publicOnly } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
 import { readVariable, type VariableFault } from "./Variable.ts"
@@ -9,12 +9,6 @@ import { variableNames, variables } from "./Variables.ts"
 export type Role = "api" | "worker" | "all"
 
 export type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]
-
-export interface JwtSettings {
-  readonly jwksUrl: string
-  readonly issuer: string | undefined
-  readonly audience: string | undefined
-}
 
 export interface ServerConfig {
   readonly host: string
@@ -30,7 +24,7 @@ export interface ServerConfig {
   readonly sealingKeys: SealingKeys | undefined
   readonly egress: EgressPolicy
   readonly egressText: string
-  readonly jwt: JwtSettings | undefined
+  readonly jwt: JwtOptions | undefined
   readonly publicTenant: string | undefined
   readonly role: Role
   readonly demo: boolean
@@ -102,18 +96,21 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       problem: `is ${leaseMillis / 1000} and ${variables.attemptTimeout.name} is ${attemptTimeoutMillis / 1000}. A lease has to be longer than an attempt`
     })
   }
-  if (given.jwksUrl === undefined && (given.jwtIssuer ?? given.jwtAudience) !== undefined) {
-    faults.push({ variable: variables.jwksUrl.name, problem: "is missing: without it no JWT can be checked. Set it, or take the other WAYBILL_JWT_ variables out" })
+  const jwt = [variables.jwksUrl, variables.jwtIssuer, variables.jwtAudience]
+  const [jwksUrl, issuer, audience] = [given.jwksUrl, given.jwtIssuer, given.jwtAudience]
+  if ((jwksUrl ?? issuer ?? audience) !== undefined) {
+    for (const [index, value] of [jwksUrl, issuer, audience].entries()) {
+      const { name } = jwt[index]!
+      if (value === undefined && !faults.some(({ variable }) => variable === name)) {
+        faults.push({ variable: name, problem: `is missing. To accept JWTs safely, ${jwt.map((each) => each.name).join(", ")} are needed together` })
+      }
+    }
   }
   if (given.demo === true && role !== "all") {
     faults.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs a process that does everything` })
   }
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
-  if (given.jwksUrl !== undefined && (given.jwtIssuer === undefined || given.jwtAudience === undefined)) {
-    const missing = [given.jwtIssuer === undefined ? variables.jwtIssuer.name : [], given.jwtAudience === undefined ? variables.jwtAudience.name : []].flat()
-    warnings.push(`JWTs are accepted without ${missing.join(" and ")}, so tokens that the same issuer made for other services are accepted too.`)
-  }
   if (given.operatorKey !== undefined && Redacted.value(given.operatorKey).length < 20) {
     warnings.push(`${variables.operatorKey.name} is short and may be guessed. Take the output of: openssl rand -hex 32`)
   }
@@ -132,7 +129,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     sealingKeys: given.sealingKeys,
     egress: given.egress?.policy ?? publicOnly,
     egressText: given.egress?.text ?? "",
-    jwt: given.jwksUrl === undefined ? undefined : { jwksUrl: given.jwksUrl, issuer: given.jwtIssuer, audience: given.jwtAudience },
+    jwt: jwksUrl === undefined || issuer === undefined || audience === undefined ? undefined : { jwksUrl, issuer, audience },
     publicTenant: given.publicTenant,
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKey === undefined && role === "all"),

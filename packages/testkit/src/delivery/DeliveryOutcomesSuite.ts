@@ -380,10 +380,15 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* sending(tenantId)
-        const { createdAt } = yield* find(tenantId, idOf(101))
-        assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt - 1000 }), 1)
-        assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt + 600_000 }), 0)
+        yield* seed(tenantId, { S: 1 })
+        const lane = yield* claimOne(tenantId)
+        // an id begins with the instant it was given out at
+        const deliveryId = `${occurredAt.toString(16).padStart(12, "0").replace(/^(.{8})/, "$1-")}-7000-8000-000000000001`
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId })])
+        const { createdAt } = yield* find(tenantId, deliveryId)
+        assert.strictEqual(createdAt, occurredAt)
+        assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt }), 1)
+        assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt + 1 }), 0)
       }))
 
     it.effect("finds nothing under an id that was never given out", () =>

@@ -68,9 +68,9 @@ export const DeliveryQueueMemory = {
         tenantsDue: (limit) => operate((now) => tenantsDue(rows, limit, now)),
         claim: (request) => operate((now) => claim(request, now)),
         freeze: (tenantId, lanes) =>
-          operate((now) => {
+          operate(() => {
             const sending = lanes.filter((each) => rows.held(tenantId, each)?.status.state === "active")
-            for (const each of sending) outcomes.freeze(rows.find(tenantId, each.laneId)!, each, now)
+            for (const each of sending) outcomes.freeze(rows.find(tenantId, each.laneId)!, each)
             return new Set(sending.map((each) => each.laneId))
           }),
         settle: (tenantId, { deliveries, lanes }) =>
@@ -133,7 +133,7 @@ class Outcomes {
     this.journal = journal
   }
 
-  freeze(lane: Lane, freeze: Freeze, now: number): void {
+  freeze(lane: Lane, freeze: Freeze): void {
     const { journal } = this
     journal.set(lane, "rateMark", freeze.rateMark)
     if (freeze.cursor !== undefined) journal.set(lane, "cursor", freeze.cursor)
@@ -153,7 +153,7 @@ class Outcomes {
       const delivery: Delivery = {
         deliveryId,
         laneId: lane.laneId,
-        createdAt: now,
+        createdAt: sentAt,
         sentAt,
         keys,
         payloads: entries.map((entry) => entry.payload),

@@ -108,7 +108,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const lane = yield* claimOne(tenantId, { deliveriesPerLane: 3 })
         assert.deepStrictEqual([orderOf(lane), lane.more], [["A/1", "A/2", "A/3", "A/4", "B/1", "B/2"], true])
         yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane)] })
-        const again = yield* claimOne(tenantId, { deliveriesPerLane: 6 })
+        const again = yield* claimOne(tenantId, { deliveriesPerLane: 7 })
         assert.deepStrictEqual([again.waiting.length, again.more], [12, false])
       }))
 

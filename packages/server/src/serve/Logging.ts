@@ -1,0 +1,78 @@
+/** The log: one line for each entry on standard error, as JSON for machines or in words for people. */
+import { Cause, Layer, Logger, type LogLevel, References } from "effect"
+
+export interface LoggingOptions {
+  readonly format: "json" | "pretty"
+  readonly level: LogLevel.LogLevel
+  /** Entries that are not written. */
+  readonly skip?: (entry: LogEntry) => boolean
+  readonly write?: (line: string) => void
+}
+
+export interface LogEntry {
+  readonly at: Date
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly cause: string | undefined
+}
+
+/** Takes the place of every other logger. */
+export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
+  const write = options.write ?? ((line) => void process.stderr.write(`${line}\n`))
+  const format = options.format === "json" ? jsonLine : prettyLine
+  const logger = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
+    const entry: LogEntry = {
+      at: date,
+      level: logLevel.toLowerCase(),
+      ...messageOf(message),
+      fields: fiber.getRef(References.CurrentLogAnnotations),
+      cause: causeOf(message, cause)
+    }
+    if (options.skip?.(entry) !== true) write(withoutSecrets(format(entry)))
+  })
+  return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, options.level))
+}
+
+const messageOf = (message: unknown): { readonly message: string } => {
+  const parts = Array.isArray(message) ? message : [message]
+  return { message: parts.filter((part) => !Cause.isCause(part) && !(part instanceof Error)).map((part) => typeof part === "string" ? part : JSON.stringify(part)).join(" ") }
+}
+
+const causeOf = (message: unknown, cause: Cause.Cause<unknown>): string | undefined => {
+  const errors = (Array.isArray(message) ? message : [message]).flatMap((part) =>
+    part instanceof Error ? [describe(part)] : Cause.isCause(part) ? [describe(Cause.squash(part))] : [])
+  if (cause.reasons.length > 0) errors.push(describe(Cause.squash(cause)))
+  return errors.length === 0 ? undefined : errors.join("; ")
+}
+
+/** The whole chain: our own errors say what failed, what is below says why. Stacks only where nobody foresaw the error. */
+const describe = (error: unknown): string => {
+  const lines: Array<string> = []
+  for (let current = error, depth = 0; current !== undefined && current !== null && depth < 6; depth++) {
+    const foreseen = typeof current === "object" && "_tag" in current
+    const text = current instanceof Error ? (foreseen ? current.message : current.stack ?? current.message) : JSON.stringify(current)
+    if (text !== undefined && text !== "" && !lines.some((line) => line.includes(text))) lines.push(text)
+    current = typeof current === "object" ? (current as { readonly reason?: unknown }).reason ?? (current as { readonly cause?: unknown }).cause : undefined
+  }
+  return lines.join(": ")
+}
+
+const jsonLine = ({ at, cause, fields, level, message }: LogEntry): string =>
+  JSON.stringify({ time: at.toISOString(), level, message, ...fields, ...(cause === undefined ? {} : { cause }) }, plain)
+
+const plain = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? String(value) : value instanceof Error ? value.message : value
+
+const prettyLine = ({ at, cause, fields, level, message }: LogEntry): string => {
+  const time = at.toTimeString().slice(0, 8)
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value, plain)}`).join("")
+  return `${time} ${level.padEnd(5)} ${message}${rest}${cause === undefined ? "" : `\n         ${cause.replaceAll("\n", "\n         ")}`}`
+}
+
+/** No entry should hold one; a driver's error text that quotes its input might. */
+const withoutSecrets = (line: string): string =>
+  line
+    .replace(/\bwb\.[\w-]{2,90}\.[0-9a-f-]{36}\.[\w-]{43}/g, "wb.…")
+    .replace(/\bwhsec_[\w+/=-]{16,}/g, "whsec_…")
+    .replace(/(\bpostgres(?:ql)?:\/\/[^\s:/@]*):[^\s@]+@/g, "$1:…@")
