@@ -1,5 +1,5 @@
 export * from "./client/index.ts"
-export { InvalidSchemaName, type Migration, migrate, MigrationFailed, MigrationRefused, pending, print } from "./migrations/Migrations.ts"
+export { InvalidSchemaName, type Migration, migrate, MigrationFailed, MigrationRefused, pending, print, quoteSchema } from "./migrations/Migrations.ts"
 export { migrations } from "./migrations/index.ts"
 export * as StoragePostgres from "./StoragePostgres.ts"
 export { postgresStorage, type PostgresStorageOptions } from "./postgresStorage.ts"

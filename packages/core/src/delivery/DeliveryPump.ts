@@ -4,7 +4,7 @@
  * One fiber owns all state; attempts run beside it and hand in their verdicts. Everything that must survive is in the
  * queue: a worker that is killed loses only its leases, which run out.
  */
-import { Effect, Fiber, Latch, Metric } from "effect"
+import { Cause, Effect, Fiber, Latch, Metric } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
@@ -67,9 +67,13 @@ export class DeliveryPump {
     const pump = this
     const loop = Effect.gen(function*() {
       for (;;) {
-        const failed = yield* Effect.matchEffect(pump.step(), {
+        const failed = yield* Effect.matchCauseEffect(pump.step(), {
           onSuccess: () => Effect.succeed(false),
-          onFailure: (error) => Effect.as(Effect.logError("The delivery worker could not reach its storage and tries again.", error), true)
+          // a defect must not end deliveries for good: whatever it was about is looked at again
+          onFailure: (cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.interrupt
+              : Effect.as(Effect.logError("The delivery worker met trouble and goes on in a second.", cause), true)
         })
         yield* failed ? Effect.sleep(1000) : pump.pause()
       }

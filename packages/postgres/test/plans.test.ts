@@ -1,0 +1,43 @@
+/** Which plans the hot statements get on empty, analysed tables: the moment that queue tables live in most of the time. */
+import { layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { assert } from "vitest"
+import * as queue from "../src/delivery/DeliveryQueueSql.ts"
+import { PgClient } from "../src/index.ts"
+import * as events from "../src/transit-events/TransitEventSql.ts"
+import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
+import { freshSchema, testStorage } from "./TestStorage.ts"
+
+const schema = freshSchema()
+const quoted = `"${schema}"`
+const sources = [events.transitEventPayloads]
+
+const statements = {
+  "claim": queue.claim(quoted, sources),
+  "due deliveries": queue.dueDeliveries(quoted, sources),
+  "freeze": queue.freeze(quoted),
+  "settle": queue.settle(quoted),
+  "next due": queue.nextDue(quoted),
+  "find events": events.findEvents(quoted),
+  "allocate": events.allocate(quoted),
+  "append": events.append(quoted),
+  "replace accounts": events.replaceAccounts(quoted),
+  "lock shipments": subscriptions.lockShipments(quoted),
+  "history": subscriptions.queueHistory(quoted)
+}
+
+layer(testStorage(schema), { excludeTestServices: true })("plans that are kept", (it) => {
+  for (const [name, statement] of Object.entries(statements)) {
+    it.effect(`read no table from end to end: ${name}`, (context) =>
+      Effect.gen(function*() {
+        const sql = yield* PgClient.PgClient
+        const [version] = yield* sql<{ n: number }>`SELECT current_setting('server_version_num')::int AS n`
+        // older servers cannot show a plan for unknown parameters
+        if (version!.n < 160_000) return context.skip()
+        yield* sql.unsafe(`ANALYZE ${quoted}.delivery_entries, ${quoted}.deliveries, ${quoted}.delivery_arrivals, ${quoted}.transit_events`)
+        const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`).unprepared
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
+        assert.notMatch(plan, /Seq Scan/, plan)
+      }))
+  }
+})
