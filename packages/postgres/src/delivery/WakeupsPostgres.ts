@@ -2,6 +2,7 @@
 import { Wakeups } from "@waybill/core"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
+import { textArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { InHostTransaction } from "../shared/HostTransaction.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
@@ -40,7 +41,7 @@ export const layer = (options: { readonly listen: boolean }) =>
         untold = new Set()
         yield* Effect.ignore(sql.bulk(
           `SELECT pg_notify($1, $2 || ':' || tenant) AS told FROM unnest($3::text[]) AS tenant`,
-          [channel, self, `{${tenants.join(",")}}`]
+          [channel, self, textArray(tenants)]
         ))
         yield* Effect.sleep(coalesceMillis)
       })
@@ -49,7 +50,7 @@ export const layer = (options: { readonly listen: boolean }) =>
       if (options.listen) {
         const listen = Stream.runForEach(sql.listen(channel), (payload) =>
           Effect.sync(() => {
-            // an empty payload means the connection was made anew: what was said meanwhile is lost, so look for all
+            // an empty payload means the connection was made anew; what was said meanwhile is left to polling
             if (payload === "") return
             const [from, tenantId] = payload.split(":")
             if (from !== self && tenantId !== undefined) hear(tenantId)
