@@ -38,6 +38,11 @@ export interface Verdict {
   readonly pause: string | undefined
 }
 
+const broken = AttemptOutcome.Failed({
+  failure: "protocol",
+  detail: "The request could not be sent because of a fault on this side. It is logged, and the delivery is tried again."
+})
+
 const unsignable = AttemptOutcome.Failed({
   failure: "signing",
   detail: "The signing secret of this subscription cannot be read. Ask the operator to register it again."
@@ -50,10 +55,12 @@ export const runAttempt = (
 ): Effect.Effect<Verdict> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
-      restore(attempted(services, attempt, startedAt)).pipe(
+      restore(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
+        // a sender that breaks used up an attempt, or it would be asked for ever
+        Effect.catchDefect((defect) => Effect.as(Effect.logError("A webhook attempt broke.", defect), broken)),
         Effect.exit,
         Effect.flatMap((exit) => {
-          // a sender that dies or is interrupted leaves an unknown answer behind; the delivery goes out again
+          // one that is interrupted leaves an unknown answer behind; the delivery goes out again
           const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
           return Effect.zipWith(Clock.currentTimeMillis, Random.next, (endedAt, jitter) =>
             verdictOf(attempt, outcome, startedAt, endedAt, jitter))

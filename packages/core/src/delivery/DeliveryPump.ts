@@ -1,8 +1,8 @@
 /**
- * The delivery engine's loop: claim lanes, freeze batches, send, write outcomes, give leases back.
+ * The delivery engine's two loops over one state: one claims lanes, freezes batches and sends; the other writes outcomes and
+ * gives leases back. While the one waits for storage, attempts run and the other goes on.
  *
- * One fiber owns all state; attempts run beside it and hand in their verdicts. Everything that must survive is in the
- * queue: a worker that is killed loses only its leases, which run out.
+ * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
 import { Cause, Effect, Fiber, Latch, Metric } from "effect"
 import * as Clock from "effect/Clock"
@@ -27,8 +27,10 @@ const lookAgainMillis = 200
 
 const tenantsPerPoll = 256
 
-/** Lanes leased by one statement; with the bytes in flight it bounds what one claim reads. */
-const lanesPerClaim = 128
+/** Attempts that one claim should start, about. */
+const attemptsPerClaim = 512
+const fewestLanesPerClaim = 8
+const mostLanesPerClaim = 256
 
 export interface PumpServices {
   readonly queue: DeliveryQueue["Service"]
@@ -49,7 +51,10 @@ export class DeliveryPump {
   private readonly fibers = new Set<Fiber.Fiber<void>>()
   /** Tenants that may have something due. */
   private readonly hot = new Set<string>()
-  private readonly signal = Latch.makeUnsafe(false)
+  /** Open when there may be something to claim. */
+  private readonly work = Latch.makeUnsafe(false)
+  /** Open when there is something to write or to give back. */
+  private readonly done = Latch.makeUnsafe(false)
   private finished: Array<Finished> = []
   private hopeless: Array<{ readonly lane: HeldLane; readonly settlement: Settlement }> = []
   private underWay = 0
@@ -57,6 +62,7 @@ export class DeliveryPump {
   private attempts = 0
   private nextPoll = 0
   private nextHeartbeat = 0
+  private lanesPerClaim = 64
   private stopping = false
 
   constructor(services: PumpServices) {
@@ -65,25 +71,14 @@ export class DeliveryPump {
 
   get run(): Effect.Effect<void> {
     const pump = this
-    const loop = Effect.gen(function*() {
-      for (;;) {
-        const failed = yield* Effect.matchCauseEffect(pump.step(), {
-          onSuccess: () => Effect.succeed(false),
-          // a defect must not end deliveries for good: whatever it was about is looked at again
-          onFailure: (cause) =>
-            Cause.hasInterruptsOnly(cause)
-              ? Effect.interrupt
-              : Effect.as(Effect.logError("The delivery worker met trouble and goes on in a second.", cause), true)
-        })
-        yield* failed ? Effect.sleep(1000) : pump.pause()
-      }
-    })
     const listen = Effect.forever(Effect.tap(this.services.wakeups.next, (tenantIds) =>
       Effect.sync(() => {
         for (const tenantId of tenantIds) pump.hot.add(tenantId)
-        pump.signal.openUnsafe()
+        pump.work.openUnsafe()
       })))
-    return Effect.raceFirst(loop, listen).pipe(Effect.onExit(() => pump.stop()), Effect.asVoid)
+    const claiming = steadily(this.claimTurn(), this.untilWork())
+    const settling = steadily(this.settleTurn(), this.done.await)
+    return Effect.raceAllFirst([claiming, settling, listen]).pipe(Effect.onExit(() => pump.stop()), Effect.asVoid)
   }
 
   get drain(): Effect.Effect<number, StorageError> {
@@ -91,34 +86,40 @@ export class DeliveryPump {
     return Effect.gen(function*() {
       for (;;) {
         pump.nextPoll = 0
-        yield* pump.step()
+        yield* pump.settleTurn()
+        yield* pump.claimTurn()
+        yield* pump.settleTurn()
         if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.hot.size === 0) return pump.attempts
-        yield* pump.pause()
+        yield* Effect.raceFirst(pump.done.await, pump.untilWork())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
   }
 
-  /** One turn: outcomes out, leases kept alive, new work in. */
-  private step(): Effect.Effect<void, StorageError> {
+  /** Leases kept alive, new work in. */
+  private claimTurn(): Effect.Effect<void, StorageError> {
     const pump = this
     return Effect.gen(function*() {
-      pump.signal.closeUnsafe()
+      pump.work.closeUnsafe()
       const now = yield* Clock.currentTimeMillis
       if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
-      yield* pump.settle(now)
-      if (pump.stopping) return
       if (now >= pump.nextPoll) yield* pump.poll(now)
       for (const tenantId of Array.from(pump.hot)) yield* pump.claim(tenantId, now)
-      yield* pump.settle(now)
     })
   }
 
-  private pause(): Effect.Effect<void> {
-    const pump = this
+  /** Outcomes out, leases back. */
+  private settleTurn(): Effect.Effect<void, StorageError> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      let until = pump.nextPoll
-      if (pump.lanes.size > 0) until = Math.min(until, pump.nextHeartbeat)
-      return Effect.raceFirst(pump.signal.await, Effect.sleep(Math.max(1, until - now)))
+      this.done.closeUnsafe()
+      return this.settle(now)
+    })
+  }
+
+  private untilWork(): Effect.Effect<void> {
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      let until = this.nextPoll
+      if (this.lanes.size > 0) until = Math.min(until, this.nextHeartbeat)
+      return Effect.raceFirst(this.work.await, Effect.sleep(Math.max(1, until - now)))
     })
   }
 
@@ -160,23 +161,33 @@ export class DeliveryPump {
     return Math.min(this.services.options.laneConcurrency - lane.underWay, this.services.options.concurrency - this.underWay)
   }
 
+  /** Lanes we hold that may be handed more. While attempts are under way their shipments are held, so it is worth it only when they hang. */
+  private refillable(tenantId: string, now: number): ReadonlyArray<HeldLane> {
+    const lanes: Array<HeldLane> = []
+    for (const lane of this.lanes.values()) {
+      if (lane.tenantId !== tenantId || lane.lost || lane.pause !== undefined || lane.notBefore > now || this.room(lane) <= 0) continue
+      if (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis) lanes.push(lane)
+      else if (lane.underWay > 0) this.lookAt(lane.since + lookAgainMillis)
+    }
+    return lanes
+  }
+
   private claim(tenantId: string, now: number): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
     const freeBytes = options.maxBytesInFlight - this.bytesUnderWay
     if (this.underWay >= options.concurrency || freeBytes <= 0) return Effect.void
-    const refill = [...this.lanes.values()].filter((lane) =>
-      lane.tenantId === tenantId && !lane.lost && lane.pause === undefined && lane.notBefore <= now && this.room(lane) > 0 &&
-      // while attempts are under way their shipments are held, so looking on is worth it only when they hang
-      (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis)
-    )
+    const refill = this.refillable(tenantId, now)
     const freeAttempts = options.concurrency - this.underWay
     // a nearly full house claims nothing new: it would read what it has no room to send
     const crowded = freeAttempts < options.concurrency / 8
-    const maxLanes = crowded ? 0 : Math.max(0, Math.min(lanesPerClaim, options.maxLanes - this.lanes.size, freeAttempts))
+    const maxLanes = crowded ? 0 : Math.max(0, Math.min(this.lanesPerClaim, options.maxLanes - this.lanes.size, freeAttempts))
     if (maxLanes === 0 && refill.length === 0) return Effect.void
     const asked = maxLanes + refill.length
+    const touched = new Set(refill)
+    for (const lane of refill) lane.busy = true
     return Effect.gen(function*() {
+      const before = pump.attempts
       const claim = yield* queue.claim({
         tenantId,
         maxLanes,
@@ -190,20 +201,39 @@ export class DeliveryPump {
         lane.settled = false
       }
       if (claim.lanes.length < asked) pump.hot.delete(tenantId)
-      else pump.signal.openUnsafe()
+      else pump.work.openUnsafe()
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
-      yield* pump.start(tenantId, claim.lanes, claim.now, now)
-    })
+      yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, touched })
+      pump.adapt(pump.attempts - before, claim.lanes.length === asked)
+    }).pipe(Effect.onExit(() =>
+      Effect.sync(() => {
+        for (const lane of touched) {
+          lane.busy = false
+          if (lane.underWay === 0) this.done.openUnsafe()
+        }
+      })
+    ))
+  }
+
+  /** Small claims keep storage and sending busy side by side; lanes with little in them are claimed by the hundred. */
+  private adapt(started: number, full: boolean): void {
+    if (started > attemptsPerClaim) this.lanesPerClaim = Math.max(fewestLanesPerClaim, Math.floor(this.lanesPerClaim / 2))
+    else if (full && started < attemptsPerClaim / 2) this.lanesPerClaim = Math.min(mostLanesPerClaim, this.lanesPerClaim * 2)
   }
 
   /** Plans, freezes and starts what was claimed. `storeNow` is the store's clock, `now` this process's. */
-  private start(tenantId: string, claimed: ReadonlyArray<ClaimedLane>, storeNow: number, now: number): Effect.Effect<void, StorageError> {
+  private start(
+    tenantId: string,
+    claimed: ReadonlyArray<ClaimedLane>,
+    { now, storeNow, touched }: { readonly now: number; readonly storeNow: number; readonly touched: Set<HeldLane> }
+  ): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
     return Effect.gen(function*() {
       const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze }> = []
       for (const lane of claimed) {
         const held = pump.hold(tenantId, lane, now)
+        touched.add(held)
         const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, now)
         if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: pump.freezeOf(lane, plan, storeNow) })
@@ -266,6 +296,7 @@ export class DeliveryPump {
       breakerChanged: false,
       rateMark: lane.rateMark ?? 0,
       underWay: 0,
+      busy: true,
       settled: false,
       more: false,
       notBefore: 0,
@@ -327,7 +358,7 @@ export class DeliveryPump {
       lane.underWay -= 1
       lane.settled = true
       this.finished.push({ lane, attempt, verdict })
-      this.signal.openUnsafe()
+      this.done.openUnsafe()
     })
     return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
       if (fiber.pollUnsafe() !== undefined) return
@@ -366,11 +397,11 @@ export class DeliveryPump {
       Effect.andThen(Effect.suspend(() => {
         for (const lane of changed) lane.breakerChanged = false
         for (const lane of released) this.lanes.delete(laneKey(lane.tenantId, lane.laneId))
-        for (const lane of released) if (lane.notBefore > now) this.nextPoll = Math.min(this.nextPoll, lane.notBefore)
+        for (const lane of released) if (lane.notBefore > now) this.lookAt(lane.notBefore)
         for (const { lane } of finished) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
-        for (const { verdict } of finished) {
-          if (verdict.state === "waiting") this.nextPoll = Math.min(this.nextPoll, now + Math.max(1, verdict.dueInMillis))
-        }
+        for (const { verdict } of finished) if (verdict.state === "waiting") this.lookAt(now + Math.max(1, verdict.dueInMillis))
+        // room was made for those that did not fit
+        if (this.hot.size > 0) this.work.openUnsafe()
         return report(finished)
       }))
     )
@@ -379,11 +410,17 @@ export class DeliveryPump {
   /** There is more for this tenant at once. */
   private comeBack(tenantId: string): void {
     this.hot.add(tenantId)
-    this.signal.openUnsafe()
+    this.work.openUnsafe()
+  }
+
+  private lookAt(at: number): void {
+    if (at >= this.nextPoll) return
+    this.nextPoll = at
+    this.work.openUnsafe()
   }
 
   private mayRelease(lane: HeldLane, now: number): boolean {
-    if (lane.underWay > 0 || lane.lost) return false
+    if (lane.underWay > 0 || lane.lost || lane.busy) return false
     const refillable = lane.more && lane.pause === undefined && lane.notBefore <= now && !this.stopping
     return !refillable || this.lanes.size >= this.services.options.maxLanes
   }
@@ -410,14 +447,17 @@ export class DeliveryPump {
       pump.stopping = true
       const idle = Effect.gen(function*() {
         while (pump.underWay > 0) {
-          pump.signal.closeUnsafe()
-          yield* pump.signal.await
+          pump.done.closeUnsafe()
+          yield* pump.done.await
           yield* Effect.ignore(pump.settle(yield* Clock.currentTimeMillis))
         }
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(drainMillis)))
       yield* Fiber.interruptAll(pump.fibers)
-      for (const lane of pump.lanes.values()) lane.underWay = 0
+      for (const lane of pump.lanes.values()) {
+        lane.underWay = 0
+        lane.busy = false
+      }
       yield* pump.settle(yield* Clock.currentTimeMillis).pipe(
         Effect.catchTag("StorageError", (error) =>
           Effect.logError("The last outcomes could not be written. Their leases run out, and the deliveries go out again.", error))
@@ -425,3 +465,14 @@ export class DeliveryPump {
     })
   }
 }
+
+/** One turn after the other; trouble is told, and the next turn comes a second later. */
+const steadily = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
+  Effect.forever(Effect.matchCauseEffect(turn, {
+    onSuccess: () => pause,
+    // a defect must not end deliveries for good: whatever it was about is looked at again
+    onFailure: (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.andThen(Effect.logError("The delivery worker met trouble and goes on in a second.", cause), Effect.sleep(1000))
+  }))

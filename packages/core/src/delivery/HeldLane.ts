@@ -14,6 +14,8 @@ export interface HeldLane {
   breakerChanged: boolean
   rateMark: number
   underWay: number
+  /** Being claimed or started right now: not to be given back meanwhile. */
+  busy: boolean
   /** Settled since the last look at what waits: their shipments are free again. */
   settled: boolean
   more: boolean

@@ -29,6 +29,7 @@ export const byOrder = (a: WaitingEntry, b: WaitingEntry): number =>
  */
 export const cutBatches = <E extends WaitingEntry>(entries: ReadonlyArray<E>, limits: BatchLimits): ReadonlyArray<ReadonlyArray<E>> => {
   const batches: Array<ReadonlyArray<E>> = []
+  if (limits.maxBatches <= 0) return batches
   const closedKeys = new Set<string>()
   let current: Array<E> = []
   let bytes = 0

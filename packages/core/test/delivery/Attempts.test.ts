@@ -1,0 +1,187 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  type Attempt,
+  AttemptOutcome,
+  type ClaimedLane,
+  closedBreaker,
+  defaultPolicy,
+  eventBatchEnvelope,
+  Hmac,
+  parseSecret,
+  runAttempt,
+  verdictOf,
+  type WebhookRequest
+} from "@waybill/core"
+import { HmacNode, verifySignature } from "@waybill/testkit"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+const older = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+
+const lane: ClaimedLane = {
+  laneId: "lane",
+  token: 1,
+  endpointUrl: "https://receiver.example/hook",
+  hmacSecretId: "main",
+  secrets: [],
+  bodySignature: false,
+  policy: defaultPolicy,
+  envelope: eventBatchEnvelope,
+  breaker: closedBreaker,
+  rateMark: undefined,
+  arrivals: 0,
+  due: [],
+  waiting: [],
+  more: false
+}
+
+const attempt = (parts: Partial<Attempt> = {}): Attempt => ({
+  tenantId: "acme",
+  lane,
+  deliveryId: "0199c5a1-0000-7000-8000-000000000001",
+  attempt: 1,
+  tries: 1,
+  body: new TextEncoder().encode("{\"events\":[]}"),
+  events: 1,
+  traceparent: undefined,
+  keys: [parseSecret(secret)!],
+  ...parts
+})
+
+const accepted = AttemptOutcome.Accepted({ status: 204, excerpt: "" })
+const failed = AttemptOutcome.Failed({ failure: "http_5xx", status: 503, detail: "The receiver answered 503.", excerpt: "busy" })
+
+/** Runs one attempt against a sender, and answers what was sent and what it meant. */
+const sent = Effect.fnUntraced(function*(each: Attempt, send: (request: WebhookRequest) => Effect.Effect<AttemptOutcome> = () => Effect.succeed(accepted)) {
+  const hmac = yield* Hmac
+  const requests: Array<WebhookRequest> = []
+  const sender = {
+    send: (request: WebhookRequest) => {
+      requests.push(request)
+      return send(request)
+    },
+    refusal: () => undefined
+  }
+  const verdict = yield* runAttempt({ sender, hmac, timeoutMillis: 15_000 }, each)
+  return { verdict, requests, request: requests[0] }
+})
+
+describe("runAttempt", () => {
+  it.effect("signs what it sends, with the time of this attempt", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_763_626_500_900)
+      const each = attempt()
+      const { request } = yield* sent(each)
+      assert.deepStrictEqual(
+        { ...request!, headers: { ...request!.headers, "webhook-signature": "" } },
+        {
+          url: "https://receiver.example/hook",
+          headers: {
+            "content-type": "application/json",
+            "webhook-id": each.deliveryId,
+            "webhook-timestamp": "1763626500",
+            "webhook-signature": ""
+          },
+          body: each.body,
+          deadlineMillis: 15_000
+        }
+      )
+      assert.isTrue(verifySignature(secret, request!))
+      assert.isFalse(verifySignature(older, request!))
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("signs with every live key", () =>
+    Effect.gen(function*() {
+      const { request } = yield* sent(attempt({ keys: [parseSecret(secret)!, parseSecret(older)!] }))
+      assert.isTrue(verifySignature(secret, request!) && verifySignature(older, request!))
+      assert.lengthOf(request!.headers["webhook-signature"]!.split(" "), 2)
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("adds the older signature of the body where the secret asks for it", () =>
+    Effect.gen(function*() {
+      const { request } = yield* sent(attempt({ lane: { ...lane, bodySignature: true } }))
+      assert.match(request!.headers["x-signature"]!, /^[A-Za-z0-9+/]{43}=$/)
+      assert.notProperty((yield* sent(attempt())).request!.headers, "x-signature")
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("sends nothing unsigned: without a key the attempt fails", () =>
+    Effect.gen(function*() {
+      for (const keys of [undefined, []]) {
+        const { requests, verdict } = yield* sent(attempt({ keys }))
+        assert.deepStrictEqual([requests, verdict.state, verdict.record.outcome], [[], "waiting", "signing"])
+      }
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("measures how long the answer took", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(5000)
+      const fiber = yield* Effect.forkChild(sent(attempt(), () => Effect.as(Effect.sleep(1234), accepted)))
+      yield* TestClock.adjust("1 minute")
+      const { verdict } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual([verdict.record.at, verdict.record.durationMillis], [5000, 1234])
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("counts a sender that breaks as a failed attempt, so that it cannot go on for ever", () =>
+    Effect.gen(function*() {
+      const { verdict } = yield* sent(attempt(), () => Effect.die(new Error("a bug in the transport")))
+      assert.deepStrictEqual([verdict.state, verdict.uncount, verdict.record.outcome], ["waiting", false, "protocol"])
+      assert.isAbove(verdict.dueInMillis, 0)
+      assert.notInclude(JSON.stringify(verdict.record), "a bug")
+      const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), () => Effect.die("again"))
+      assert.strictEqual(last.state, "dead")
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("does not count an attempt that is interrupted", () =>
+    Effect.gen(function*() {
+      const { verdict } = yield* sent(attempt(), () => Effect.interrupt)
+      assert.deepStrictEqual([verdict.state, verdict.dueInMillis, verdict.uncount, verdict.record.outcome], ["waiting", 0, true, "interrupted"])
+    }).pipe(Effect.provide(HmacNode.layer)))
+})
+
+describe("verdictOf", () => {
+  const verdict = (outcome: AttemptOutcome, parts: Partial<Attempt> = {}) => verdictOf(attempt(parts), outcome, 1000, 1250, 0.5)
+
+  it("takes any 2xx as acceptance (SPEC-GAP-D2)", () => {
+    for (const status of [200, 201, 202, 204, 299]) {
+      const each = verdict(AttemptOutcome.Accepted({ status, excerpt: "ok" }))
+      assert.deepStrictEqual([each.state, each.health, each.pause], ["delivered", "up", undefined])
+      assert.deepStrictEqual(each.record, { attempt: 1, at: 1000, durationMillis: 250, outcome: "accepted", status, excerpt: "ok" })
+    }
+  })
+
+  it("tries again after a failure, and says so to the breaker", () => {
+    const each = verdict(failed)
+    assert.deepStrictEqual([each.state, each.dueInMillis, each.health, each.uncount], ["waiting", 5000, "down", false])
+    assert.deepStrictEqual(each.record, {
+      attempt: 1,
+      at: 1000,
+      durationMillis: 250,
+      outcome: "http_5xx",
+      status: 503,
+      detail: "The receiver answered 503.",
+      excerpt: "busy"
+    })
+  })
+
+  it("gives up by the tries since the last manual retry, not by all attempts", () => {
+    assert.strictEqual(verdict(failed, { attempt: 40, tries: 11 }).state, "waiting")
+    assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).state, "dead")
+    assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).record.attempt, 40)
+  })
+
+  it("pauses the subscription on 410, holds the delivery, and says why (SPEC-GAP-D25)", () => {
+    const each = verdict(AttemptOutcome.Gone({ status: 410, excerpt: "" }), { tries: 12 })
+    assert.deepStrictEqual([each.state, each.health, each.record.outcome], ["waiting", "unknown", "gone"])
+    assert.match(each.pause!, /410/)
+  })
+
+  it("waits as long as the receiver asks, within bounds (SPEC-GAP-D24)", () => {
+    const asked = (retryAfterSeconds: number) => verdict(AttemptOutcome.Failed({ failure: "http_429", status: 429, detail: "Slow down.", retryAfterSeconds })).dueInMillis
+    assert.deepStrictEqual([0, 60, 3600, 1e9, -5, NaN].map(asked), [5000, 60_000, 3_600_000, 3_600_000, 5000, 5000])
+  })
+
+  it("never measures less than nothing when the clock goes back", () => {
+    assert.strictEqual(verdictOf(attempt(), accepted, 2000, 1000, 0.5).record.durationMillis, 0)
+  })
+})

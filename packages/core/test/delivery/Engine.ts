@@ -1,0 +1,79 @@
+/** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
+import { Deliveries, type DeliveryOptions, type DeliveryView, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { Effect, type Layer, References } from "effect"
+
+export const hook = "https://receiver.example/hook"
+
+/** The account that everything published here belongs to, unless a test says otherwise. */
+export const account = "A"
+
+export interface EngineOptions {
+  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  /** The subscription's own `delivery` settings. */
+  readonly policy?: Readonly<Record<string, number>>
+}
+
+/** A tenant with one subscription to everything at `hook`. */
+export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {}) {
+  const tenant = yield* TestWaybill.tenant()
+  const customer = tenant.customer("client", [account])
+  const events = yield* TransitEvents
+  const receivers = yield* ScriptedReceivers
+  const subscriptions = yield* TransitSubscriptions
+  const deliveries = yield* Deliveries
+  const subscription = yield* TestWaybill.subscribe(tenant, customer, {
+    endpointUrl: hook,
+    ...(options.policy === undefined ? {} : { delivery: options.policy })
+  })
+
+  /** Publishes one event of each of these shipments. */
+  const publish = (...shipmentIds: ReadonlyArray<string>) =>
+    events.publish(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] })))
+
+  const publishEvent = (shipmentId: string, overrides: EventOverrides = {}) =>
+    events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account], ...overrides })])
+
+  const patch = (change: unknown) => subscriptions.patch(customer, subscription.id, change)
+
+  const list = (query: Readonly<Record<string, unknown>> = {}): Effect.Effect<ReadonlyArray<DeliveryView>> =>
+    Effect.map(Effect.orDie(deliveries.list(tenant.tenantId, query)), ({ data }) => data)
+
+  /** What a receiver took, as `shipment/sequence`, repeats included. */
+  const delivered = (url = hook) =>
+    Effect.map(receivers.deliveredEvents(url), (all) => all.map(nameOf))
+
+  return { tenant, customer, events, receivers, subscriptions, deliveries, subscription, publish, publishEvent, patch, list, delivered }
+})
+
+export const nameOf = (event: { readonly sequence: number; readonly shipment: { readonly shipmentId: string } }): string =>
+  `${event.shipment.shipmentId}/${event.sequence}`
+
+/** The events of a request, as `shipment/sequence`. */
+export const eventsOf = (request: ReceivedRequest): ReadonlyArray<string> => batchOf(request).events.map(nameOf)
+
+/** Which of several numbers of one shipment came too early: nothing, when order was kept. */
+export const outOfOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const highest = new Map<string, number>()
+  const seen = new Set<string>()
+  return names.filter((name) => {
+    if (seen.has(name)) return false
+    seen.add(name)
+    const at = name.lastIndexOf("/")
+    const [shipmentId, sequence] = [name.slice(0, at), Number(name.slice(at + 1))]
+    const before = highest.get(shipmentId) ?? 0
+    highest.set(shipmentId, Math.max(before, sequence))
+    return sequence < before
+  })
+}
+
+/** Provides a whole service of its own, and keeps expected warnings out of the output. */
+export const engineLayer = (options: EngineOptions["delivery"] = {}) => TestWaybill.layer({ delivery: options })
+
+export const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, References.MinimumLogLevel, "None")
+
+export type EngineServices = Layer.Success<ReturnType<typeof TestWaybill.layer>>
+
+/** The body of an engine test: its own service, its own worker settings, no logs. */
+export const inEngine = <A, E, R>(effect: Effect.Effect<A, E, R>, options: EngineOptions["delivery"] = {}) =>
+  quietly(Effect.provide(effect, engineLayer(options)))

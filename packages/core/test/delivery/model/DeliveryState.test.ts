@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import { canMove, type DeliveryState, deliveryStates, transitions } from "@waybill/core"
+import { readFileSync } from "node:fs"
+
+const page = readFileSync(new URL("../../../../../docs/delivery-states.md", import.meta.url), "utf8")
+
+describe("the life of a delivery", () => {
+  it("is drawn in docs/delivery-states.md as it is", () => {
+    const drawn = Array.from(page.matchAll(/^ {4}(\w+) --> (\w+)$/gm), ([, from, to]) => `${from} --> ${to}`)
+    const known = deliveryStates.flatMap((from) => transitions[from].map((to) => `${from} --> ${to}`))
+    assert.deepStrictEqual(drawn.toSorted(), known.toSorted())
+  })
+
+  it("names every state in the page's table", () => {
+    const listed = Array.from(page.matchAll(/^\| `(\w+)` \|/gm), ([, state]) => state!)
+    assert.deepStrictEqual(listed, [...deliveryStates])
+  })
+
+  it("moves along the arrows only", () => {
+    const moves = deliveryStates.flatMap((from) => deliveryStates.filter((to) => canMove(from, to)).map((to): [DeliveryState, DeliveryState] => [from, to]))
+    assert.lengthOf(moves, Object.values(transitions).flat().length)
+    assert.isFalse(canMove("cancelled", "waiting"))
+    assert.isFalse(canMove("delivered", "dead"))
+  })
+
+  it("can end from every state that is not an end", () => {
+    for (const state of ["sending", "waiting"] as const) assert.isTrue(canMove(state, "cancelled") && canMove(state, "dead"))
+  })
+})

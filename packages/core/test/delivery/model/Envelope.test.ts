@@ -1,0 +1,21 @@
+import { assert, describe, it } from "@effect/vitest"
+import { eventBatchEnvelope, wrap } from "@waybill/core"
+import { json, listOf } from "../../arbitraries.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const textOf = (body: Uint8Array) => new TextDecoder().decode(body)
+
+describe("wrap", () => {
+  it.prop("puts events of any content into one JSON body under the delivery's id", [listOf(json, 1, 5)], ([events]) => {
+    const payloads = events.map((event) => JSON.stringify({ event }))
+    const body = JSON.parse(textOf(wrap(eventBatchEnvelope, "d-1", 1_763_626_500_000, payloads.map(bytes))))
+    assert.deepStrictEqual(body, { deliveryId: "d-1", sentAt: "2025-11-20T08:15:00.000Z", events: payloads.map((text) => JSON.parse(text)) })
+  })
+
+  it("makes the same bytes of parts that were joined already", () => {
+    const [a, b, c] = ["{\"n\":1}", "{\"n\":\"ä\"}", "{\"n\":3}"]
+    const apart = wrap(eventBatchEnvelope, "d", 0, [bytes(a), bytes(b), bytes(c)])
+    assert.deepStrictEqual(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b}`), bytes(c)]), apart)
+    assert.deepStrictEqual(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b},${c}`)]), apart)
+  })
+})

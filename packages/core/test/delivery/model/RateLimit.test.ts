@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { takeFromRate } from "@waybill/core"
+import * as Arbitrary from "effect/Arbitrary"
+import { int, listOf, oneOf } from "../../arbitraries.ts"
+
+const limit = oneOf([1, 2, 3, 7, 10, 59, 60, 61, 600, 601, 6000, 6_000_000])
+
+/** Requests one after the other: how long after the one before, and how many at once. */
+const requests = listOf(
+  Arbitrary.all({ after: oneOf([0, 0, 1, 7, 99, 100, 101, 999, 1000, 5000, 30_000, 59_999, 60_000, 60_001, 300_000]), wanted: oneOf([1, 1, 2, 5, 50, 1000]) }),
+  1,
+  60
+)
+
+/** The instants at which POSTs go out, when everything that is granted is sent. */
+const sent = (perMinute: number, wishes: ReadonlyArray<{ readonly after: number; readonly wanted: number }>): ReadonlyArray<number> => {
+  const instants: Array<number> = []
+  let now = 1_763_600_000_000
+  let mark: number | undefined
+  for (const { after, wanted } of wishes) {
+    now += after
+    const grant = takeFromRate(perMinute, mark, now, wanted)
+    assert.isTrue(Number.isInteger(grant.granted) && grant.granted >= 0 && grant.granted <= wanted)
+    mark = grant.mark
+    for (let n = 0; n < grant.granted; n++) instants.push(now)
+  }
+  return instants
+}
+
+const busiest = (instants: ReadonlyArray<number>): number => {
+  let most = 0
+  let first = 0
+  for (let last = 0; last < instants.length; last++) {
+    while (instants[last]! - instants[first]! >= 60_000) first += 1
+    most = Math.max(most, last - first + 1)
+  }
+  return most
+}
+
+describe("takeFromRate", () => {
+  it.prop("lets no sixty seconds see more than the limit, whenever requests come (SPEC-GAP-D21)", [limit, requests], ([perMinute, wishes]) => {
+    assert.isAtMost(busiest(sent(perMinute, wishes)), perMinute)
+  })
+
+  it.prop("lets no sixty seconds see more than the limit when every wait is used to the millisecond", [limit, int(1, 400)], ([perMinute, turns]) => {
+    const instants: Array<number> = []
+    let now = 1_763_600_000_000
+    let mark: number | undefined
+    for (let turn = 0; turn < turns; turn++) {
+      const grant = takeFromRate(perMinute, mark, now, 1000)
+      for (let n = 0; n < grant.granted; n++) instants.push(now)
+      mark = grant.mark
+      now += grant.waitMillis
+    }
+    assert.isAtMost(busiest(instants), perMinute)
+  })
+
+  it.prop("grants something after the wait it names, and says that no wait is needed only when it is so", [limit, requests], ([perMinute, wishes]) => {
+    let now = 0
+    let mark: number | undefined
+    for (const { after, wanted } of wishes) {
+      now += after
+      const grant = takeFromRate(perMinute, mark, now, wanted)
+      if (grant.granted < wanted) assert.isAbove(grant.waitMillis, 0)
+      mark = grant.mark
+      assert.isAtLeast(takeFromRate(perMinute, mark, now + grant.waitMillis, 1).granted, 1)
+    }
+  })
+
+  it("reaches nine tenths of the limit under constant demand", () => {
+    for (const perMinute of [10, 60, 600, 6000]) {
+      let now = 0
+      let mark: number | undefined
+      let count = 0
+      while (now < 3_600_000) {
+        const grant = takeFromRate(perMinute, mark, now, 1000)
+        count += grant.granted
+        mark = grant.mark
+        now += Math.max(1, grant.waitMillis)
+      }
+      assert.isAtLeast(count / 60, perMinute * 0.89)
+    }
+  })
+
+  it("grants at least one POST to a lane that never sent", () => {
+    for (const perMinute of [1, 2, 600]) assert.isAtLeast(takeFromRate(perMinute, undefined, 0, 1).granted, 1)
+  })
+
+  it("takes nothing when nothing is wanted", () => {
+    const { granted, mark } = takeFromRate(600, 500, 1000, 0)
+    assert.deepStrictEqual([granted, mark], [0, 1000])
+  })
+
+  it("recovers from a mark far ahead, as a clock that was set back leaves it, by waiting", () => {
+    const { granted, waitMillis } = takeFromRate(600, 3_600_000, 0, 1)
+    assert.strictEqual(granted, 0)
+    assert.isAbove(waitMillis, 3_500_000)
+  })
+})

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decodeInput, fault, pointer } from "@waybill/core"
+import { Effect, Schema } from "effect"
+
+const decode = decodeInput(Schema.Struct({
+  name: Schema.String,
+  tags: Schema.optionalKey(Schema.Array(Schema.Int)),
+  kind: Schema.optionalKey(Schema.Literals(["A", "B"]))
+}), { closed: true })
+
+describe("faults", () => {
+  it("point by RFC 6901", () => {
+    assert.strictEqual(pointer([]), "")
+    assert.strictEqual(pointer(["events", 3, "a/b", "c~d", ""]), "/events/3/a~1b/c~0d/")
+  })
+
+  it("hold at most a thousand characters of detail", () => {
+    assert.isAtMost(fault([], "x".repeat(100_000)).detail.length, 1001)
+  })
+
+  it.effect("name everything that is wrong at once, each with its place, a sentence and a code", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Effect.flip(decode({ tags: [1, "two", 3.5], kind: "C", extra: 1 }, ["body"]))
+      assert.deepStrictEqual(
+        faults.map((each) => [each.pointer, each.code]).toSorted(),
+        [
+          ["/body/extra", "unknown_field"],
+          ["/body/kind", "invalid"],
+          ["/body/name", "required"],
+          ["/body/tags/1", "invalid"],
+          ["/body/tags/2", "invalid"]
+        ]
+      )
+      for (const { detail } of faults) assert.match(detail, /^[A-Z"].*\.$/su)
+    }))
+
+  it.effect("name no more than a hundred", () =>
+    Effect.gen(function*() {
+      const { faults } = yield* Effect.flip(decode({ name: "x", tags: Array.from({ length: 5000 }, () => "no number") }))
+      assert.isAtMost(faults.length, 100)
+    }))
+})

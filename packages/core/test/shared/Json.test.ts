@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { canonicalText, mergePatch, nestsDeeperThan } from "@waybill/core"
+import { json } from "../arbitraries.ts"
+
+/** RFC 7396, appendix A: target, patch, result. */
+const appendix: ReadonlyArray<readonly [string, string, string]> = [
+  ["{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}"],
+  ["{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}"],
+  ["{\"a\":\"b\"}", "{\"a\":null}", "{}"],
+  ["{\"a\":\"b\",\"b\":\"c\"}", "{\"a\":null}", "{\"b\":\"c\"}"],
+  ["{\"a\":[\"b\"]}", "{\"a\":\"c\"}", "{\"a\":\"c\"}"],
+  ["{\"a\":\"c\"}", "{\"a\":[\"b\"]}", "{\"a\":[\"b\"]}"],
+  ["{\"a\":{\"b\":\"c\"}}", "{\"a\":{\"b\":\"d\",\"c\":null}}", "{\"a\":{\"b\":\"d\"}}"],
+  ["{\"a\":[{\"b\":\"c\"}]}", "{\"a\":[1]}", "{\"a\":[1]}"],
+  ["[\"a\",\"b\"]", "[\"c\",\"d\"]", "[\"c\",\"d\"]"],
+  ["{\"a\":\"b\"}", "[\"c\"]", "[\"c\"]"],
+  ["{\"a\":\"foo\"}", "null", "null"],
+  ["{\"a\":\"foo\"}", "\"bar\"", "\"bar\""],
+  ["{\"e\":null}", "{\"a\":1}", "{\"e\":null,\"a\":1}"],
+  ["[1,2]", "{\"a\":\"b\",\"c\":null}", "{\"a\":\"b\"}"],
+  ["{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}"]
+]
+
+describe("mergePatch", () => {
+  it.for(appendix)("turns %s by %s into %s", ([target, patch, result]) => {
+    assert.deepStrictEqual(mergePatch(JSON.parse(target), JSON.parse(patch)), JSON.parse(result))
+  })
+
+  it("keeps a member called __proto__ as data and touches no prototype", () => {
+    const merged = mergePatch({}, JSON.parse("{\"__proto__\":{\"polluted\":true},\"constructor\":{\"prototype\":{\"polluted\":true}}}"))
+    assert.strictEqual(({} as { polluted?: unknown }).polluted, undefined)
+    assert.strictEqual(Object.getPrototypeOf(merged), Object.prototype)
+    assert.deepStrictEqual(Object.keys(merged as object), ["__proto__", "constructor"])
+  })
+
+  it("removes a member called __proto__ like any other", () => {
+    const patch = JSON.parse("{\"__proto__\":null}")
+    assert.deepStrictEqual(Object.keys(mergePatch(JSON.parse("{\"__proto__\":1,\"a\":2}"), patch) as object), ["a"])
+  })
+
+  it.prop("changes nothing more when the same patch is applied twice", [json, json], ([target, patch]) => {
+    const once = mergePatch(target, patch)
+    assert.strictEqual(canonicalText(mergePatch(once, patch)), canonicalText(once))
+  })
+
+  it.prop("leaves target and patch as they were", [json, json], ([target, patch]) => {
+    const before = [canonicalText(target), canonicalText(patch)]
+    mergePatch(target, patch)
+    assert.deepStrictEqual([canonicalText(target), canonicalText(patch)], before)
+  })
+})
+
+describe("canonicalText", () => {
+  it("is the same for the same content in another order", () => {
+    assert.strictEqual(canonicalText({ b: [1, { d: 2, c: 3 }], a: "x" }), canonicalText({ a: "x", b: [1, { c: 3, d: 2 }] }))
+  })
+
+  it("tells an absent member from null, a list from an object, and a number from its text", () => {
+    const texts = [{}, { a: null }, { a: [] }, { a: {} }, { a: 1 }, { a: "1" }, { a: ["1"] }].map(canonicalText)
+    assert.strictEqual(new Set(texts).size, texts.length)
+  })
+
+  it("leaves out undefined members, as JSON does", () => {
+    assert.strictEqual(canonicalText({ a: undefined, b: 1 }), "{\"b\":1}")
+  })
+
+  it.prop("reads back as what JSON makes of the value", [json], ([value]) => {
+    const text = JSON.stringify(value)
+    if (text !== undefined) assert.deepStrictEqual(JSON.parse(canonicalText(value)), JSON.parse(text))
+  })
+})
+
+describe("nestsDeeperThan", () => {
+  it("counts objects and lists, not leaves", () => {
+    assert.isFalse(nestsDeeperThan("x", 0))
+    assert.isTrue(nestsDeeperThan({}, 0))
+    assert.isFalse(nestsDeeperThan({ a: [1] }, 2))
+    assert.isTrue(nestsDeeperThan({ a: [{}] }, 2))
+  })
+
+  it("survives nesting that would overflow the stack", () => {
+    let deep: unknown = 1
+    for (let n = 0; n < 200_000; n++) deep = [deep]
+    assert.isTrue(nestsDeeperThan(deep, 64))
+  })
+})

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { currentTraceparent, spanFrom } from "@waybill/core"
+import { Effect, Tracer } from "effect"
+
+const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+describe("trace context", () => {
+  it("reads a traceparent of another process", () => {
+    const span = spanFrom(traceparent)!
+    assert.deepStrictEqual([span.traceId, span.spanId, span.sampled], ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", true])
+    assert.isFalse(spanFrom(traceparent.replace(/01$/, "00"))!.sampled)
+  })
+
+  it.for([
+    undefined,
+    "",
+    "garbage",
+    "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+    "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+    "00-0AF7651916CD43DD8448EB211C80319C-B7AD6B7169203331-01"
+  ])("ignores %j", (text) => {
+    assert.isUndefined(spanFrom(text))
+  })
+
+  it.effect("writes the span we are in, and nothing outside of one", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(yield* currentTraceparent)
+      const span = Tracer.externalSpan({ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true })
+      assert.strictEqual(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, span)), traceparent)
+      const unsampled = Tracer.externalSpan({ traceId: span.traceId, spanId: span.spanId, sampled: false })
+      assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
+    }))
+})

@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { eventText, type KnownEvent, type ReadEvent, sameContent, tellApart } from "@waybill/core"
+import { reportedEvent } from "@waybill/testkit"
+import * as Arbitrary from "effect/Arbitrary"
+import { json, listOf, oneOf } from "../../arbitraries.ts"
+
+const read = (index: number, event: ReturnType<typeof reportedEvent>): ReadEvent => {
+  const { eventId: _id, parties: _parties, sequence: _sequence, ...rest } = event
+  return { index, event, json: event, text: JSON.stringify(rest) }
+}
+
+const known = (event: ReturnType<typeof reportedEvent>, sequence: number): KnownEvent => ({
+  eventId: event.eventId!,
+  shipmentId: event.shipment.shipmentId,
+  sequence,
+  json: { ...event, sequence }
+})
+
+describe("eventText", () => {
+  it.prop("is the event as it came, with id and sequence in front", [json], ([attributes]) => {
+    const event = reportedEvent("S", { accounts: ["A"], more: { attributes, "unknown field": { kept: true } } })
+    const { parties: _, ...rest } = event
+    const text = eventText(read(0, event), "e \"1\"", 7)
+    assert.deepStrictEqual(JSON.parse(text), { eventId: "e \"1\"", sequence: 7, ...JSON.parse(JSON.stringify(rest)) })
+    assert.isTrue(text.startsWith("{\"eventId\":\"e \\\"1\\\"\",\"sequence\":7,"))
+  })
+})
+
+describe("sameContent (SPEC-GAP-D17)", () => {
+  const event = { eventId: "e", type: "DELAY", shipment: { shipmentId: "S", scac: "X" } }
+
+  it("does not care for the order of members, for parties, or for a sequence that only one side names", () => {
+    assert.isTrue(sameContent({ shipment: { scac: "X", shipmentId: "S" }, type: "DELAY", eventId: "e" }, event))
+    assert.isTrue(sameContent({ ...event, parties: { accounts: ["A"] } }, event))
+    assert.isTrue(sameContent(event, { ...event, sequence: 4 }))
+    assert.isTrue(sameContent({ ...event, sequence: 4 }, event))
+  })
+
+  it("cares for everything else", () => {
+    assert.isFalse(sameContent({ ...event, sequence: 4 }, { ...event, sequence: 5 }))
+    assert.isFalse(sameContent({ ...event, type: "DELIVERED" }, event))
+    assert.isFalse(sameContent({ ...event, unknown: null }, event))
+    assert.isFalse(sameContent({ ...event, shipment: { shipmentId: "S" } }, event))
+  })
+})
+
+describe("tellApart", () => {
+  it("stores what is new, repeats what is known, and refuses what contradicts it", () => {
+    const events = [
+      read(0, reportedEvent("S")),
+      read(1, reportedEvent("S", { eventId: "new" })),
+      read(2, reportedEvent("S", { eventId: "known" })),
+      read(3, reportedEvent("S", { eventId: "changed", type: "DELIVERED" })),
+      read(4, reportedEvent("S", { eventId: "new" })),
+      read(5, reportedEvent("T", { eventId: "new" }))
+    ]
+    const before = new Map(["known", "changed"].map((eventId) => [eventId, known(reportedEvent("S", { eventId }), 1)]))
+    const { fresh, refused, repeats } = tellApart(events, before)
+    assert.deepStrictEqual(fresh.map((each) => each.index), [0, 1])
+    assert.deepStrictEqual(repeats, [{ index: 2, eventId: "known" }, { index: 4, eventId: "new" }])
+    assert.deepStrictEqual(refused.map((each) => [each.index, each.faults[0]!.pointer, each.faults[0]!.code]), [
+      [3, "/events/3/eventId", "conflict"],
+      [5, "/events/5/eventId", "conflict"]
+    ])
+  })
+
+  it.prop(
+    "puts every event into exactly one heap, and no id into fresh twice",
+    [listOf(Arbitrary.all({ eventId: oneOf(["a", "b", "c", undefined]), shipmentId: oneOf(["S", "T"]) }), 0, 12)],
+    ([events]) => {
+      const all = events.map(({ eventId, shipmentId }, index) => read(index, reportedEvent(shipmentId, eventId === undefined ? {} : { eventId })))
+      const { fresh, refused, repeats } = tellApart(all, new Map([["a", known(reportedEvent("S", { eventId: "a" }), 1)]]))
+      const indices = [...fresh, ...repeats, ...refused].map((each) => each.index)
+      assert.deepStrictEqual(indices.toSorted((a, b) => a - b), all.map((each) => each.index))
+      const ids = fresh.flatMap((each) => each.event.eventId ?? [])
+      assert.strictEqual(new Set(ids).size, ids.length)
+    }
+  )
+})
