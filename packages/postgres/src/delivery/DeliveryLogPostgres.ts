@@ -149,7 +149,7 @@ const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events,
   settledAt: (settledAt as number | null) ?? undefined,
   dueAt: (dueAt as number | null) ?? undefined,
   events: events as number,
-  attempts: JSON.parse(attempts as string) as ReadonlyArray<AttemptRecord>
+  attempts: (attempts as ReadonlyArray<string>).map((record): AttemptRecord => JSON.parse(record))
 })
 
 const detailOf = (row: Row): DeliveryDetail => {

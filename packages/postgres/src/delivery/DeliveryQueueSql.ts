@@ -256,7 +256,7 @@ again AS (
   SET state = 'sending', token = o.lease_token, attempt = d.attempt + 1, tries = d.tries + 1, due_at = NULL
   FROM unnest($16::uuid[], $17::uuid[]) AS g (lane_id, delivery_id)
   JOIN ours AS o ON o.lane_id = g.lane_id
-  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.state IN ('sending', 'waiting')
+  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($17::uuid[]) AND d.state IN ('sending', 'waiting')
 )
 SELECT lane_id FROM ours`
 
@@ -267,20 +267,19 @@ SELECT lane_id FROM ours`
  * may have become sendable; else when its next retry is; and never before rate and breaker allow.
  */
 export const settle = (schema: string) => `
-WITH given AS MATERIALIZED (
-  SELECT g.*, EXISTS (
-           SELECT FROM ${schema}.delivery_lanes AS l
-           WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed'
-         ) AS fenced
+WITH fence AS MATERIALIZED (
+  SELECT l.lane_id, l.lease_token FROM ${schema}.delivery_lanes AS l
+  WHERE l.tenant_id = $1 AND l.lane_id = ANY ($2::uuid[]) AND l.state <> 'closed'
+),
+given AS MATERIALIZED (
+  SELECT g.*, coalesce(f.lease_token = g.token, false) AS fenced
   FROM unnest($2::uuid[], $3::int8[], $4::uuid[], $5::text[], $6::float8[], $7::bool[], $8::text[])
     AS g (lane_id, token, delivery_id, state, due_in, uncount, record)
+  LEFT JOIN fence AS f ON f.lane_id = g.lane_id
 ),
 outcomes AS (
   UPDATE ${schema}.deliveries AS d
-  SET attempts = CASE
-        WHEN g.record IS NULL OR d.attempts @> jsonb_build_array(g.record::jsonb) THEN d.attempts
-        ELSE d.attempts || g.record::jsonb
-      END,
+  SET attempts = CASE WHEN g.record IS NULL OR g.record = ANY (d.attempts) THEN d.attempts ELSE d.attempts || g.record END,
       state = CASE WHEN g.fenced AND d.state = 'sending' THEN g.state ELSE d.state END,
       due_at = CASE
         WHEN NOT (g.fenced AND d.state = 'sending') THEN d.due_at
@@ -292,7 +291,7 @@ outcomes AS (
       END,
       tries = d.tries - CASE WHEN g.fenced AND d.state = 'sending' AND g.uncount THEN 1 ELSE 0 END
   FROM given AS g
-  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id
+  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($4::uuid[])
 ),
 returned AS (
   UPDATE ${schema}.delivery_lanes AS l

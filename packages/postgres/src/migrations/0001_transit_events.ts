@@ -193,7 +193,8 @@ CREATE TABLE ${schema}.delivery_arrivals (
   PRIMARY KEY (tenant_id, lane_id, arrival)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- refs name the stored bytes of the frozen body in order; the body is those bytes joined, so it is never stored twice
+-- refs name the stored bytes of the frozen body in order; the body is those bytes joined, so it is never stored twice.
+-- attempts are JSON texts, one each: only core reads them
 CREATE TABLE ${schema}.deliveries (
   tenant_id text COLLATE "C" NOT NULL,
   delivery_id uuid NOT NULL,
@@ -208,7 +209,7 @@ CREATE TABLE ${schema}.deliveries (
   due_at timestamptz,
   settled_at timestamptz,
   traceparent text,
-  attempts jsonb NOT NULL DEFAULT '[]',
+  attempts text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (tenant_id, delivery_id)
 ) WITH (fillfactor = 80);
 CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, lane_id) WHERE state IN ('sending', 'waiting');
