@@ -48,14 +48,14 @@ const unsignable = AttemptOutcome.Failed({
   detail: "The signing secret of this subscription cannot be read. Ask the operator to register it again."
 })
 
-/** Sends one attempt and never fails; an interrupted one says so. */
+/** Sends one attempt and never fails; an interrupted one says so. Only the sending itself can be interrupted, wherever it runs. */
 export const runAttempt = (
   services: { readonly sender: WebhookSender["Service"]; readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
   attempt: Attempt
 ): Effect.Effect<Verdict> =>
-  Effect.uninterruptibleMask((restore) =>
+  Effect.uninterruptible(
     Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
-      restore(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
+      Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
         // a sender that breaks used up an attempt, or it would be asked for ever
         Effect.catchDefect((defect) => Effect.as(Effect.logError("A webhook attempt broke.", defect), broken)),
         Effect.exit,

@@ -4,7 +4,7 @@
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
-import { Cause, Effect, Fiber, Latch, Metric } from "effect"
+import { Cause, Effect, Exit, Fiber, Latch, Metric } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
@@ -25,10 +25,15 @@ import type { WebhookSender } from "./WebhookSender.ts"
 /** A lane whose attempts hang is looked at again after this long, so that its other shipments go on. */
 const lookAgainMillis = 200
 
+/** However long a worker may sleep, it asks again this soon after it sent something or gave a lane back. */
+const askAgainMillis = 1000
+
 const tenantsPerPoll = 256
 
 /** Attempts that one claim should start, about. */
 const attemptsPerClaim = 512
+/** More outcomes than this are not waited for. */
+const outcomesPerWrite = 512
 const fewestLanesPerClaim = 8
 const mostLanesPerClaim = 256
 
@@ -109,9 +114,15 @@ export class DeliveryPump {
 
   /** Outcomes out, leases back. */
   private settleTurn(): Effect.Effect<void, StorageError> {
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      this.done.closeUnsafe()
-      return this.settle(now)
+    const pump = this
+    return Effect.gen(function*() {
+      // outcomes that come in the same breath are written together
+      for (let turn = 0, seen = -1; turn < 16 && pump.finished.length > seen && pump.finished.length < outcomesPerWrite && pump.underWay > 0; turn++) {
+        seen = pump.finished.length
+        yield* Effect.yieldNow
+      }
+      pump.done.closeUnsafe()
+      yield* pump.settle(yield* Clock.currentTimeMillis)
     })
   }
 
@@ -138,7 +149,7 @@ export class DeliveryPump {
   private lose(lane: HeldLane): Effect.Effect<void> {
     if (lane.lost) return Effect.void
     lane.lost = true
-    this.lanes.delete(laneKey(lane.tenantId, lane.laneId))
+    this.forget(lane)
     return Effect.andThen(
       Metric.update(metrics.lostLeasesTotal, 1),
       Effect.logWarning("Another worker took over a lane of this one.").pipe(
@@ -154,6 +165,7 @@ export class DeliveryPump {
         if (lane.underWay > 0 && now - lane.since >= lookAgainMillis) this.hot.add(lane.tenantId)
       }
       this.nextPoll = now + Math.min(this.services.options.pollMillis, Math.max(1, nextDueInMillis ?? Infinity))
+      if (this.underWay > 0) this.nextPoll = Math.min(this.nextPoll, now + askAgainMillis)
     })
   }
 
@@ -165,7 +177,8 @@ export class DeliveryPump {
   private refillable(tenantId: string, now: number): ReadonlyArray<HeldLane> {
     const lanes: Array<HeldLane> = []
     for (const lane of this.lanes.values()) {
-      if (lane.tenantId !== tenantId || lane.lost || lane.pause !== undefined || lane.notBefore > now || this.room(lane) <= 0) continue
+      if (lane.tenantId !== tenantId || lane.lost || lane.busy || lane.pause !== undefined) continue
+      if (lane.notBefore > now || this.room(lane) <= 0) continue
       if (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis) lanes.push(lane)
       else if (lane.underWay > 0) this.lookAt(lane.since + lookAgainMillis)
     }
@@ -186,6 +199,8 @@ export class DeliveryPump {
     const asked = maxLanes + refill.length
     const touched = new Set(refill)
     for (const lane of refill) lane.busy = true
+    // a hint that comes while the claim is under way counts for the next one
+    this.hot.delete(tenantId)
     return Effect.gen(function*() {
       const before = pump.attempts
       const claim = yield* queue.claim({
@@ -200,13 +215,18 @@ export class DeliveryPump {
         lane.more = false
         lane.settled = false
       }
-      if (claim.lanes.length < asked) pump.hot.delete(tenantId)
-      else pump.work.openUnsafe()
+      if (maxLanes === 0) pump.hot.add(tenantId)
+      else if (claim.lanes.length === asked) pump.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
       yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, touched })
       pump.adapt(pump.attempts - before, claim.lanes.length === asked)
-    }).pipe(Effect.onExit(() =>
+    }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
+        if (Exit.isFailure(exit)) {
+          pump.hot.add(tenantId)
+          // lanes may be leased although the answer got lost
+          pump.lookAt(now + options.leaseMillis)
+        }
         for (const lane of touched) {
           lane.busy = false
           if (lane.underWay === 0) this.done.openUnsafe()
@@ -232,7 +252,7 @@ export class DeliveryPump {
     return Effect.gen(function*() {
       const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze }> = []
       for (const lane of claimed) {
-        const held = pump.hold(tenantId, lane, now)
+        const held = pump.hold(tenantId, lane, now, storeNow)
         touched.add(held)
         const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, now)
@@ -240,6 +260,7 @@ export class DeliveryPump {
       }
       if (planned.length === 0) return
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze))
+      pump.lookAt(now + askAgainMillis)
       for (const { freeze, held, lane, plan } of planned) {
         if (!ours.has(lane.laneId)) {
           // paused, deleted or taken over meanwhile; giving it back changes nothing where it is no longer ours
@@ -279,7 +300,7 @@ export class DeliveryPump {
     })
   }
 
-  private hold(tenantId: string, lane: ClaimedLane, now: number): HeldLane {
+  private hold(tenantId: string, lane: ClaimedLane, now: number, storeNow: number): HeldLane {
     const key = laneKey(tenantId, lane.laneId)
     const before = this.lanes.get(key)
     if (before !== undefined && before.token === lane.token) {
@@ -291,6 +312,7 @@ export class DeliveryPump {
       laneId: lane.laneId,
       token: lane.token,
       since: now,
+      storeAhead: storeNow - now,
       arrivals: lane.arrivals,
       breaker: lane.breaker,
       breakerChanged: false,
@@ -352,14 +374,15 @@ export class DeliveryPump {
     this.bytesUnderWay += attempt.body.length
     this.attempts += 1
     lane.underWay += 1
-    const done = Effect.map(runAttempt({ sender, hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt), (verdict) => {
+    const done = Effect.uninterruptible(Effect.map(runAttempt({ sender, hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt), (verdict) => {
       this.underWay -= 1
       this.bytesUnderWay -= attempt.body.length
       lane.underWay -= 1
       lane.settled = true
+      this.judge(lane, attempt, verdict)
       this.finished.push({ lane, attempt, verdict })
       this.done.openUnsafe()
-    })
+    }))
     return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
       if (fiber.pollUnsafe() !== undefined) return
       this.fibers.add(fiber)
@@ -373,19 +396,28 @@ export class DeliveryPump {
     const hopeless = this.hopeless
     this.finished = []
     this.hopeless = []
-    for (const { attempt, lane, verdict } of finished) this.judge(lane, attempt, verdict, now)
     const released = [...this.lanes.values()].filter((lane) => this.mayRelease(lane, now))
     if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
+    for (const lane of released) lane.busy = true
+    const releasing = new Set(released)
     const changed = new Set([...finished.map((each) => each.lane), ...hopeless.map((each) => each.lane), ...released])
-    const writes = Effect.forEach(byTenant(changed), ([tenantId, lanes]) =>
-      Effect.map(this.services.queue.settle(tenantId, {
-        deliveries: [
-          ...finished.filter((each) => each.lane.tenantId === tenantId).map(settlementOf),
-          ...hopeless.filter((each) => each.lane.tenantId === tenantId).map((each) => each.settlement)
-        ],
-        lanes: lanes.filter((lane) => lane.breakerChanged || lane.pause !== undefined || released.includes(lane))
-          .map((lane) => laneSettlementOf(lane, released.includes(lane), now))
-      }), (dueNow) => {
+    const outcomes = Array.from(byTenant(changed), ([tenantId, lanes]) => ({
+      tenantId,
+      deliveries: [
+        ...finished.filter((each) => each.lane.tenantId === tenantId).map(settlementOf),
+        ...hopeless.filter((each) => each.lane.tenantId === tenantId).map((each) => each.settlement)
+      ],
+      lanes: lanes.filter((lane) => lane.breakerChanged || lane.pause !== undefined || releasing.has(lane))
+        .map((lane) => laneSettlementOf(lane, releasing.has(lane), now))
+    }))
+    // told once: attempts that end meanwhile say anew what they have to say, and its owner may have resumed a paused lane
+    const told = Array.from(changed, (lane) => ({ lane, breakerChanged: lane.breakerChanged, pause: lane.pause }))
+    for (const { lane } of told) {
+      lane.breakerChanged = false
+      lane.pause = undefined
+    }
+    const writes = Effect.forEach(outcomes, ({ deliveries, lanes, tenantId }) =>
+      Effect.map(this.services.queue.settle(tenantId, { deliveries, lanes }), (dueNow) => {
         if (dueNow) this.comeBack(tenantId)
       }), { discard: true })
     return writes.pipe(
@@ -393,11 +425,18 @@ export class DeliveryPump {
       Effect.onError(() => Effect.sync(() => {
         this.finished = [...finished, ...this.finished]
         this.hopeless = [...hopeless, ...this.hopeless]
+        for (const { breakerChanged, lane, pause } of told) {
+          lane.breakerChanged ||= breakerChanged
+          lane.pause ??= pause
+        }
+        for (const lane of released) lane.busy = false
+        this.lookAt(now + askAgainMillis)
       })),
       Effect.andThen(Effect.suspend(() => {
-        for (const lane of changed) lane.breakerChanged = false
-        for (const lane of released) this.lanes.delete(laneKey(lane.tenantId, lane.laneId))
-        for (const lane of released) if (lane.notBefore > now) this.lookAt(lane.notBefore)
+        for (const lane of released) {
+          this.forget(lane)
+          this.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
+        }
         for (const { lane } of finished) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
         for (const { verdict } of finished) if (verdict.state === "waiting") this.lookAt(now + Math.max(1, verdict.dueInMillis))
         // room was made for those that did not fit
@@ -405,6 +444,12 @@ export class DeliveryPump {
         return report(finished)
       }))
     )
+  }
+
+  /** Unless the lane was claimed anew meanwhile. */
+  private forget(lane: HeldLane): void {
+    const key = laneKey(lane.tenantId, lane.laneId)
+    if (this.lanes.get(key) === lane) this.lanes.delete(key)
   }
 
   /** There is more for this tenant at once. */
@@ -425,7 +470,9 @@ export class DeliveryPump {
     return !refillable || this.lanes.size >= this.services.options.maxLanes
   }
 
-  private judge(lane: HeldLane, attempt: Attempt, verdict: Verdict, now: number): void {
+  /** What an attempt says of its lane; once, however often its outcome has to be written. */
+  private judge(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
+    const now = verdict.record.at + verdict.record.durationMillis
     if (verdict.pause !== undefined) lane.pause = verdict.pause
     if (verdict.health === "up" && lane.breaker.failures > 0) {
       lane.breaker = afterSuccess()
@@ -434,9 +481,9 @@ export class DeliveryPump {
     }
     if (verdict.health === "down") {
       const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.lane.policy.initialBackoffSeconds * 1000
-      lane.breaker = afterFailure(lane.breaker, now, pauseMillis)
+      lane.breaker = afterFailure(lane.breaker, now + lane.storeAhead, pauseMillis)
       lane.breakerChanged = true
-      if (lane.breaker.openUntil !== undefined) lane.notBefore = Math.max(lane.notBefore, lane.breaker.openUntil)
+      if (lane.breaker.openUntil !== undefined) lane.notBefore = Math.max(lane.notBefore, lane.breaker.openUntil - lane.storeAhead)
     }
   }
 

@@ -9,6 +9,8 @@ export interface HeldLane {
   readonly laneId: string
   readonly token: number
   readonly since: number
+  /** What the store's clock is ahead of this process's. */
+  readonly storeAhead: number
   arrivals: number
   breaker: Breaker
   breakerChanged: boolean

@@ -258,6 +258,9 @@ const present = (
   updatedAt: formatInstant(updatedAt)
 })
 
-/** The engine may have paused it since the client last changed it. */
-const presentStored = (stored: StoredSubscription): TransitSubscription =>
-  present(stored.id, JSON.parse(stored.doc), stored.lane.state, stored.createdAt, Math.max(stored.updatedAt, stored.lane.since))
+/** The engine may have paused it since the client last changed it; it leaves a reason, and only then the lane's time counts. */
+const presentStored = (stored: StoredSubscription): TransitSubscription => {
+  const { reason, since, state } = stored.lane
+  const updatedAt = reason === undefined ? stored.updatedAt : Math.max(stored.updatedAt, since)
+  return present(stored.id, JSON.parse(stored.doc), state, stored.createdAt, updatedAt)
+}

@@ -15,6 +15,16 @@ const millis = (parameter: string) => `${parameter}::float8 * interval '1 millis
 
 const epoch = (instant: string) => `(extract(epoch FROM ${instant}) * 1000)::float8`
 
+/**
+ * The index key that finds a lane whose due time becomes \`due\`: never later than it, and left alone while it is less than
+ * a minute off, so that the row of a busy lane updates in place.
+ */
+const wakeFor = (due: string) => `CASE
+        WHEN ${due} IS NULL THEN NULL
+        WHEN l.wake_at IS NULL OR ${due} < l.wake_at OR ${due} > l.wake_at + interval '1 minute' THEN ${due}
+        ELSE l.wake_at
+      END`
+
 export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds,
   max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, state`
 
@@ -30,6 +40,7 @@ SET endpoint_url = $3, hmac_secret_id = $4, max_attempts = $5, initial_backoff_s
     state_since = CASE WHEN state = $10 THEN state_since ELSE now() END,
     state_reason = CASE WHEN state = $10 THEN state_reason END,
     due_at = CASE WHEN state <> $10 AND $10 = 'active' AND coalesce(leased_until, '-infinity') <= now() THEN now() ELSE due_at END,
+    wake_at = CASE WHEN state <> $10 AND $10 = 'active' THEN now() ELSE wake_at END,
     arrivals = arrivals + CASE WHEN state <> $10 THEN 1 ELSE 0 END,
     breaker_failures = CASE WHEN endpoint_url = $3 THEN breaker_failures ELSE 0 END,
     breaker_open_until = CASE WHEN endpoint_url = $3 THEN breaker_open_until END,
@@ -40,7 +51,7 @@ WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`
 export const closeLane = (schema: string) => `
 WITH lane AS (
   UPDATE ${schema}.delivery_lanes
-  SET state = 'closed', state_since = now(), due_at = NULL, leased_until = NULL, lease_token = lease_token + 1
+  SET state = 'closed', state_since = now(), due_at = NULL, wake_at = NULL, leased_until = NULL, lease_token = lease_token + 1
   WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'
 ),
 entries AS (
@@ -57,7 +68,7 @@ WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting')`
 export const tenantsDue = (schema: string) => `
 SELECT tenant_id, min(due_at) AS due
 FROM (
-  SELECT tenant_id, due_at FROM ${schema}.delivery_lanes WHERE due_at <= now() AND state = 'active'
+  SELECT tenant_id, due_at FROM ${schema}.delivery_lanes WHERE wake_at <= now() AND due_at <= now() AND state = 'active'
   UNION ALL
   SELECT tenant_id, now() FROM ${schema}.delivery_arrivals
 ) AS waiting
@@ -68,7 +79,7 @@ LIMIT $1::int8`
 export const nextDue = (schema: string) => `
 SELECT ${epoch("min(due_at) - now()")} AS millis
 FROM ${schema}.delivery_lanes
-WHERE due_at > now() AND state = 'active'`
+WHERE wake_at IS NOT NULL AND due_at > now() AND state = 'active'`
 
 /**
  * Leases what is due and hands out what waits, in one round trip.
@@ -85,7 +96,7 @@ export const claim = (schema: string, sources: ReadonlyArray<PayloadSource>) => 
 WITH wanted AS MATERIALIZED (
   (
     SELECT lane_id FROM ${schema}.delivery_lanes
-    WHERE tenant_id = $1 AND state = 'active' AND due_at <= now()
+    WHERE tenant_id = $1 AND state = 'active' AND wake_at <= now() AND due_at <= now()
     ORDER BY due_at
     LIMIT $2::int8 * 2
   )
@@ -113,7 +124,7 @@ marked AS (
   FROM locked AS k
 ),
 ranked AS MATERIALIZED (
-  SELECT m.lane_id, m.arrived, m.held, m.free,
+  SELECT m.lane_id, m.due_at, m.arrived, m.held, m.free,
          m.state = 'active' AND m.free AND (m.due_at <= now() OR m.arrived) AS claimable,
          row_number() OVER (
            PARTITION BY m.state = 'active' AND m.free AND (m.due_at <= now() OR m.arrived)
@@ -126,13 +137,17 @@ leased AS (
   UPDATE ${schema}.delivery_lanes AS l
   SET lease_token = l.lease_token + CASE WHEN r.claimable AND r.turn <= $2::int8 THEN 1 ELSE 0 END,
       leased_until = CASE WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")} ELSE l.leased_until END,
-      due_at = CASE
-        WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")}
-        WHEN r.arrived AND r.free THEN least(l.due_at, now())
-        ELSE l.due_at
-      END,
+      due_at = n.due,
+      wake_at = ${wakeFor("n.due")},
       arrivals = l.arrivals + CASE WHEN r.arrived THEN 1 ELSE 0 END
   FROM ranked AS r
+  CROSS JOIN LATERAL (
+    SELECT CASE
+      WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")}
+      WHEN r.arrived AND r.free THEN least(r.due_at, now())
+      ELSE r.due_at
+    END AS due
+  ) AS n
   WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id
     AND (r.arrived OR r.refilled OR r.claimable AND r.turn <= $2::int8)
   RETURNING l.*, r.refilled OR r.claimable AND r.turn <= $2::int8 AS ours
@@ -260,8 +275,17 @@ again AS (
 )
 SELECT lane_id FROM ours`
 
+/** Written out wherever it is used: a row that moved meanwhile is judged by what it holds now. */
+const dueAfterRelease = `CASE
+        WHEN l.arrivals <> r.arrivals OR r.progress AND n.entries THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
+        ELSE greatest(n.retry, CASE WHEN n.retry IS NOT NULL THEN now() + r.not_before * interval '1 millisecond' END)
+      END`
+
 /**
  * Writes outcomes, then gives leases back. Where the token is stale, an outcome is recorded and nothing else happens.
+ *
+ * The commit does not wait for the disk: after a crash of the database some outcomes may be unknown, and their deliveries go
+ * out again under the same ids.
  *
  * A lane given back is due: now, when something arrived that the worker had not been told of, or something waits that
  * may have become sendable; else when its next retry is; and never before rate and breaker allow.
@@ -301,13 +325,8 @@ returned AS (
       state_reason = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN r.pause ELSE l.state_reason END,
       state_since = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN now() ELSE l.state_since END,
       leased_until = CASE WHEN r.release THEN NULL ELSE l.leased_until END,
-      due_at = CASE
-        WHEN NOT r.release THEN l.due_at
-        ELSE CASE
-          WHEN l.arrivals <> r.arrivals OR r.progress AND n.entries THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
-          ELSE greatest(n.retry, CASE WHEN n.retry IS NOT NULL THEN now() + r.not_before * interval '1 millisecond' END)
-        END
-      END
+      due_at = CASE WHEN r.release THEN ${dueAfterRelease} ELSE l.due_at END,
+      wake_at = CASE WHEN r.release THEN ${wakeFor(dueAfterRelease)} ELSE l.wake_at END
   FROM unnest($9::uuid[], $10::int8[], $11::int4[], $12::float8[], $13::text[], $14::bool[], $15::int8[], $16::bool[], $17::float8[])
     AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before)
   CROSS JOIN LATERAL (
@@ -324,4 +343,4 @@ returned AS (
   WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lease_token = r.token AND l.state <> 'closed'
   RETURNING r.release AND l.state = 'active' AND l.due_at <= now() AS due
 )
-SELECT coalesce(bool_or(due), false) AS due FROM returned`
+SELECT coalesce(bool_or(due), false) AS due, set_config('synchronous_commit', 'off', true) AS commit FROM returned`

@@ -146,7 +146,8 @@ CREATE TABLE ${schema}.transit_routes (
 );
 CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id, subscription_id);
 
--- due_at of a leased lane is the end of its lease, so that an expired lease is due by itself
+-- due_at of a leased lane is the end of its lease, so that an expired lease is due by itself. wake_at is a lower bound of it
+-- that moves seldom: a busy lane is updated many times a second, and only columns without an index update in place
 CREATE TABLE ${schema}.delivery_lanes (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,
@@ -164,6 +165,7 @@ CREATE TABLE ${schema}.delivery_lanes (
   state_reason text,
   state_since timestamptz NOT NULL DEFAULT now(),
   due_at timestamptz,
+  wake_at timestamptz,
   leased_until timestamptz,
   lease_token bigint NOT NULL DEFAULT 0,
   arrivals bigint NOT NULL DEFAULT 0,
@@ -173,7 +175,7 @@ CREATE TABLE ${schema}.delivery_lanes (
   cursor text COLLATE "C",
   PRIMARY KEY (tenant_id, lane_id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX delivery_lanes_due ON ${schema}.delivery_lanes (tenant_id, due_at) WHERE due_at IS NOT NULL AND state = 'active';
+CREATE INDEX delivery_lanes_wake ON ${schema}.delivery_lanes (tenant_id, wake_at) WHERE wake_at IS NOT NULL AND state = 'active';
 
 CREATE TABLE ${schema}.delivery_entries (
   tenant_id text COLLATE "C" NOT NULL,
