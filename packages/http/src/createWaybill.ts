@@ -15,7 +15,8 @@ import {
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { HttpEffect, HttpServerRequest } from "effect/http"
 import { type HostPrincipal, principalOf } from "./access/AuthenticatorHost.ts"
-import { layerOf, type WaybillOptions } from "./facade/Options.ts"
+import { layerOf, loggerOf, type WaybillOptions } from "./facade/Options.ts"
+import { plain } from "./facade/Plain.ts"
 import type { Waybill, WaybillWithin } from "./facade/Waybill.ts"
 import { errorOf, WaybillError } from "./facade/WaybillError.ts"
 import { existingTenant } from "./operator/ExistingTenant.ts"
@@ -36,28 +37,28 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
     ...methodsOf(service, asIs),
     events: { ...methodsOf(service, asIs).events, list: (principal, query = {}) => service.run(listEvents(principal, query)) },
     tenants: {
-      put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, settings)))
+      put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, plain(settings))))
     },
     apiKeys: {
       create: (tenantId, request) =>
-        service.run(Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, request)), ({ id, key }) => ({ id, key: Redacted.value(key) }))),
+        service.run(Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, plain(request))), ({ id, key }) => ({ id, key: Redacted.value(key) }))),
       revoke: (tenantId, id) => service.run(ofTenant(tenantId, ApiKeys, (keys) => keys.revoke(tenantId, id)))
     },
     secrets: {
       put: (tenantId, hmacSecretId, settings = {}) =>
         service.run(Effect.map(
-          ofTenant(tenantId, SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, settings)),
+          ofTenant(tenantId, SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, plain(settings))),
           (put) => ({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) })
         ))
     },
     deliveries: {
-      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.list(tenantId, asText(query)))),
+      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.list(tenantId, plain(query)))),
       get: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.get(tenantId, deliveryId))),
       retry: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.retry(tenantId, deliveryId))),
       recover: (tenantId, subscriptionId, since) =>
-        service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.recover(tenantId, subscriptionId, asText({ since })))),
+        service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.recover(tenantId, subscriptionId, plain({ since })))),
       replay: (tenantId, subscriptionId, range) =>
-        service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, asText(range))))
+        service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
     },
     handler: (request, { mountPath = "" } = {}) => service.answer(request, mountPath),
     within: (transaction) => methodsOf(service, joined(transaction)),
@@ -80,13 +81,13 @@ const methodsOf = (service: Service, around: Around): WaybillWithin => {
     events: {
       publish: (said, events, options) =>
         service.run(around(Effect.flatMap(TransitEvents, (all) =>
-          Effect.flatMap(principalOf(said), (principal) => all.publish(principal, events, options)))))
+          Effect.flatMap(principalOf(said), (principal) => all.publish(principal, plain(events) as ReadonlyArray<unknown>, options)))))
     },
     subscriptions: {
-      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, subscription)),
-      list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, query)),
+      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
+      list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, plain(query))),
       get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
-      patch: (said, id, patch) => subscriptions(said, (all, principal) => all.patch(principal, id, patch)),
+      patch: (said, id, patch) => subscriptions(said, (all, principal) => all.patch(principal, id, plain(patch))),
       remove: (said, id) => subscriptions(said, (all, principal) => all.remove(principal, id))
     }
   }
@@ -95,18 +96,12 @@ const methodsOf = (service: Service, around: Around): WaybillWithin => {
 const listEvents = (said: HostPrincipal, query: object) =>
   Effect.flatMap(TransitEvents, (all) =>
     Effect.flatMap(principalOf(said), (principal) =>
-      Effect.map(all.list(principal, asText(query)), (page) => ({ ...page, data: page.data.map((event) => JSON.parse(decoder.decode(event))) }))))
+      Effect.map(all.list(principal, plain(query)), (page) => ({ ...page, data: page.data.map((event) => JSON.parse(decoder.decode(event))) }))))
 
 const decoder = new TextDecoder()
 
 const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I, S>, call: (service: S) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(Tenants, (tenants) => existingTenant(tenants)(tenantId, Effect.flatMap(service, call)))
-
-/** Core takes instants as text; a `Date` is one in UTC. Members that are `undefined` were not given. */
-const asText = (input: object): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    Object.entries(input).filter(([, value]) => value !== undefined).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
-  )
 
 /** How long `stop` waits for calls that are running. */
 const patienceMillis = 10_000
@@ -116,6 +111,7 @@ class WaybillApp extends Context.Service<WaybillApp, App>()("@waybill/http/creat
 /** The layers behind the methods: built at the first call, released by `stop`. */
 class Service {
   readonly #layer
+  readonly #logger
   readonly #running = new Set<Promise<unknown>>()
   #built: Promise<{ readonly context: Context.Context<Services>; readonly scope: Scope.Closeable }> | undefined
   #worker: Fiber.Fiber<void> | undefined
@@ -123,6 +119,7 @@ class Service {
 
   constructor(options: WaybillOptions) {
     const { basePaths, bodyTimeoutMillis, publicBaseUrl, trustForwarded } = options
+    this.#logger = loggerOf(options.log)
     this.#layer = Layer.provideMerge(
       Layer.effect(WaybillApp, WaybillHttp.make({ basePaths, bodyTimeoutMillis, publicBaseUrl, trustForwarded })),
       layerOf(options)
@@ -153,8 +150,8 @@ class Service {
       let context: Context.Context<Services>
       try {
         context = (await this.#services()).context
-      } catch {
-        // the log has it; whoever calls a method gets it as the cause
+      } catch (error) {
+        Effect.runFork(Effect.provide(Effect.logError("The service could not be opened.", (error as Error).cause ?? error), this.#logger))
         return refusal(unavailable)
       }
       const app = mountPath === "" ? Context.get(context, WaybillApp) : below(mountPath, Context.get(context, WaybillApp))
@@ -165,7 +162,7 @@ class Service {
   async start(): Promise<void> {
     await this.run(Effect.void)
     const { context } = await this.#services()
-    this.#worker ??= Effect.runForkWith(context)(Effect.flatMap(DeliveryWorker, (worker) => worker.run))
+    this.#worker ??= Effect.runForkWith(context)(tireless)
   }
 
   stop(): Promise<void> {
@@ -187,6 +184,13 @@ class Service {
     return call
   }
 }
+
+/** A worker that dies of a defect is started again: deliveries must not stop without anybody noticing. */
+const tireless = Effect.flatMap(DeliveryWorker, (worker) =>
+  worker.run.pipe(
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError("The delivery worker died and is started again.", defect), Effect.sleep(1000))),
+    Effect.forever
+  ))
 
 type Services = Layer.Success<ReturnType<typeof layerOf>> | WaybillApp
 

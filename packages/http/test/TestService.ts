@@ -1,9 +1,11 @@
 /** The whole service behind its web handler, in memory: what a test sends, and what it gets back. */
-import { ApiKeys, type Authenticator, type DeliveryWorker, Tenants } from "@waybill/core"
-import { reportedEvent, type ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Context, Effect, Exit, Layer, Logger, Redacted, References, Scope } from "effect"
+import { type AccessStore, ApiKeys, type Authenticator, DeliveryWorker, Tenants, type TransitEventIntake, type TransitEvents } from "@waybill/core"
+import { reportedEvent, TestWaybill } from "@waybill/testkit"
+import { Effect, Exit, Layer, Logger, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
+
+export { reportedEvent }
 
 export const operatorKey = "operator-key-for-tests"
 
@@ -11,12 +13,13 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into member by member
+  /** Untyped, because tests look into it member by member. */
   readonly json: any
 }
 
 export interface SendOptions {
   readonly key?: string | undefined
+  /** Text goes out as it is, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -24,24 +27,31 @@ export interface SendOptions {
 export interface LogLine {
   readonly message: unknown
   readonly level: string
+  readonly cause: string | undefined
   readonly annotations: Record<string, unknown>
 }
 
 export interface TestServiceOptions extends WaybillHttpOptions {
-  readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | import("@waybill/core").AccessStore>
+  readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessStore>
   readonly standard?: Omit<AuthenticatorStandardOptions, "operatorKey">
-  readonly readiness?: Layer.Layer<Readiness, never, import("@waybill/core").AccessStore>
+  readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
+  /** Services that take the place of working ones. */
+  readonly over?: Layer.Layer<TransitEvents | TransitEventIntake>
 }
 
-type Services = Layer.Success<ReturnType<typeof TestWaybill.layer>>
+export const layerOfService = (options: TestServiceOptions = {}) =>
+  Layer.mergeAll(
+    options.authenticator ?? AuthenticatorStandard.layer({ operatorKey: Redacted.make(operatorKey), ...options.standard }),
+    options.readiness ?? Readiness.layerStorage
+  ).pipe(Layer.provideMerge(
+    options.over === undefined ? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
+  ))
+
+type Services = Layer.Success<ReturnType<typeof layerOfService>>
 
 export const startService = async (options: TestServiceOptions = {}) => {
   const log: Array<LogLine> = []
-  const layer = Layer.mergeAll(
-    options.authenticator ?? AuthenticatorStandard.layer({ operatorKey: Redacted.make(operatorKey), ...options.standard }),
-    options.readiness ?? Readiness.layerStorage
-  ).pipe(
-    Layer.provideMerge(TestWaybill.layer()),
+  const layer = layerOfService(options).pipe(
     Layer.provideMerge(Layer.mergeAll(
       Logger.layer([Logger.map(Logger.formatStructured, (entry) => void log.push(entry))]),
       Layer.succeed(References.MinimumLogLevel, "Debug")
@@ -49,9 +59,8 @@ export const startService = async (options: TestServiceOptions = {}) => {
   )
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
-  const run = <A, E>(effect: Effect.Effect<A, E, Services | Authenticator | Readiness>) => Effect.runPromiseWith(context)(effect)
-  const app = await run(WaybillHttp.make(options))
-  const handler = HttpEffect.toWebHandlerWith<Context.Service.Identifier<never> | Services, HttpServerRequest.HttpServerRequest>(context)(app)
+  const run = <A, E>(effect: Effect.Effect<A, E, Services>) => Effect.runPromiseWith(context)(effect)
+  const handler = HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(await run(WaybillHttp.make(options)))
 
   const fetch = async (request: Request): Promise<Answer> => {
     const response = await handler(request)
@@ -72,28 +81,47 @@ export const startService = async (options: TestServiceOptions = {}) => {
       })
     )
 
-  /** A tenant with a secret called `main`, and keys for whoever is asked for. */
+  /** A tenant with a secret called `main`, a carrier, and keys for whoever is asked for. */
   const tenant = async (tenantId: string) => {
     await run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: tenantId })))
-    await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey, body: {} })
-    const key = (name: string, roles: ReadonlyArray<string>, accounts: ReadonlyArray<string> = []) =>
+    await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey })
+    const keyFor = (name: string, roles: ReadonlyArray<string>, accounts: ReadonlyArray<string> = []) =>
       run(Effect.flatMap(ApiKeys, (keys) =>
         Effect.map(keys.create(tenantId, { name, roles, accounts }), ({ id, key }) => ({ id, key: Redacted.value(key) }))))
-    const carrier = await key("carrier", ["carrier"])
+    const carrier = await keyFor("carrier", ["carrier"])
     return {
       tenantId,
       carrier: carrier.key,
       carrierKeyId: carrier.id,
-      key,
-      customer: async (name: string, accounts: ReadonlyArray<string>) => (await key(name, ["customer"], accounts)).key,
-      publish: (...events: ReadonlyArray<unknown>) => send("POST", "/intake/v1/transit-events", { key: carrier.key, body: { events } })
+      customer: async (name: string, accounts: ReadonlyArray<string>) => (await keyFor(name, ["customer"], accounts)).key,
+      publish: (...events: ReadonlyArray<unknown>) => send("POST", "/intake/v1/transit-events", { key: carrier.key, body: { events } }),
+      subscribe: (key: string, more: object = {}) =>
+        send("POST", "/visibility/v1/subscriptions", { key, body: { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main", ...more } })
     }
   }
 
-  return { send, fetch, run, tenant, log, handler, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  return {
+    send,
+    fetch,
+    run,
+    tenant,
+    log,
+    context,
+    /** Sends whatever is due. */
+    deliver: () => run(Effect.flatMap(DeliveryWorker, (worker) => worker.drain)),
+    stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
 }
 
 export type TestService = Awaited<ReturnType<typeof startService>>
+export type TestTenant = Awaited<ReturnType<TestService["tenant"]>>
+
+/** Whether an answer is a refusal as area D writes it, and under which code. */
+export const problemCode = (answer: Answer): string | undefined =>
+  answer.headers.get("content-type") === "application/problem+json" && answer.json?.status === answer.status &&
+    typeof answer.json.title === "string" && typeof answer.json.instance === "string"
+    ? answer.json.code
+    : undefined
 
 const parsed = (text: string): unknown => {
   try {
@@ -102,6 +130,3 @@ const parsed = (text: string): unknown => {
     return undefined
   }
 }
-
-export type { DeliveryWorker, ScriptedReceivers }
-export { reportedEvent }

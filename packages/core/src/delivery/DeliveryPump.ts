@@ -198,7 +198,12 @@ export class DeliveryPump {
     if (maxLanes === 0 && refill.length === 0) return Effect.void
     const asked = maxLanes + refill.length
     const touched = new Set(refill)
-    for (const lane of refill) lane.busy = true
+    for (const lane of refill) {
+      lane.busy = true
+      // before the claim looks: what is settled while it looks was still in its way
+      lane.more = false
+      lane.settled = false
+    }
     // a hint that comes while the claim is under way counts for the next one
     this.hot.delete(tenantId)
     return Effect.gen(function*() {
@@ -211,10 +216,6 @@ export class DeliveryPump {
         deliveriesPerLane: options.laneConcurrency,
         bytesPerLane: Math.ceil(freeBytes / asked)
       })
-      for (const lane of refill) {
-        lane.more = false
-        lane.settled = false
-      }
       if (maxLanes === 0) pump.hot.add(tenantId)
       else if (claim.lanes.length === asked) pump.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
@@ -229,6 +230,7 @@ export class DeliveryPump {
         }
         for (const lane of touched) {
           lane.busy = false
+          if (Exit.isFailure(exit)) lane.settled = true
           if (lane.underWay === 0) this.done.openUnsafe()
         }
       })
@@ -399,6 +401,7 @@ export class DeliveryPump {
     const released = [...this.lanes.values()].filter((lane) => this.mayRelease(lane, now))
     if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
     for (const lane of released) lane.busy = true
+    for (const { lane } of finished) lane.settled = true
     const releasing = new Set(released)
     const changed = new Set([...finished.map((each) => each.lane), ...hopeless.map((each) => each.lane), ...released])
     const outcomes = Array.from(byTenant(changed), ([tenantId, lanes]) => ({
@@ -437,6 +440,8 @@ export class DeliveryPump {
           this.forget(lane)
           this.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
         }
+        // a claim that looked before this was written found these shipments held
+        for (const { lane } of finished) lane.settled = true
         for (const { lane } of finished) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
         for (const { verdict } of finished) if (verdict.state === "waiting") this.lookAt(now + Math.max(1, verdict.dueInMillis))
         // room was made for those that did not fit

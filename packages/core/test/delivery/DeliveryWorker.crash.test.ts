@@ -274,10 +274,11 @@ describe("a worker with little room", () => {
           }
         })
         yield* Effect.forkChild(worker.run)
-        yield* engine.publish(...shipments(7))
+        yield* engine.publish(...shipments(15))
         yield* TestWaybill.pass(14_000)
+        assert.lengthOf(yield* engine.receivers.requests(), 15)
         assert.isAtMost(claims, 40)
       }),
-      { concurrency: 8, laneConcurrency: 16, drainMillis: 0 }
+      { concurrency: 16, laneConcurrency: 32, drainMillis: 0 }
     ))
 })

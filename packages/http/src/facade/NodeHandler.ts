@@ -40,7 +40,7 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">) =>
   const secure = "encrypted" in req.socket && req.socket.encrypted === true
   let request: Request
   try {
-    request = new Request(`${secure ? "https" : "http"}://${hostOf(req.headers.host)}${pathOf(req.originalUrl ?? req.url)}`, {
+    request = new Request(`${secure ? "https" : "http"}://${hostOf(req.headers.host ?? req.headers[":authority"])}${pathOf(req.originalUrl ?? req.url)}`, {
       method: req.method ?? "GET",
       headers: headersOf(req),
       signal: aborted.signal,
@@ -80,7 +80,7 @@ const lazily = (req: IncomingMessage): ReadableStream<Uint8Array> => {
   }, { highWaterMark: 0 })
 }
 
-const hostOf = (host: string | undefined): string => host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"
+const hostOf = (host: string | ReadonlyArray<string> | undefined): string => typeof host === "string" && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"
 
 /** Absolute and other forms of targets are left to Node's own parser and to the service's 404. */
 const pathOf = (target: string | undefined): string => {
@@ -91,6 +91,8 @@ const pathOf = (target: string | undefined): string => {
 const headersOf = (req: IncomingMessage): Headers => {
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
+    // HTTP/2 puts method and target among the headers
+    if (name.startsWith(":")) continue
     for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) headers.append(name, each)
   }
   return headers
@@ -99,7 +101,10 @@ const headersOf = (req: IncomingMessage): Headers => {
 const write = async (res: ServerResponse, response: Response): Promise<void> => {
   const body = Buffer.from(await response.arrayBuffer())
   res.statusCode = response.status
-  response.headers.forEach((value, name) => res.setHeader(name, value))
+  response.headers.forEach((value, name) => {
+    // HTTP/2 has no such header, and Node refuses to send it
+    if (name !== "connection" || res.req.httpVersionMajor === 1) res.setHeader(name, value)
+  })
   if (body.length > 0) res.setHeader("content-length", body.length)
   res.end(body)
 }

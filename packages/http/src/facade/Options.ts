@@ -6,6 +6,8 @@ import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"
 import type { JwtOptions } from "../access/JwtVerifier.ts"
 import { Readiness } from "../server/Readiness.ts"
 import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
+import { normalBase } from "../shared/Contract.ts"
+import { plain } from "./Plain.ts"
 import { parseEgressAllow } from "../webhook-sender/AddressGuard.ts"
 import { HmacNode } from "../webhook-sender/HmacNode.ts"
 import { WebhookSenderHttp } from "../webhook-sender/WebhookSenderHttp.ts"
@@ -64,6 +66,10 @@ export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl"
 export const layerOf = (options: WaybillOptions) => {
   const adapter = storageAdapter(options.storage)
   if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
+  const { jwt, publicBaseUrl } = options
+  if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
+  if (jwt !== undefined && !isWebAddress(jwt.jwksUrl)) throw new RangeError("jwt.jwksUrl is an address such as https://login.example.com/jwks.")
+  for (const base of Object.values(options.basePaths ?? {})) normalBase(base ?? "")
   return Layer.mergeAll(Waybill.layer, Readiness.layerStorage).pipe(
     (services) => Layer.provideMerge(authenticatorOf(options), services),
     Layer.provideMerge(Layer.mergeAll(
@@ -71,11 +77,13 @@ export const layerOf = (options: WaybillOptions) => {
       HmacNode.layer,
       Sealer.layer(sealingKeysOf(options.sealingKeys)),
       WebhookSenderHttp.layer({ egress: egressOf(options.egressAllow ?? []) }),
-      DeliveryOptions.layer(options.delivery)
+      DeliveryOptions.layer(plain(options.delivery ?? {}) as DeliverySettings)
     )),
     Layer.provideMerge(loggerOf(options.log))
   )
 }
+
+const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
 const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKey }: WaybillOptions) => {
   if (authenticate !== undefined) {
@@ -102,7 +110,7 @@ const egressOf = (allowed: ReadonlyArray<string>) => {
   return parsed.success
 }
 
-const loggerOf = (log: WaybillOptions["log"]) =>
+export const loggerOf = (log: WaybillOptions["log"]) =>
   log === undefined
     ? Layer.merge(Logger.layer([Logger.consoleJson]), Layer.succeed(References.MinimumLogLevel, "Warn"))
     : Layer.merge(Logger.layer([Logger.map(Logger.formatStructured, (entry) => log(entryOf(entry)))]), Layer.succeed(References.MinimumLogLevel, "Debug"))

@@ -42,7 +42,7 @@ export const IntakeContract = contract({
           default: false
         }
       },
-      body: { schema: Events, maxBytes: maxIntakeBytes },
+      body: { schema: Events, maxBytes: maxIntakeBytes, itemByItem: true },
       answers: { 200: { description: "What became of each event, in their order", schema: IntakeReport } }
     }
   }

@@ -59,7 +59,7 @@ const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the 
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
-/** Key and secret lists hold up to ten thousand accounts. */
+/** Keys and secrets name up to ten thousand accounts, replays up to a thousand shipments. */
 const maxSettingsBytes = 2 * 1024 * 1024
 
 export const OperatorContract = contract({
@@ -164,7 +164,7 @@ export const OperatorContract = contract({
       summary: "Send history again",
       description: "As new deliveries of the same events, limited to what the subscription's filters and client admit now.",
       params: ofSubscription,
-      body: { schema: ReplayCall, closed: true },
+      body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
       answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Schema.Int }) } }
     }
   }

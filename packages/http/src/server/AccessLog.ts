@@ -1,4 +1,5 @@
 /** One log line and two metrics for every request. Never a secret, a query or a body: only what the service itself gave names. */
+import { isOperator, type Principal } from "@waybill/core"
 import { Effect, Metric } from "effect"
 import type { Exchange } from "./RequestPipeline.ts"
 
@@ -14,6 +15,12 @@ export const requestSeconds = Metric.histogram("waybill_http_request_seconds", {
 
 const known = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
+/** Operators belong to no tenant, and the operator's key has no name. */
+const callerOf = (principal: Principal) =>
+  isOperator(principal)
+    ? { client: principal.client === "" ? "operator" : principal.client }
+    : { tenant: principal.tenantId, client: principal.client }
+
 export const logRequest = (exchange: Exchange, status: number, endedAt: number): Effect.Effect<void> => {
   const durationMillis = Math.max(0, endedAt - exchange.startedAt)
   const method = known.has(exchange.method) ? exchange.method : "OTHER"
@@ -28,7 +35,7 @@ export const logRequest = (exchange: Exchange, status: number, endedAt: number):
       route,
       status,
       durationMillis,
-      ...(principal === undefined ? {} : { tenant: principal.tenantId, client: principal.client })
+      ...(principal === undefined ? {} : callerOf(principal))
     }),
     Metric.update(Metric.withAttributes(requestsTotal, { method, route, status: String(status) }), 1),
     Metric.update(Metric.withAttributes(requestSeconds, { route }), durationMillis / 1000)

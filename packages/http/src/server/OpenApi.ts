@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of mounted contracts, webhooks included. */
 import { Schema, type JsonSchema } from "effect"
-import type { AnswerSpec, BodySpec, ContractSpec, EndpointSpec, HeaderSpec, MountedContract, WebhookSpec } from "../shared/Contract.ts"
+import type { AnswerSpec, BodySpec, ContractSpec, EndpointSpec, HeaderSpec, PlacedContract, WebhookSpec } from "../shared/Contract.ts"
 import { ProblemDetails, problemContentType } from "../shared/ProblemDetails.ts"
 import { jsonMediaTypes } from "../shared/RequestBody.ts"
 
@@ -29,7 +29,7 @@ export interface OpenApiOptions {
   readonly publicBaseUrl?: string | undefined
 }
 
-export const openApiOf = (mounted: ReadonlyArray<MountedContract>, options: OpenApiOptions): OpenApiDocument => {
+export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenApiOptions): OpenApiDocument => {
   const schemas = new Components()
   schemas.of(ProblemDetails, false)
   const contracts = mounted.map(({ contract }) => contract)

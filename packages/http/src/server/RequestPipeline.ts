@@ -52,6 +52,7 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
     if (HttpServerResponse.isHttpServerResponse(found)) return found
     const { params, route } = found
     const { endpoint } = route
+    yield* Effect.annotateCurrentSpan("http.route", route.template)
     if (endpoint.access !== "public") {
       const principal = yield* authenticator.authenticate({ method: request.method, url: request.url, headers: request.headers })
       exchange.principal = principal

@@ -7,11 +7,11 @@ import { IntakeContract } from "../intake/IntakeContract.ts"
 import { IntakeHandlers } from "../intake/IntakeHandlers.ts"
 import { OperatorContract } from "../operator/OperatorContract.ts"
 import { OperatorHandlers } from "../operator/OperatorHandlers.ts"
-import { type MountedContract, mount, normalBase } from "../shared/Contract.ts"
+import { type MountedContract, mount, normalBase, type PlacedContract } from "../shared/Contract.ts"
 import { TransitEventsContract } from "../transit-events/TransitEventsContract.ts"
 import { TransitEventsHandlers } from "../transit-events/TransitEventsHandlers.ts"
 import { docsPageOf } from "./DocsPage.ts"
-import { openApiOf } from "./OpenApi.ts"
+import { type OpenApiDocument, openApiOf } from "./OpenApi.ts"
 import type { Readiness } from "./Readiness.ts"
 import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.ts"
 import { SystemContract } from "./SystemContract.ts"
@@ -46,8 +46,18 @@ export type WaybillHttpServices =
   | TransitSubscriptions
   | UniqueIds
 
+const basesOf = (options: WaybillHttpOptions): BasePaths => {
+  const { intake, operator, system, transitEvents } = options.basePaths ?? {}
+  return {
+    transitEvents: transitEvents ?? defaultBasePaths.transitEvents,
+    intake: intake ?? defaultBasePaths.intake,
+    operator: operator ?? defaultBasePaths.operator,
+    system: system ?? defaultBasePaths.system
+  }
+}
+
 const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn.Return<App, never, WaybillHttpServices> {
-  const bases = { ...defaultBasePaths, ...options.basePaths }
+  const bases = basesOf(options)
   const areas: ReadonlyArray<MountedContract> = [
     mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
     mount(IntakeContract, bases.intake, yield* IntakeHandlers),
@@ -65,25 +75,39 @@ export const WaybillHttp = {
   layer: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpRouter.HttpRouter | WaybillHttpServices> =>
     HttpRouter.use(Effect.fnUntraced(function*(router) {
       const app = yield* make(options)
-      const { system, ...areas } = { ...defaultBasePaths, ...options.basePaths }
+      const { system, ...areas } = basesOf(options)
       for (const base of new Set(Object.values(areas).map(normalBase))) yield* router.add("*", `/${base.slice(1)}/*`, app)
       for (const { path } of Object.values(SystemContract.endpoints)) {
         yield* router.add("*", `/${normalBase(system).slice(1)}${path.replace(/\{.*\}/, "*")}`.replace("//", "/") as HttpRouter.PathInput, app)
       }
     })),
 
+  /** The OpenAPI 3.1 document of every area, without a service behind it. */
+  openApi: (options: WaybillHttpOptions = {}): OpenApiDocument => {
+    const bases = basesOf(options)
+    return openApiOf([
+      { contract: TransitEventsContract, base: normalBase(bases.transitEvents) },
+      { contract: IntakeContract, base: normalBase(bases.intake) },
+      { contract: OperatorContract, base: normalBase(bases.operator) }
+    ], aboutOf(options))
+  },
+
   /** Serves nothing but this service, on the server that is there. Every request is answered in its area's shape. */
   serve: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpServer.HttpServer | WaybillHttpServices> =>
     Layer.unwrap(Effect.map(make(options), (app) => HttpServer.serve(app)))
 }
 
-const documentsOf = (areas: ReadonlyArray<MountedContract>, options: WaybillHttpOptions): Documents => {
-  const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }
-  const about = { version, publicBaseUrl: options.publicBaseUrl }
+const documentsOf = (areas: ReadonlyArray<PlacedContract>, options: WaybillHttpOptions): Documents => {
+  const about = aboutOf(options)
   const whole = openApiOf(areas, about)
   return {
     openApi: JSON.stringify(whole),
     openApiOf: new Map(areas.map((area) => [`${area.contract.area}.json`, JSON.stringify(openApiOf([area], about))])),
     docs: docsPageOf(whole, "openapi.json")
   }
+}
+
+const aboutOf = (options: WaybillHttpOptions) => {
+  const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }
+  return { version, publicBaseUrl: options.publicBaseUrl }
 }

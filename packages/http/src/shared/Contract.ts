@@ -23,6 +23,8 @@ export interface BodySpec {
   /** Accepted media types, the first being the one to send. `application/json` also admits `application/*+json`. */
   readonly contentTypes?: ReadonlyArray<string>
   readonly maxBytes?: number
+  /** The call judges its items one by one, their depth too, so the body is not walked as a whole. */
+  readonly itemByItem?: boolean
   /** An absent body is `{}`. */
   readonly optional?: boolean
   /** Refuses members that the schema does not name. */
@@ -111,11 +113,15 @@ export type Handler = (call: {
   readonly site: Site
 }) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
 
-/** A contract, where it is mounted, and who answers it. */
-export interface MountedContract {
+/** A contract and where it is mounted. */
+export interface PlacedContract {
   readonly contract: ContractSpec
   /** `""` or a path without a slash at its end. */
   readonly base: string
+}
+
+/** The same, and who answers it. */
+export interface MountedContract extends PlacedContract {
   readonly handlers: Readonly<Record<string, Handler>>
 }
 

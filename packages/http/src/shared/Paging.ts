@@ -22,34 +22,41 @@ export const headersOfPage = (
   query: Readonly<Record<string, unknown>>,
   site: Site,
   nextWalk?: string
-): Readonly<Record<string, string>> => ({
-  "x-page": String(page.page),
-  "x-page-size": String(page.pageSize),
-  ...(page.totalCount === null ? {} : { "x-total-count": String(page.totalCount) }),
-  ...(page.totalPages === null ? {} : { "x-total-pages": String(page.totalPages) }),
-  link: linksOf(page, query, site, nextWalk)
-})
+): Readonly<Record<string, string>> => {
+  const link = linksOf(page, query, site, nextWalk)
+  return {
+    "x-page": String(page.page),
+    "x-page-size": String(page.pageSize),
+    ...(page.totalCount === null ? {} : { "x-total-count": String(page.totalCount) }),
+    ...(page.totalPages === null ? {} : { "x-total-pages": String(page.totalPages) }),
+    ...(link === "" ? {} : { link })
+  }
+}
+
+const longestRepeatedQuery = 1500
 
 const linksOf = (page: Page<unknown>, query: Readonly<Record<string, unknown>>, site: Site, nextWalk: string | undefined): string => {
   const address = site.urlOf(site.path)
   const { page: _page, walk: _walk, ...asked } = query
+  // four long addresses would make a header that clients refuse; the one that matters stays
+  const brief = searchOf(asked).length <= longestRepeatedQuery
   const link = (rel: string, to: number, walk?: string) => {
     const search = searchOf({ ...asked, page: to, pageSize: page.pageSize, walk })
     return `<${address}?${search}>; rel="${rel}"`
   }
   const { totalPages } = page
   return [
-    link("first", 1),
-    ...(page.page > 1 ? [link("prev", totalPages === null ? page.page - 1 : Math.max(1, Math.min(page.page - 1, totalPages)))] : []),
+    ...(brief ? [link("first", 1)] : []),
+    ...(brief && page.page > 1 ? [link("prev", totalPages === null ? page.page - 1 : Math.max(1, Math.min(page.page - 1, totalPages)))] : []),
     ...(page.hasMore ? [link("next", page.page + 1, nextWalk)] : []),
-    ...(totalPages !== null && totalPages > 0 ? [link("last", totalPages)] : [])
+    ...(brief && totalPages !== null && totalPages > 0 ? [link("last", totalPages)] : [])
   ].join(", ")
 }
 
 const searchOf = (query: Readonly<Record<string, unknown>>): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const each of Array.isArray(value) ? value : [value]) {
+    for (const each of Array.isArray(value) ? new Set(value) : [value]) {
       if (each !== undefined) search.append(name, String(each))
     }
   }

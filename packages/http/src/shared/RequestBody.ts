@@ -18,8 +18,8 @@ import {
 
 export const defaultMaxBodyBytes = 256 * 1024
 
-/** Bodies up to this size are walked for their depth; larger ones only reach calls that look item by item. */
-const deepestBody = maxDepth + 4
+/** Nothing that a call takes nests this deep; what does would overflow the stack of whoever describes what is wrong with it. */
+const deepestBody = maxDepth
 
 export const jsonMediaTypes = ["application/json"]
 export const mergePatchMediaTypes = ["application/merge-patch+json", "application/json"]
@@ -77,8 +77,7 @@ const parse = (buffer: ArrayBuffer, spec: BodySpec): Effect.Effect<unknown, Refu
   } catch (error) {
     return Effect.fail(bodyNotJson(/position (\d+)/.exec(String(error))?.[1]))
   }
-  const itemByItem = (spec.maxBytes ?? 0) > defaultMaxBodyBytes
-  return itemByItem || !nestsDeeperThan(value, deepestBody) ? Effect.succeed(value) : Effect.fail(bodyTooDeep(deepestBody))
+  return spec.itemByItem === true || !nestsDeeperThan(value, deepestBody) ? Effect.succeed(value) : Effect.fail(bodyTooDeep(deepestBody))
 }
 
 const refusalOf = (error: HttpServerError.HttpServerError, maxBytes: number): Refused =>

@@ -30,6 +30,9 @@ const SubscriptionsPage = Schema.Struct({ data: Schema.Array(TransitSubscription
 
 const generatedAt = { description: "When this answer was put together.", schema: Schema.String }
 
+/** A thousand shipment ids of any script. */
+const maxSubscriptionBytes = 1024 * 1024
+
 const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
 
 export const TransitEventsContract = contract({
@@ -104,7 +107,7 @@ export const TransitEventsContract = contract({
       access: "caller",
       summary: "Create a subscription",
       description: "With filters.shipmentIds, every earlier event of those shipments is delivered first.",
-      body: { schema: SubscriptionCreate, closed: true },
+      body: { schema: SubscriptionCreate, closed: true, maxBytes: maxSubscriptionBytes },
       answers: {
         201: {
           description: "Created",
@@ -130,7 +133,7 @@ export const TransitEventsContract = contract({
       description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes filters, delivery " +
         "or one of their members back to the default.",
       params: subscriptionId,
-      body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true },
+      body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
       answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } }
     },
     deleteSubscription: {

@@ -78,20 +78,20 @@ const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Retur
 
 /** Starts it again when it ends by itself, on the same port, because our pool knows no other. */
 const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Effect<never> =>
-  Effect.gen(function*() {
+  Effect.forever(Effect.gen(function*() {
     const { port, postmaster } = yield* Ref.get(running)
     yield* Effect.promise(() => postmaster.exited)
     yield* Effect.logError("The embedded database ended by itself and is started again.")
-    // not to be interrupted half-way: a Postgres that nobody knows of would be left behind
-    const again = failing("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
-      Effect.flatMap((started) => Ref.set(running, { postmaster: started, port })),
-      Effect.uninterruptible
-    )
-    yield* again.pipe(
-      Effect.tapError((error) => Effect.logError(error.message)),
-      Effect.retry({ schedule: restarts })
-    )
-  }).pipe(Effect.ignore, Effect.forever)
+    for (let started = false; !started;) {
+      // not to be interrupted half-way: a Postgres that nobody knows of would be left behind
+      const attempt = failing("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
+        Effect.flatMap((postmaster) => Ref.set(running, { postmaster, port })),
+        Effect.uninterruptible
+      )
+      started = yield* Effect.match(attempt, { onSuccess: () => true, onFailure: () => false })
+      if (!started) yield* Effect.sleep(1_000)
+    }
+  }))
 
 /** Makes the cluster under another name first, so that a cluster is there in full or not at all. */
 const makeCluster = Effect.fnUntraced(function*(placement: Placement, password: string, version: string) {

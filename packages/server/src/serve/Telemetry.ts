@@ -1,7 +1,6 @@
 /** Traces and metrics for an OTLP collector, or no tracing at all. */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Layer, References } from "effect"
-import { Effect, Option, Tracer } from "effect"
+import { ConfigProvider, Effect, Layer, Option, References, Tracer } from "effect"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 
 /**
@@ -15,15 +14,21 @@ export const telemetryLayer = (options: { readonly enabled: boolean; readonly ve
     Layer.provide(OtlpTracer.layerFromConfig({ resource }))
   )
   return Layer.mergeAll(tracer, OtlpMetrics.layerFromConfig({ resource })).pipe(
+    Layer.provide(ConfigProvider.layerAdd(exportersByDefault)),
     Layer.provide(OtlpSerialization.layerJson),
     Layer.provide(NodeHttpClient.layerUndici),
     Layer.orDie
   )
 }
 
+/** As OpenTelemetry has it; left out, Effect would export nothing. */
+const exportersByDefault = ConfigProvider.fromEnvRecord({ OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp" })
+
 /** A statement that belongs to no request and no attempt is the worker looking for work, once a second and more. */
 const withoutPolls = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
-    span: (options) => tracer.span(Option.isNone(options.parent) && options.name.startsWith("sql.") ? { ...options, sampled: false } : options),
+    span: (options) => tracer.span(Option.isNone(options.parent) && isStatement(options) ? { ...options, sampled: false } : options),
     context: tracer.context
   })
+
+const isStatement = ({ kind, name }: { readonly kind: Tracer.SpanKind; readonly name: string }): boolean => kind === "client" || name === "sql.transaction"

@@ -1,0 +1,192 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deliveries, Retention } from "@waybill/core"
+import { Receiver, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
+
+const unknown = "0199c5a1-0000-7000-8000-000000000001"
+
+/** Three dead letters of A, B and C. */
+const deadLetters = Effect.fnUntraced(function*() {
+  const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 } })
+  yield* engine.receivers.script(hook, Receiver.fail(500))
+  yield* TestWaybill.run
+  yield* engine.publish("A", "B", "C")
+  yield* TestWaybill.pass("10 minutes")
+  const dead = yield* engine.list({ state: "dead" })
+  assert.lengthOf(dead, 3)
+  yield* engine.receivers.script(hook, Receiver.accept())
+  return { ...engine, dead }
+})
+
+describe("Deliveries", () => {
+  it.effect("shows a delivery with its exact body and every attempt", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.accept(202)])
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass("1 minute")
+      const [listed] = yield* engine.list()
+      const shown = yield* engine.deliveries.get("acme", listed!.deliveryId)
+      const requests = yield* engine.receivers.requests(hook)
+      assert.strictEqual(shown.body, new TextDecoder().decode(requests[1]!.body))
+      assert.deepStrictEqual([shown.endpointUrl, shown.events, shown.state, shown.subscriptionId], [hook, 2, "delivered", engine.subscription.id])
+      assert.deepStrictEqual(shown.attempts.map((each) => [each.attempt, each.outcome, each.status]), [[1, "http_5xx", 503], [2, "accepted", 202]])
+      assert.match(shown.createdAt, /^1970-01-01T00:00:00\.\d{3}Z$/)
+      assert.isNotNull(shown.settledAt)
+    })))
+
+  it.effect("lists oldest first, page by page", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* TestWaybill.run
+      for (let n = 0; n < 7; n++) {
+        yield* engine.publish(`S${n}`)
+        yield* TestWaybill.pass(1000)
+      }
+      const seen: Array<string> = []
+      let cursor: string | undefined
+      do {
+        const { data, nextCursor } = yield* engine.deliveries.list("acme", { limit: 3, ...(cursor === undefined ? {} : { cursor }) })
+        assert.isAtMost(data.length, 3)
+        seen.push(...data.map((each) => each.createdAt))
+        cursor = nextCursor ?? undefined
+      } while (cursor !== undefined)
+      assert.lengthOf(seen, 7)
+      assert.deepStrictEqual(seen, seen.toSorted())
+      assert.lengthOf((yield* engine.list({ since: "1970-01-01T00:00:04Z" })), 3)
+    })))
+
+  it.effect("refuses queries it does not understand, and says why", () =>
+    inEngine(Effect.gen(function*() {
+      const deliveries = yield* Deliveries
+      for (const query of [{ state: "lost" }, { limit: 0 }, { limit: 501 }, { since: "yesterday" }, { cursor: "x" }, { colour: "red" }]) {
+        const refused = yield* Effect.flip(deliveries.list("acme", query))
+        assert(refused._tag === "InvalidInput")
+        assert.deepStrictEqual([...new Set(refused.faults.map((each) => each.pointer))], [`/${Object.keys(query)[0]!}`])
+      }
+      assert.deepStrictEqual(yield* deliveries.list("acme", { subscriptionId: "no id" }), { data: [], nextCursor: null })
+    })))
+
+  it.effect("sends a dead letter again with a full series of attempts, under the same id", () =>
+    inEngine(Effect.gen(function*() {
+      const { dead: [first], deliveries, delivered, list, receivers } = yield* deadLetters()
+      yield* receivers.script(hook, [Receiver.fail(500), Receiver.accept()])
+      yield* deliveries.retry("acme", first!.deliveryId)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual(yield* delivered(), ["A/1"])
+      const [again] = yield* list({ state: "delivered" })
+      assert.deepStrictEqual([again!.deliveryId, again!.attempts.map((each) => each.attempt)], [first!.deliveryId, [1, 2, 3, 4]])
+      const bodies = (yield* receivers.requests(hook)).filter((request) => request.headers["webhook-id"] === first!.deliveryId).map((request) => request.body)
+      for (const body of bodies) assert.deepStrictEqual(body, bodies[0])
+    })))
+
+  it.effect("sends what was delivered already once more, when asked", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      const [first] = yield* engine.list()
+      yield* engine.deliveries.retry("acme", first!.deliveryId)
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/1"])
+    })))
+
+  it.effect("does not send again what is being sent, was cancelled, or is not there", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, Receiver.hang)
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      const [sending] = yield* engine.list()
+      const busy = yield* Effect.flip(engine.deliveries.retry("acme", sending!.deliveryId))
+      assert.strictEqual(busy._tag, "DeliveryNotRetryable")
+      yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
+      const cancelled = yield* Effect.flip(engine.deliveries.retry("acme", sending!.deliveryId))
+      assert.include(cancelled.message, "cancelled")
+      for (const id of [unknown, "", "garbage", "' OR 1=1"]) {
+        assert.strictEqual((yield* Effect.flip(engine.deliveries.retry("acme", id)))._tag, "DeliveryNotFound")
+        assert.strictEqual((yield* Effect.flip(engine.deliveries.get("acme", id)))._tag, "DeliveryNotFound")
+        assert.strictEqual((yield* Effect.flip(engine.deliveries.laneStatus("acme", id)))._tag, "LaneNotFound")
+        assert.strictEqual((yield* Effect.flip(engine.deliveries.recover("acme", id, { since: "2020-01-01T00:00:00Z" })))._tag, "LaneNotFound")
+      }
+    })))
+
+  it.effect("recovers every dead letter since an instant, under the same ids and with the same bytes", () =>
+    inEngine(Effect.gen(function*() {
+      const { dead, deliveries, delivered, receivers, subscription } = yield* deadLetters()
+      assert.strictEqual(yield* deliveries.recover("acme", subscription.id, { since: "2030-01-01T00:00:00Z" }), 0)
+      assert.strictEqual(yield* deliveries.recover("acme", subscription.id, { since: "1970-01-01T00:00:00Z" }), 3)
+      assert.strictEqual(yield* deliveries.recover("acme", subscription.id, { since: "1970-01-01T00:00:00Z" }), 0)
+      yield* TestWaybill.pass("1 hour")
+      assert.deepStrictEqual((yield* delivered()).toSorted(), ["A/1", "B/1", "C/1"])
+      for (const { deliveryId } of dead) {
+        const bodies = (yield* receivers.requests(hook)).filter((request) => request.headers["webhook-id"] === deliveryId).map((request) => new TextDecoder().decode(request.body))
+        assert.lengthOf(bodies, 3)
+        assert.lengthOf(new Set(bodies), 1)
+      }
+    })))
+
+  it.effect("refuses a recover call without a time", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      for (const call of [{}, { since: "now" }, { since: "2026-11-20T08:15:00Z", all: true }, null, []]) {
+        const refused = yield* Effect.flip(engine.deliveries.recover("acme", engine.subscription.id, call))
+        assert.strictEqual(refused._tag, "InvalidInput")
+      }
+    })))
+
+  it.effect("replays history as new deliveries of the same events (SPEC-GAP-D22)", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass("1 hour")
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 hour")
+      const replay = (call: unknown) => engine.subscriptions.replay("acme", engine.subscription.id, call)
+      assert.strictEqual(yield* replay({ from: "1970-01-01T00:30:00Z" }), 1)
+      yield* TestWaybill.pass(1000)
+      assert.strictEqual(yield* replay({ from: "1970-01-01T00:00:00Z", to: "1970-01-01T00:30:00Z", shipmentIds: ["A"] }), 1)
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "B/1", "A/2", "A/2", "A/1"])
+      const ids = (yield* engine.receivers.requests(hook)).map((request) => request.headers["webhook-id"])
+      assert.lengthOf(new Set(ids), 4)
+      assert.strictEqual((yield* Effect.flip(replay({})))._tag, "InvalidInput")
+      assert.strictEqual((yield* Effect.flip(engine.subscriptions.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" })))._tag, "LaneNotFound")
+    })))
+
+  it.effect("tells tenants apart", () =>
+    inEngine(Effect.gen(function*() {
+      const { dead: [first], deliveries, subscription } = yield* deadLetters()
+      assert.deepStrictEqual(yield* deliveries.list("other", {}), { data: [], nextCursor: null })
+      yield* Effect.flip(deliveries.get("other", first!.deliveryId))
+      yield* Effect.flip(deliveries.retry("other", first!.deliveryId))
+      yield* Effect.flip(deliveries.laneStatus("other", subscription.id))
+      yield* Effect.flip(deliveries.recover("other", subscription.id, { since: "1970-01-01T00:00:00Z" }))
+    })))
+})
+
+describe("Retention", () => {
+  it.effect("removes what ended long ago, and nothing that may still be asked for", () =>
+    inEngine(
+      Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 86_400, maxBackoffSeconds: 86_400 } })
+        const retention = yield* Retention
+        yield* engine.receivers.script(hook, (request) => eventsOf(request).includes("A/1") ? Receiver.fail(500)(request) : Receiver.accept()(request))
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B")
+        yield* TestWaybill.pass("1 hour")
+        assert.strictEqual(yield* retention.sweep, 0)
+        yield* TestWaybill.pass("2 days")
+        yield* engine.publish("C")
+        yield* TestWaybill.pass("1 minute")
+        assert.strictEqual(yield* retention.sweep, 1)
+        assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["waiting", "delivered"])
+      }),
+      { keepSettledMillis: 86_400_000 }
+    ))
+})

@@ -1,0 +1,216 @@
+import { assert, describe, it } from "@effect/vitest"
+import { EventBatch, SigningSecrets } from "@waybill/core"
+import { batchOf, ltlJourney, Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
+import { Effect, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
+
+describe("what a receiver gets", () => {
+  it.effect("is a batch as the interface describes it, of the events as they were reported", () =>
+    inEngine(Effect.gen(function*() {
+      yield* TestClock.setTime(1_763_626_500_000)
+      const engine = yield* makeEngine()
+      yield* TestWaybill.run
+      const journey = ltlJourney("S", { accounts: ["A"] })
+      yield* engine.events.publish(engine.tenant.carrier, journey)
+      yield* TestWaybill.pass(100)
+      const [request] = yield* engine.receivers.requests(hook)
+      const batch = batchOf(request!)
+      yield* Schema.decodeUnknownEffect(EventBatch)(batch)
+      assert.strictEqual(batch.deliveryId, request!.headers["webhook-id"])
+      assert.strictEqual(batch.sentAt, "2025-11-20T08:15:00.000Z")
+      assert.deepStrictEqual(
+        batch.events.map(({ eventId: _id, sequence: _sequence, ...rest }) => rest),
+        journey.map(({ parties: _parties, ...rest }) => rest)
+      )
+      assert.notInclude(new TextDecoder().decode(request!.body), "parties")
+    })))
+
+  it.effect("is signed with the subscription's secret", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(100)
+      const [request] = yield* engine.receivers.requests(hook)
+      assert.isTrue(verifySignature(engine.tenant.secret, request!))
+      assert.notProperty(request!.headers, "x-signature")
+    })))
+
+  it.effect("is signed with both secrets while one is being rotated, and with the new one afterwards", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const secrets = yield* SigningSecrets
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(1000)
+      const { secret } = yield* secrets.put("acme", "main", { overlapSeconds: 3600 })
+      const after = Effect.fnUntraced(function*(wait: number) {
+        yield* TestWaybill.pass(wait)
+        yield* engine.publish("A")
+        yield* TestWaybill.pass(100)
+        const request = (yield* engine.receivers.requests(hook)).at(-1)!
+        return [verifySignature(Redacted.value(secret), request), verifySignature(engine.tenant.secret, request)]
+      })
+      assert.deepStrictEqual(yield* after(0), [true, true])
+      assert.deepStrictEqual(yield* after(3_500_000), [true, true])
+      assert.deepStrictEqual(yield* after(100_000), [true, false])
+    })))
+
+  it.effect("stays the same on every retry but for time and signature, which is made anew with the secrets of that moment (SPEC-GAP-D12)", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const secrets = yield* SigningSecrets
+      let failures = 0
+      yield* engine.receivers.script(hook, (request) =>
+        eventsOf(request).includes("A/1") && failures++ < 2 ? Receiver.fail(500)(request) : Receiver.accept()(request))
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass(1000)
+      yield* engine.publish("A", "C")
+      const { secret } = yield* secrets.put("acme", "main", { overlapSeconds: 0 })
+      yield* TestWaybill.pass("1 minute")
+      const same = (yield* engine.receivers.requests(hook)).filter((request) => eventsOf(request).includes("A/1"))
+      assert.lengthOf(same, 3)
+      for (const request of same) assert.deepStrictEqual(request.body, same[0]!.body)
+      assert.lengthOf(new Set(same.map((request) => request.headers["webhook-id"])), 1)
+      assert.lengthOf(new Set(same.map((request) => request.headers["webhook-timestamp"])), 3)
+      assert.isTrue(verifySignature(engine.tenant.secret, same[0]!))
+      assert.isTrue(verifySignature(Redacted.value(secret), same[2]!) && !verifySignature(engine.tenant.secret, same[2]!))
+      for (const request of same) assert.strictEqual(Number(request.headers["webhook-timestamp"]), Math.floor(request.at / 1000))
+    })))
+
+  it.effect("carries the older signature, too, when its secret was registered so", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* (yield* SigningSecrets).put("acme", "main", { bodySignature: true })
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(100)
+      assert.match((yield* engine.receivers.requests(hook))[0]!.headers["x-signature"]!, /^[A-Za-z0-9+/]{43}=$/)
+    })))
+
+  it.effect("has at most so many events in a batch as the subscription asks for", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 7 } })
+      yield* TestWaybill.run
+      yield* engine.publish(...Array.from({ length: 50 }, (_, n) => `S${n % 10}`))
+      yield* TestWaybill.pass("1 minute")
+      const sizes = (yield* engine.receivers.requests(hook)).map((request) => batchOf(request).events.length)
+      assert.isAtMost(Math.max(...sizes), 7)
+      assert.strictEqual(sizes.reduce((sum, size) => sum + size, 0), 50)
+    })))
+
+  it.effect("has at most so many bytes in a body as the operator allows, unless one event is larger", () =>
+    inEngine(
+      Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* TestWaybill.run
+        for (let n = 0; n < 10; n++) yield* engine.publishEvent(`S${n}`, { more: { notes: "x".repeat(n === 5 ? 9000 : 2000) } })
+        yield* TestWaybill.pass("1 minute")
+        const requests = yield* engine.receivers.requests(hook)
+        for (const request of requests) assert.isTrue(request.body.length <= 6000 || batchOf(request).events.length === 1)
+        assert.lengthOf(yield* engine.delivered(), 10)
+      }),
+      { maxBatchBytes: 5500 }
+    ))
+})
+
+describe("a subscription", () => {
+  it.effect("that is paused holds what comes, and sends it all in order when it is resumed (SPEC-GAP-D9)", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* TestWaybill.run
+      yield* engine.patch({ status: "paused" })
+      for (let n = 0; n < 5; n++) {
+        yield* engine.publish("A", "B")
+        yield* TestWaybill.pass("1 hour")
+      }
+      assert.deepStrictEqual(yield* engine.receivers.requests(), [])
+      yield* engine.patch({ status: "active" })
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3", "A/4", "A/5", "B/1", "B/2", "B/3", "B/4", "B/5"])
+    })))
+
+  it.effect("that is inactive queues nothing new, and sends what waited before when it is active again (SPEC-GAP-D9)", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.publish("A")
+      yield* engine.patch({ status: "inactive" })
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 hour")
+      yield* engine.patch({ status: "active" })
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/3"])
+    })))
+
+  it.effect("that is paused lets an attempt under way end, and starts no other", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, [Receiver.delay(5000, Receiver.fail(500)), Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A", "A")
+      yield* TestWaybill.pass(1000)
+      yield* engine.patch({ status: "paused" })
+      yield* TestWaybill.pass("1 hour")
+      assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["waiting", 1]])
+      yield* engine.patch({ status: "active" })
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
+    })))
+
+  it.effect("that is removed gets nothing any more, and its deliveries end as cancelled", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B", "A", "B", "C")
+      yield* TestWaybill.pass(100)
+      const sent = (yield* engine.receivers.requests(hook)).length
+      yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass("1 day")
+      assert.lengthOf(yield* engine.receivers.requests(hook), sent)
+      assert.isTrue((yield* engine.list()).every((each) => each.state === "cancelled" || each.state === "delivered"))
+    })))
+
+  it.effect("that is removed while an attempt is under way keeps the record of that attempt", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, Receiver.delay(5000))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.map((one) => one.outcome)]), [["cancelled", ["accepted"]]])
+    })))
+
+  it.effect("to named shipments gets their whole history first (SPEC-GAP-D13)", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.publish("A", "A", "B")
+      const late = "https://late.example/"
+      yield* TestWaybill.subscribe(engine.tenant, engine.customer, { endpointUrl: late, filters: { shipmentIds: ["A"] } })
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(late), ["A/1", "A/2", "A/3"])
+    })))
+
+  it.effect("of one customer never gets an event of another's shipment (SPEC-GAP-D14)", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const other = "https://other.example/"
+      yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer("other", ["B"]), { endpointUrl: other, filters: { shipmentIds: ["ours"] } })
+      yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer("other", ["B"]), { endpointUrl: other })
+      yield* TestWaybill.run
+      yield* engine.publish("ours")
+      yield* engine.publishEvent("theirs", { accounts: ["B"] })
+      yield* TestWaybill.pass(1000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["ours/1"])
+      assert.deepStrictEqual(yield* engine.delivered(other), ["theirs/1"])
+    })))
+})

@@ -1,0 +1,18 @@
+/** Values of a host as JSON has them. */
+
+/** No input of ours is deeper; what is, is refused by whoever reads it. */
+const deepest = 128
+
+/** Members that are `undefined` were not given, and a `Date` is its instant in UTC. What is plain already stays the same object. */
+export const plain = (value: unknown, depth = deepest): unknown => {
+  if (typeof value !== "object" || value === null || depth === 0) return value
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
+  if (Array.isArray(value)) {
+    const items = value.map((item) => plain(item, depth - 1))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  const members = Object.entries(value)
+  const kept = members.filter(([, member]) => member !== undefined).map(([name, member]) => [name, plain(member, depth - 1)] as const)
+  const same = kept.length === members.length && kept.every(([name, member]) => member === (value as Readonly<Record<string, unknown>>)[name])
+  return same ? value : Object.fromEntries(kept)
+}

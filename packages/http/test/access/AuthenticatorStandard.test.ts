@@ -1,0 +1,255 @@
+import { AccessStore } from "@waybill/core"
+import { Effect } from "effect"
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+
+const issuer = "https://login.example/"
+const audience = "waybill"
+
+type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>["privateKey"]
+
+/** An identity provider's key set behind a port, which may be told to fail. */
+const startKeys = async () => {
+  const pairs = await Promise.all(["k1", "k2"].map(async (kid) => ({ kid, ...(await generateKeyPair("ES256")) })))
+  const rsa = await generateKeyPair("RS256")
+  const keys = [
+    ...await Promise.all(pairs.map(async ({ kid, publicKey }) => ({ ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" }))),
+    { ...(await exportJWK(rsa.publicKey)), kid: "rsa", use: "sig" }
+  ]
+  const state = { asked: 0, failing: false }
+  const server: Server = createServer((_request, response) => {
+    state.asked += 1
+    response.writeHead(state.failing ? 500 : 200, { "content-type": "application/json" })
+    response.end(state.failing ? "down" : JSON.stringify({ keys }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/jwks`,
+    state,
+    key: pairs[0]!.privateKey,
+    rsa: rsa.privateKey,
+    close: () => new Promise((resolve) => server.close(resolve))
+  }
+}
+
+let keys: Awaited<ReturnType<typeof startKeys>>
+let service: TestService
+let acme: TestTenant
+
+beforeAll(async () => {
+  keys = await startKeys()
+  service = await startService({ standard: { jwt: { jwksUrl: keys.url, issuer, audience } } })
+  acme = await service.tenant("acme")
+})
+afterAll(async () => {
+  await service.stop()
+  await keys.close()
+})
+
+const now = () => Math.floor(Date.now() / 1000)
+
+interface TokenOptions {
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly key?: PrivateKey | Uint8Array
+  readonly header?: { readonly alg?: string; readonly kid?: string }
+}
+
+const token = ({ claims = {}, header = {}, key = keys.key }: TokenOptions = {}): Promise<string> =>
+  new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"], accounts: ["A1"], ...claims })
+    .setProtectedHeader({ alg: "ES256", kid: "k1", ...header })
+    .sign(key)
+
+const list = (bearer: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  service.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${bearer}`, ...headers } })
+
+const idsOf = (answer: Answer) => answer.json.data.map((event: { eventId: string }) => event.eventId)
+
+describe("keys", () => {
+  it("are taken from X-API-Key or as a bearer token", async () => {
+    expect((await service.send("GET", "/visibility/v1/events", { key: acme.carrier })).status).toBe(200)
+    expect((await list(acme.carrier)).status).toBe(200)
+    expect((await service.send("GET", "/visibility/v1/events", { headers: { authorization: `bEARER   ${acme.carrier} ` } })).status).toBe(200)
+    const tenants = (headers: Readonly<Record<string, string>>) => service.send("GET", "/operator/v1/tenants/acme/deliveries", { headers })
+    expect((await tenants({ "x-api-key": operatorKey })).status).toBe(200)
+    expect((await tenants({ authorization: `Bearer ${operatorKey}` })).status).toBe(200)
+  })
+
+  it.each([
+    ["empty", ""],
+    ["not ours", "abc"],
+    ["one character short", (key: string) => key.slice(0, -1)],
+    ["one character off", (key: string) => key.slice(0, -1) + (key.endsWith("A") ? "B" : "A")],
+    ["of another tenant", (key: string) => key.replace(/^wb\.[^.]+/, `wb.${Buffer.from("other").toString("base64url")}`)],
+    ["with an id that is none", (key: string) => key.replace(/\.[0-9a-f-]{36}\./, `.${"-".repeat(36)}.`)],
+    ["the operator's, a little longer", `${operatorKey}x`],
+    ["twice in one header", (key: string) => `${key}, ${key}`]
+  ])("that are %s answer 401", async (_what, change) => {
+    const answer = await service.send("GET", "/visibility/v1/events", { key: typeof change === "string" ? change : change(acme.carrier) })
+    expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer realm=\"waybill\", error=\"invalid_token\"")
+  })
+
+  it("that are wrong all answer the same", async () => {
+    const answers = await Promise.all(["abc", "wb.x.y.z", acme.carrier.slice(0, -1), "a.b.c"].map((key) =>
+      service.send("GET", "/visibility/v1/events", { key, headers: { "x-request-id": "same" } })))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  it("no credentials at all answer 401 and say which to send", async () => {
+    const answer = await service.send("GET", "/visibility/v1/events")
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer realm=\"waybill\""])
+    expect(answer.json.detail).toContain("X-API-Key")
+  })
+
+  it.each(["Basic YTpi", "Bearer", "Digest x", "Bearer a b"])("an Authorization header that is %s is a credential that does not hold", async (authorization) => {
+    const answer = await service.send("GET", "/visibility/v1/events", { key: acme.carrier, headers: { authorization } })
+    expect(answer.status).toBe(401)
+  })
+
+  it("two credentials must be the same caller's", async () => {
+    const shop = await acme.customer("shop", ["A1"])
+    const both = (key: string, bearer: string) => service.send("GET", "/visibility/v1/events", { key, headers: { authorization: `Bearer ${bearer}` } })
+    expect((await both(acme.carrier, acme.carrier)).status).toBe(200)
+    expect((await both(acme.carrier, shop)).status).toBe(401)
+    expect((await both(acme.carrier, "wb.x")).status).toBe(401)
+    expect((await both("wb.x", acme.carrier)).status).toBe(401)
+    expect((await both(shop, await token())).status).toBe(200)
+    expect((await both(shop, await token({ claims: { accounts: ["A1", "A2"] } }))).status).toBe(401)
+  })
+})
+
+describe("tokens", () => {
+  it("say who is calling, for which tenant, and whose freight they may see", async () => {
+    await acme.publish(reportedEvent("T1", { eventId: "a1", accounts: ["A1"] }), reportedEvent("T2", { eventId: "a2", accounts: ["A2"] }))
+    expect(idsOf(await list(await token()))).toEqual(["a1"])
+    expect(idsOf(await list(await token({ claims: { accounts: ["A2"] } })))).toEqual(["a2"])
+    expect(idsOf(await list(await token({ claims: { roles: ["carrier"], accounts: undefined } })))).toEqual(["a1", "a2"])
+    expect((await list(await token({ key: keys.rsa, header: { alg: "RS256", kid: "rsa" } }))).status).toBe(200)
+    })
+
+  it("without a key id are checked against every key that could fit", async () => {
+    const bare = await new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"] })
+      .setProtectedHeader({ alg: "ES256" }).sign(keys.key)
+    expect((await list(bare)).status).toBe(200)
+    const stranger = await generateKeyPair("ES256")
+    const foreign = await new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"] })
+      .setProtectedHeader({ alg: "ES256" }).sign(stranger.privateKey)
+    expect((await list(foreign)).status).toBe(401)
+  })
+
+  it("make operators too", async () => {
+    const operator = await token({ claims: { roles: ["operator"], tenant: undefined, accounts: undefined } })
+    expect((await service.send("GET", "/operator/v1/tenants/acme/deliveries", { headers: { authorization: `Bearer ${operator}` } })).status).toBe(200)
+    expect((await list(operator)).status).toBe(403)
+    expect((await list(await token({ claims: { roles: ["operator", "carrier"] } }))).status).toBe(403)
+  })
+
+  it("hold a minute longer, for clocks that differ", async () => {
+    expect((await list(await token({ claims: { exp: now() - 30 } }))).status).toBe(200)
+    expect((await list(await token({ claims: { exp: now() - 90 } }))).status).toBe(401)
+    expect((await list(await token({ claims: { nbf: now() + 30 } }))).status).toBe(200)
+    expect((await list(await token({ claims: { nbf: now() + 90 } }))).status).toBe(401)
+  })
+
+  it.each<readonly [string, TokenOptions]>([
+    ["another issuer", { claims: { iss: "https://evil.example/" } }],
+    ["no issuer", { claims: { iss: undefined } }],
+    ["another audience", { claims: { aud: "other" } }],
+    ["no audience", { claims: { aud: undefined } }],
+    ["no end", { claims: { exp: undefined } }],
+    ["no subject", { claims: { sub: undefined } }],
+    ["a subject that is no name", { claims: { sub: "\u0000" } }],
+    ["no tenant", { claims: { tenant: undefined } }],
+    ["a tenant that does not exist", { claims: { tenant: "nobody" } }],
+    ["a tenant that is no id", { claims: { tenant: "../acme" } }],
+    ["no roles", { claims: { roles: [] } }],
+    ["an unknown role", { claims: { roles: ["root"] } }],
+    ["accounts that are no list", { claims: { accounts: "A1" } }],
+    ["a key id nobody knows", { header: { kid: "k9" } }],
+    ["the other key's id", { header: { kid: "k2" } }]
+  ])("with %s answer 401", async (_what, options) => {
+    const answer = await list(await token(options))
+    expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
+  })
+
+  it("signed with a shared secret, or with nothing, answer 401", async () => {
+    const claims = { iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["carrier"] }
+    const symmetric = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "k1" }).sign(new TextEncoder().encode("x".repeat(32)))
+    expect((await list(symmetric)).status).toBe(401)
+    expect((await list(new UnsecuredJWT(claims).encode())).status).toBe(401)
+    const [head, , signature] = (await token()).split(".")
+    const forged = `${head}.${Buffer.from(JSON.stringify({ ...claims, tenant: "acme" })).toString("base64url")}.${signature}`
+    expect((await list(forged)).status).toBe(401)
+  })
+
+  it("that are junk make nobody ask the provider", async () => {
+    const before = keys.state.asked
+    for (const junk of ["a.b.c", "e30.e30.e30", (await token({ claims: { iss: "https://evil.example/" } })), `${"x".repeat(3000)}.y.z`]) {
+      expect((await list(junk)).status).toBe(401)
+    }
+    expect(keys.state.asked).toBe(before)
+  })
+
+  it("keep deliveries in step with the accounts that they last named", async () => {
+    const seen: Array<unknown> = []
+    const store = await service.run(AccessStore)
+    const original = store.putClientAccess
+    Object.assign(store, { putClientAccess: (tenantId: string, access: unknown) => Effect.andThen(Effect.sync(() => seen.push([tenantId, access])), original(tenantId, access as never)) })
+    const call = async (claims: Readonly<Record<string, unknown>>) => (await list(await token({ claims: { sub: "mover", ...claims } }))).status
+    for (const accounts of [["A1"], ["A1"], ["A2", "A1"], ["A1", "A2"], ["A3"]]) expect(await call({ accounts })).toBe(200)
+    Object.assign(store, { putClientAccess: original })
+    expect(seen).toEqual([
+      ["acme", { client: "mover", origin: "token", seesAll: false, accounts: ["A1"] }],
+      ["acme", { client: "mover", origin: "token", seesAll: false, accounts: ["A2", "A1"] }],
+      ["acme", { client: "mover", origin: "token", seesAll: false, accounts: ["A3"] }]
+    ])
+  })
+})
+
+describe("a provider that is not there", () => {
+  let lonely: TestService
+  let failing: Awaited<ReturnType<typeof startKeys>>
+
+  beforeEach(async () => {
+    failing = await startKeys()
+    failing.state.failing = true
+    lonely = await startService({ standard: { jwt: { jwksUrl: failing.url, issuer, audience } } })
+    return async () => {
+      await lonely.stop()
+      await failing.close()
+    }
+  })
+
+  const ask = async () => {
+    const bearer = await new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"] })
+      .setProtectedHeader({ alg: "ES256", kid: "k1" }).sign(failing.key)
+    return lonely.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${bearer}` } })
+  }
+
+  it("answers 503, because that says nothing about the token, and heals by itself", async () => {
+    await lonely.tenant("acme")
+    const answer = await ask()
+    expect([answer.status, problemCode(answer), answer.headers.get("retry-after")]).toEqual([503, "unavailable", "1"])
+    failing.state.failing = false
+    expect((await ask()).status).toBe(200)
+  })
+
+  it("keys go on working", async () => {
+    const tenant = await lonely.tenant("acme")
+    expect((await lonely.send("GET", "/visibility/v1/events", { key: tenant.carrier })).status).toBe(200)
+  })
+})
+
+describe("without a provider", () => {
+  it("tokens answer 401", async () => {
+    const plain = await startService()
+    await plain.tenant("acme")
+    const answer = await plain.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${await token()}` } })
+    expect(answer.status).toBe(401)
+    await plain.stop()
+  })
+})

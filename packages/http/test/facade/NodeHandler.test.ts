@@ -1,0 +1,170 @@
+import { makeStorage } from "@waybill/core"
+import { StorageMemory } from "@waybill/testkit"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
+import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2"
+import { type AddressInfo, connect } from "node:net"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { createWaybill, type NodeRequest, toNodeHandler, type Waybill } from "../../src/index.ts"
+import { reportedEvent } from "../TestService.ts"
+
+let waybill: Waybill
+const closing: Array<() => Promise<unknown>> = []
+
+beforeAll(async () => {
+  waybill = createWaybill({
+    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+    sealingKeys: [new Uint8Array(32)],
+    authenticate: async () => ({ tenantId: "acme", client: "tms", roles: ["carrier"] }),
+    log: () => {}
+  })
+  await waybill.tenants.put("acme", { name: "Acme" })
+  await waybill.secrets.put("acme", "main")
+})
+afterAll(() => waybill.stop())
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener)
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  closing.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const publish = (url: string) =>
+  fetch(`${url}/intake/v1/transit-events`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ events: [reportedEvent("S1")] })
+  })
+
+/** What express.json() does: reads all, parses, and passes on. */
+const parseBody = async (req: IncomingMessage, keep: boolean) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of req) chunks.push(chunk as Buffer)
+  const bytes = Buffer.concat(chunks)
+  Object.assign(req, { body: bytes.length === 0 ? {} : JSON.parse(bytes.toString()) }, keep ? { rawBody: bytes } : {})
+}
+
+describe("toNodeHandler", () => {
+  it("serves node:http", async () => {
+    const url = await serve(toNodeHandler(waybill))
+    expect(await (await publish(url)).json()).toMatchObject({ results: [{ result: "accepted" }] })
+    const listed = await fetch(`${url}/visibility/v1/events?pageSize=1`)
+    expect(listed.headers.get("link")).toContain(`<${url}/visibility/v1/events?`)
+    const head = await fetch(`${url}/visibility/v1/events`, { method: "HEAD" })
+    expect([head.status, await head.text()]).toEqual([200, ""])
+    expect((await fetch(`${url}/nowhere`)).headers.get("content-type")).toBe("application/problem+json")
+  })
+
+  it("serves HTTP/2", async () => {
+    const server = createHttp2Server(toNodeHandler(waybill) as never)
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const session = connectHttp2(url)
+    const get = async (path: string) => {
+      const stream = session.request({ ":path": path })
+      const [headers] = await once(stream, "response") as [Record<string, unknown>]
+      let text = ""
+      for await (const chunk of stream.setEncoding("utf8")) text += chunk
+      return { status: headers[":status"], link: headers["link"], text }
+    }
+    const listed = await get("/visibility/v1/events")
+    expect([listed.status, listed.link]).toEqual([200, expect.stringContaining(`<${url}/visibility/v1/events?`)])
+    expect((await get(`/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).status).toBe(414)
+    session.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it("keeps the prefix of a router that took it off, as Express does", async () => {
+    const handler = toNodeHandler(waybill)
+    const url = await serve((req, res) => {
+      const inner = Object.assign(req, { originalUrl: req.url!, baseUrl: "/api/freight" })
+      inner.url = req.url!.slice("/api/freight".length)
+      handler(inner, res)
+    })
+    const created = await fetch(`${url}/api/freight/visibility/v1/subscriptions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
+    })
+    expect(created.status).toBe(201)
+    expect(created.headers.get("location")).toMatch(new RegExp(`^${url}/api/freight/visibility/v1/subscriptions/`))
+  })
+
+  it("says loudly what to do when a parser has eaten the body", async () => {
+    const handler = toNodeHandler(waybill)
+    const warnings: Array<Error> = []
+    const onWarning = (warning: Error) => void warnings.push(warning)
+    process.on("warning", onWarning)
+    const url = await serve((req, res) => void parseBody(req, false).then(() => handler(req, res)))
+    const answer = await publish(url)
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ code: "body_already_read", detail: expect.stringContaining("rawBody") })
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off("warning", onWarning)
+    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining("before the parser")])
+    // what has no body lost none
+    expect((await fetch(`${url}/visibility/v1/events`)).status).toBe(200)
+  })
+
+  it("hands the same error to `next` where there is one", async () => {
+    const handler = toNodeHandler(waybill)
+    const url = await serve((req, res) =>
+      void parseBody(req, false).then(() => handler(req, res, (error) => res.writeHead(500).end(String(error)))))
+    expect(await (await publish(url)).text()).toMatch(/^Error: Something read this request's body before Waybill could/)
+  })
+
+  it("takes the bytes that a parser kept", async () => {
+    const handler = toNodeHandler(waybill)
+    const url = await serve((req, res) => void parseBody(req, true).then(() => handler(req as NodeRequest, res)))
+    expect(await (await publish(url)).json()).toMatchObject({ results: [{ result: "accepted" }] })
+  })
+
+  it("answers what cannot become a `Request`, and refuses large bodies without reading them", async () => {
+    const url = await serve(toNodeHandler(waybill))
+    const port = Number(new URL(url).port)
+    const raw = (text: string) =>
+      new Promise<string>((resolve) => {
+        let answer = ""
+        const socket = connect(port, "127.0.0.1")
+        socket.setEncoding("utf8").on("data", (chunk: string) => void (answer += chunk)).on("close", () => resolve(answer)).on("error", () => {})
+        socket.write(text)
+      })
+    expect(await raw("TRACE / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 405 /)
+    expect(await raw("OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 404 /)
+    expect(await raw("GET /healthz HTTP/1.1\r\nhost: a b\r\nconnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 (200|400) /)
+    expect(await raw("POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 999999999\r\n\r\n{"))
+      .toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  it("tells the service when the caller hangs up", async () => {
+    let signal: AbortSignal | undefined
+    const hanging = toNodeHandler({
+      handler: (request) => {
+        signal = request.signal
+        return new Promise(() => {})
+      }
+    })
+    const url = await serve(hanging)
+    const socket = connect(Number(new URL(url).port), "127.0.0.1")
+    socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+    while (signal === undefined) await new Promise((resolve) => setImmediate(resolve))
+    socket.destroy()
+    if (!signal.aborted) await once(signal, "abort")
+    expect(signal.aborted).toBe(true)
+  })
+
+  it("gives a handler's own failure to `next`", async () => {
+    const failing = toNodeHandler({ handler: () => Promise.reject(new Error("broken")) })
+    const url = await serve((req: IncomingMessage, res: ServerResponse) => failing(req, res, (error) => res.writeHead(500).end(String(error))))
+    expect(await (await fetch(url)).text()).toBe("Error: broken")
+  })
+})

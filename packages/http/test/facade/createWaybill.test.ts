@@ -1,0 +1,284 @@
+import { makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
+import { StorageMemory } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, describe, expect, it } from "vitest"
+import { createWaybill, type HostPrincipal, type LogEntry, type Waybill, WaybillError, type WaybillOptions } from "../../src/index.ts"
+import { reportedEvent } from "../TestService.ts"
+
+const sealingKey = new Uint8Array(32).fill(7)
+const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
+const customer: HostPrincipal = { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] }
+
+/** Memory, with transactions of a host that can be rolled back: a promise that decides. */
+const memory = (): WaybillStorage =>
+  makeStorage({
+    layer: StorageMemory.layer,
+    joined: (tx) => (effect) => {
+      if (!(tx instanceof HostTransaction)) return Effect.die(new TypeError("This is no transaction of the host."))
+      tx.joined += 1
+      return effect
+    }
+  })
+
+class HostTransaction {
+  joined = 0
+}
+
+const open: Array<{ readonly stop: () => Promise<unknown> }> = []
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.stop()
+})
+
+const start = (options: Partial<WaybillOptions> = {}): Waybill => {
+  const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options })
+  open.push(waybill)
+  return waybill
+}
+
+interface Received {
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+}
+
+const startReceiver = async () => {
+  const received: Array<Received> = []
+  const waiting: Array<() => void> = []
+  const server: Server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (chunk: string) => void (body += chunk)).on("end", () => {
+      received.push({ headers: request.headers, body })
+      response.end()
+      for (const done of waiting.splice(0)) done()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  open.push({ stop: () => new Promise((resolve) => server.close(resolve)) })
+  const until = async (count: number) => {
+    while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
+    return received
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received, until }
+}
+
+const rejection = async (call: Promise<unknown>): Promise<WaybillError> => {
+  const error = await call.then(() => undefined, (reason: unknown) => reason)
+  expect(error).toBeInstanceOf(WaybillError)
+  return error as WaybillError
+}
+
+describe("createWaybill", () => {
+  it("publishes, lists and delivers, all with promises", async () => {
+    const receiver = await startReceiver()
+    const waybill = start({ egressAllow: ["127.0.0.0/8"] })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const { secret } = await waybill.secrets.put("acme", "main")
+    expect(secret).toMatch(/^whsec_/)
+    const subscription = await waybill.subscriptions.create(customer, { endpointUrl: receiver.url, hmacSecretId: "main" })
+    await waybill.start()
+    const published = await waybill.events.publish(carrier, [
+      reportedEvent("S1", { eventId: "e1", accounts: ["A1"] }),
+      reportedEvent("S2", { eventId: "e2", accounts: ["A2"] })
+    ])
+    expect(published.map(({ result }) => result)).toEqual(["accepted", "accepted"])
+    const [request] = await receiver.until(1)
+    expect(JSON.parse(request!.body).events.map((event: { eventId: string }) => event.eventId)).toEqual(["e1"])
+
+    const page = await waybill.events.list(customer, { occurredFrom: new Date("2020-01-01"), pageSize: 5 })
+    expect(page).toMatchObject({ page: 1, pageSize: 5, totalCount: 1, totalPages: 1, hasMore: false })
+    expect(page.data[0]).toMatchObject({ eventId: "e1", sequence: 1, type: "IN_TRANSIT" })
+
+    expect((await waybill.subscriptions.list(customer)).data).toEqual([subscription])
+    const paused = await waybill.subscriptions.patch(customer, subscription.id, { status: "paused" })
+    expect(paused.status).toBe("paused")
+    expect(await waybill.subscriptions.get(customer, subscription.id)).toEqual(paused)
+    await waybill.subscriptions.remove(customer, subscription.id)
+    expect((await rejection(waybill.subscriptions.get(customer, subscription.id))).code).toBe("subscription_not_found")
+  })
+
+  it("delivers what is due when it is asked to, for hosts that run no worker", async () => {
+    const receiver = await startReceiver()
+    const waybill = start({ egressAllow: ["127.0.0.1"] })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.secrets.put("acme", "main", { bodySignature: true })
+    const { id } = await waybill.subscriptions.create(carrier, { endpointUrl: receiver.url, hmacSecretId: "main" })
+    await waybill.events.publish(carrier, [reportedEvent("S1")])
+    expect(await waybill.runOnce()).toBe(1)
+    expect(await waybill.runOnce()).toBe(0)
+    expect(receiver.received[0]!.headers["x-signature"]).toEqual(expect.any(String))
+    const { data: [delivery] } = await waybill.deliveries.list("acme", { state: "delivered", since: new Date(0) })
+    expect((await waybill.deliveries.get("acme", delivery!.deliveryId)).body).toBe(receiver.received[0]!.body)
+    await waybill.deliveries.retry("acme", delivery!.deliveryId)
+    expect(await waybill.runOnce()).toBe(1)
+    expect(await waybill.deliveries.replay("acme", id, { from: new Date(0) })).toBe(1)
+    expect(await waybill.deliveries.recover("acme", id, new Date(0))).toBe(0)
+    await waybill.wake("acme")
+  })
+
+  it("rejects with what was wrong, where, and which status it would have been", async () => {
+    const waybill = start()
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const bad = await rejection(waybill.events.publish(carrier, [{ ...reportedEvent("S1"), type: "LOST" as never }]))
+    expect(bad).toMatchObject({ name: "WaybillError", code: "invalid_input", status: 400, problem: { status: 400, title: "Bad request" } })
+    expect(bad.faults).toEqual([{ pointer: "/events/0/type", detail: expect.stringContaining("PICKED_UP"), code: "invalid" }])
+    expect(await rejection(waybill.events.publish(customer, [reportedEvent("S1")]))).toMatchObject({ code: "not_permitted", status: 403 })
+    expect(await rejection(waybill.secrets.put("nobody", "main"))).toMatchObject({ code: "tenant_not_found", status: 404 })
+    expect(await rejection(waybill.apiKeys.revoke("acme", "none"))).toMatchObject({ code: "api_key_not_found", status: 404 })
+    expect(await rejection(waybill.deliveries.get("acme", "none"))).toMatchObject({ code: "delivery_not_found", status: 404 })
+    const nobody = await rejection(waybill.events.list({ tenantId: "../x", client: "", roles: ["carrier"] }))
+    expect(nobody).toMatchObject({ code: "internal_error", status: 500 })
+    expect(nobody.message).toContain("This principal cannot be used.")
+  })
+
+  it("reads values as JSON has them: what is undefined was not given, and a Date is an instant", async () => {
+    const waybill = start()
+    await waybill.tenants.put("acme", { name: "Acme", hosts: undefined as never })
+    await waybill.secrets.put("acme", "main", { accounts: undefined as never })
+    const occurredAt = new Date("2026-11-20T08:15:00.250Z")
+    const [published] = await waybill.events.publish(carrier, [
+      { ...reportedEvent("S1"), occurredAt: occurredAt as never, eventId: undefined as never, notes: undefined as never, attributes: { seen: occurredAt, none: undefined } }
+    ])
+    expect(published).toMatchObject({ result: "accepted" })
+    const { data: [event] } = await waybill.events.list(carrier, { shipmentId: undefined as never, occurredFrom: occurredAt })
+    expect(event).toMatchObject({ occurredAt: "2026-11-20T08:15:00.250Z", attributes: { seen: "2026-11-20T08:15:00.250Z" } })
+    expect(Object.keys(event!)).not.toContain("notes")
+    const created = await waybill.subscriptions.create(carrier, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main", filters: undefined as never })
+    expect((await waybill.subscriptions.list(carrier, { status: undefined as never })).data).toEqual([created])
+    const circle: Record<string, unknown> = {}
+    circle["self"] = circle
+    expect(await rejection(waybill.events.publish(carrier, [{ ...reportedEvent("S1"), attributes: circle }]))).toMatchObject({ code: "invalid_input" })
+  })
+
+  it("takes part in the host's transaction with `within`, and only with one it can join", async () => {
+    const waybill = start()
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.secrets.put("acme", "main")
+    const tx = new HostTransaction()
+    const within = waybill.within(tx)
+    await within.events.publish(carrier, [reportedEvent("S1")])
+    await within.subscriptions.create(carrier, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
+    expect(tx.joined).toBe(2)
+    const foreign = await rejection(waybill.within({}).events.publish(carrier, [reportedEvent("S2")]))
+    expect([foreign.status, foreign.message]).toEqual([500, "This is no transaction of the host."])
+  })
+
+  it("answers HTTP, with its own keys", async () => {
+    const waybill = start({ apiKeys: true, operatorKey: "operator-key-for-tests" })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const { id, key } = await waybill.apiKeys.create("acme", { name: "tms", roles: ["carrier"] })
+    const get = (path: string, headers: Record<string, string> = {}) => waybill.handler(new Request(`https://freight.example${path}`, { headers }))
+    expect((await get("/visibility/v1/events", { "x-api-key": key })).status).toBe(200)
+    expect((await get("/visibility/v1/events")).status).toBe(401)
+    expect((await get("/operator/v1/tenants/acme/deliveries", { "x-api-key": "operator-key-for-tests" })).status).toBe(200)
+    expect((await get("/readyz")).status).toBe(200)
+    await waybill.apiKeys.revoke("acme", id)
+    expect((await get("/visibility/v1/events", { "x-api-key": key })).status).toBe(401)
+  })
+
+  it("answers HTTP below a path that a router in front of it matched", async () => {
+    const waybill = start({ authenticate: async () => carrier })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.secrets.put("acme", "main")
+    const request = () =>
+      new Request("https://freight.example/api/freight/visibility/v1/subscriptions", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
+      })
+    expect((await waybill.handler(request())).status).toBe(404)
+    const created = await waybill.handler(request(), { mountPath: "/api/freight/" })
+    expect(created.status).toBe(201)
+    expect(created.headers.get("location")).toMatch(/^https:\/\/freight\.example\/api\/freight\/visibility\/v1\/subscriptions\/[0-9a-f-]{36}$/)
+  })
+
+  it("uses the host's log-in", async () => {
+    const waybill = start({ authenticate: async (request) => request.headers.get("authorization") === "Bearer good" ? customer : undefined })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const get = (authorization: string) => waybill.handler(new Request("http://x/visibility/v1/events", { headers: { authorization } }))
+    expect([(await get("Bearer good")).status, (await get("Bearer bad")).status]).toEqual([200, 401])
+  })
+
+  it("hands its log to the host, without a secret in it", async () => {
+    const log: Array<LogEntry> = []
+    const waybill = start({ apiKeys: true, log: (entry) => void log.push(entry) })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const { key } = await waybill.apiKeys.create("acme", { name: "tms", roles: ["carrier"] })
+    await waybill.handler(new Request("http://x/visibility/v1/events?page=2", { headers: { "x-api-key": key, "x-request-id": "mine" } }))
+    expect(log).toContainEqual({
+      level: "info",
+      at: expect.stringMatching(/^\d{4}-/),
+      message: "GET /visibility/v1/events 200",
+      fields: expect.objectContaining({ correlationId: "mine", tenant: "acme", client: "tms", status: 200 }),
+      cause: undefined
+    })
+    expect(JSON.stringify(log)).not.toContain(key)
+  })
+
+  it("opens nothing before the first call, and asks a storage that was not there again", async () => {
+    let attempts = 0
+    let there = false
+    const flaky = makeStorage({
+      layer: Layer.unwrap(Effect.suspend(() => {
+        attempts += 1
+        return there ? Effect.succeed(StorageMemory.layer) : Effect.fail(new StorageError({ operation: "connect", cause: new Error("ECONNREFUSED") }))
+      })),
+      joined: () => (effect) => effect
+    })
+    const waybill = start({ storage: flaky })
+    expect(attempts).toBe(0)
+    const failed = await rejection(waybill.tenants.put("acme", { name: "Acme" }))
+    expect([failed.code, failed.status, String(failed.cause)]).toEqual(["unavailable", 503, "Error: ECONNREFUSED"])
+    const answer = await waybill.handler(new Request("http://x/visibility/v1/events"))
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "application/problem+json"])
+    there = true
+    expect(await waybill.tenants.put("acme", { name: "Acme" })).toMatchObject({ tenantId: "acme" })
+  })
+
+  it("releases everything when it stops, lets what is running finish, and takes nothing more", async () => {
+    let released = 0
+    const storage = makeStorage({
+      layer: Layer.provideMerge(
+        Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => void (released += 1)))),
+        StorageMemory.layer
+      ),
+      joined: () => (effect) => effect
+    })
+    const waybill = start({ storage })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.start()
+    const running = waybill.events.publish(carrier, [reportedEvent("S1")])
+    const stopped = waybill.stop()
+    expect((await running)[0]).toMatchObject({ result: "accepted" })
+    await stopped
+    await waybill.stop()
+    expect(released).toBe(1)
+    expect(await rejection(waybill.events.publish(carrier, [reportedEvent("S1")]))).toMatchObject({ code: "stopping", status: 503 })
+    const answer = await waybill.handler(new Request("http://x/healthz"))
+    expect([answer.status, answer.headers.get("connection")]).toEqual([503, "close"])
+    await start().stop()
+  })
+
+  it.each<readonly [string, Partial<WaybillOptions>, RegExp]>([
+    ["a storage that is none", { storage: {} as WaybillStorage }, /storage package/],
+    ["a short sealing key", { sealingKeys: [new Uint8Array(16)] }, /32 bytes/],
+    ["no sealing key", { sealingKeys: [] as never }, /32 bytes/],
+    ["a sealing key that is not base64", { sealingKeys: ["secret"] }, /32 bytes/],
+    ["a short operator key", { operatorKey: "short" }, /16 characters/],
+    ["two ways to log in", { authenticate: async () => carrier, apiKeys: true }, /authenticate alone/],
+    ["egress that is no network", { egressAllow: ["10.0.0.0/99"] }, /egressAllow/],
+    ["a base path that is none", { basePaths: { intake: "/a b" } }, /base path/],
+    ["a public address that is none", { publicBaseUrl: "freight.example.com" }, /publicBaseUrl/],
+    ["a key set without an address", { jwt: { jwksUrl: "keys", issuer: "x", audience: "y" } }, /jwksUrl/],
+    ["a lease shorter than an attempt", { delivery: { leaseMillis: 10, attemptTimeoutMillis: 20 } }, /leaseMillis/]
+  ])("throws at once for %s", (_what, options, message) => {
+    expect(() => createWaybill({ storage: memory(), sealingKeys: [sealingKey], ...options })).toThrow(message)
+  })
+
+  it("takes sealing keys as base64", async () => {
+    const waybill = start({ sealingKeys: [Buffer.from(sealingKey).toString("base64")] })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    expect((await waybill.secrets.put("acme", "main")).hmacSecretId).toBe("main")
+  })
+})
+

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+
+let service: TestService
+let acme: TestTenant
+
+beforeAll(async () => {
+  service = await startService()
+  acme = await service.tenant("acme")
+})
+afterAll(() => service.stop())
+
+const report = (body: unknown, query = "") => service.send("POST", `/intake/v1/transit-events${query}`, { key: acme.carrier, body })
+
+it("answers item by item, in their order, with what the service assigned", async () => {
+  const given = reportedEvent("I1", { eventId: "i1-a" })
+  await report({ events: [given] })
+  const answer = await report({ events: [reportedEvent("I1"), given, reportedEvent("I2", { eventId: "i2-a", sequence: 7 })] })
+  expect(answer.status).toBe(200)
+  expect(answer.json.results).toEqual([
+    { index: 0, result: "accepted", eventId: expect.stringMatching(/^[0-9a-f-]{36}$/), shipmentId: "I1", sequence: 2 },
+    { index: 1, result: "duplicate", eventId: "i1-a", shipmentId: "I1", sequence: 1 },
+    { index: 2, result: "accepted", eventId: "i2-a", shipmentId: "I2", sequence: 7 }
+  ])
+})
+
+it("takes one event, bare or wrapped, and a bare list", async () => {
+  for (const body of [reportedEvent("I3"), { events: reportedEvent("I3") }, [reportedEvent("I3")]]) {
+    expect((await report(body)).json.results).toMatchObject([{ index: 0, result: "accepted", shipmentId: "I3" }])
+  }
+})
+
+it("refuses the whole call for one bad event, and says which and where", async () => {
+  const answer = await report({ events: [reportedEvent("I4", { eventId: "i4" }), { ...reportedEvent("I4"), type: "LOST", occurredAt: "soon" }] })
+  expect(answer.status).toBe(400)
+  expect(problemCode(answer)).toBe("invalid_input")
+  expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toEqual(["/events/1/type", "/events/1/occurredAt"])
+  expect((await service.send("GET", "/visibility/v1/events?shipmentId=I4", { key: acme.carrier })).json.data).toEqual([])
+})
+
+it("accepts the good ones with ?partial=true and tells what is wrong with the others", async () => {
+  await report({ events: [reportedEvent("I5", { eventId: "i5" })] })
+  const answer = await report(
+    { events: [{ type: "DELAY" }, reportedEvent("I5"), reportedEvent("I5", { eventId: "i5", type: "DELIVERED" }), 5] },
+    "?partial=true"
+  )
+  expect(answer.status).toBe(200)
+  expect(answer.json.results.map(({ index, result }: { index: number; result: string }) => [index, result])).toEqual([
+    [0, "error"], [1, "accepted"], [2, "error"], [3, "error"]
+  ])
+  expect(answer.json.results[0].errors[0]).toEqual({ pointer: "/events/0/occurredAt", detail: "This field is required.", code: "required" })
+  expect(answer.json.results[2].errors[0].code).toBe("conflict")
+})
+
+it.each(["yes", "1", "", "TRUE"])("refuses ?partial=%s", async (partial) => {
+  const answer = await report({ events: [reportedEvent("I6")] }, `?partial=${partial}`)
+  expect([answer.status, answer.json.errors]).toEqual([400, [{ detail: "partial is true or false.", parameter: "partial", code: "invalid" }]])
+})
+
+it.each([[{ events: [] }], [{}], ["text"], [null], [{ events: Array.from({ length: 1001 }, () => ({})) }]])("refuses %j", async (body) => {
+  const answer = await report(body === null ? "null" : body)
+  expect([answer.status, problemCode(answer)]).toEqual([400, typeof body === "string" ? "invalid_json" : "invalid_input"])
+})
+
+it("takes a thousand large events in one call, and no more than 16 MiB", async () => {
+  const note = "n".repeat(9_000)
+  const many = Array.from({ length: 1000 }, (_, n) => reportedEvent(`L${n % 10}`, { more: { notes: note } }))
+  const taken = await report({ events: many })
+  expect([taken.status, taken.json.results.length]).toEqual([200, 1000])
+  const tooMany = await report({ events: many.map((event) => ({ ...event, attributes: { more: note } })) })
+  expect([tooMany.status, problemCode(tooMany)]).toEqual([413, "body_too_large"])
+})
+
+it("is for carriers only", async () => {
+  const customer = await acme.customer("shop", ["A1"])
+  const answer = await service.send("POST", "/intake/v1/transit-events", { key: customer, body: { events: [reportedEvent("I7")] } })
+  expect([answer.status, problemCode(answer)]).toEqual([403, "not_permitted"])
+})

@@ -1,0 +1,223 @@
+import { Receiver, ScriptedReceivers } from "@waybill/testkit"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService } from "../TestService.ts"
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const operate = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  service.send(method, `/operator/v1/tenants/${path}`, { key: operatorKey, ...(body === undefined ? {} : { body }) })
+
+const script = (url: string, behaviour: Parameters<ScriptedReceivers["Service"]["script"]>[1]) =>
+  service.run(Effect.flatMap(ScriptedReceivers, (receivers) => receivers.script(url, behaviour)))
+
+const received = (url: string) => service.run(Effect.flatMap(ScriptedReceivers, (receivers) => receivers.requests(url)))
+
+describe("who may operate", () => {
+  const calls = [
+    ["PUT", "acme"],
+    ["POST", "acme/api-keys"],
+    ["DELETE", "acme/api-keys/1"],
+    ["PUT", "acme/secrets/main"],
+    ["GET", "acme/deliveries"],
+    ["GET", "acme/deliveries/1"],
+    ["POST", "acme/deliveries/1/retry"],
+    ["GET", "acme/subscriptions/1"],
+    ["POST", "acme/subscriptions/1/recover"],
+    ["POST", "acme/subscriptions/1/replay"]
+  ] as const
+
+  it("nobody without credentials, and nobody but operators, at any call", async () => {
+    const tenant = await service.tenant("acme")
+    for (const [method, path] of calls) {
+      const bare = await service.send(method, `/operator/v1/tenants/${path}`)
+      expect([method, path, bare.status, problemCode(bare)]).toEqual([method, path, 401, "unauthenticated"])
+      const carrier = await service.send(method, `/operator/v1/tenants/${path}`, { key: tenant.carrier })
+      expect([method, path, carrier.status, problemCode(carrier)]).toEqual([method, path, 403, "not_permitted"])
+    }
+  })
+
+  it("and operators see no tenant's freight", async () => {
+    for (const path of ["/visibility/v1/events", "/visibility/v1/subscriptions"]) {
+      expect((await service.send("GET", path, { key: operatorKey })).status).toBe(403)
+    }
+    const reported = await service.send("POST", "/intake/v1/transit-events", { key: operatorKey, body: { events: [reportedEvent("S1")] } })
+    expect(reported.status).toBe(403)
+  })
+
+  it("every call to a tenant that does not exist answers 404, whatever its name", async () => {
+    for (const tenantId of ["nobody", "%00", "%F0%9F%98%80", "a.b", "x".repeat(100)]) {
+      for (const [method, path] of calls.slice(1)) {
+        const body = path.endsWith("recover") ? { since: "2026-11-20T00:00:00Z" } : path.endsWith("replay") ? { from: "2026-11-20T00:00:00Z" } : {}
+        const answer = await operate(method, path.replace("acme", tenantId), method === "GET" || method === "DELETE" ? undefined : body)
+        expect([answer.status, problemCode(answer)]).toEqual([404, "tenant_not_found"])
+      }
+    }
+  })
+})
+
+describe("tenants, keys and secrets", () => {
+  it("a tenant is created and changed by the same call", async () => {
+    expect((await operate("PUT", "t1", { name: "First", hosts: ["Track.Example"] })).json).toEqual({ tenantId: "t1", name: "First", hosts: ["track.example"] })
+    expect((await operate("PUT", "t1", { name: "Second" })).json).toEqual({ tenantId: "t1", name: "Second", hosts: [] })
+  })
+
+  it("a tenant id is plain, and what is wrong with it is named as a parameter", async () => {
+    const answer = await operate("PUT", "no.dots", { name: "x" })
+    expect([answer.status, answer.json.errors[0].parameter]).toEqual([400, "tenantId"])
+    const body = await operate("PUT", "t1", { title: "x" })
+    expect(body.json.errors.map((error: { pointer: string }) => error.pointer).sort()).toEqual(["/name", "/title"])
+  })
+
+  it("a key works as soon as it is shown, and not one call after it is revoked", async () => {
+    await operate("PUT", "t2", { name: "T2" })
+    const created = await operate("POST", "t2/api-keys", { name: "shop", roles: ["customer"], accounts: ["A1"] })
+    expect(created.status).toBe(201)
+    expect(Object.keys(created.json).sort()).toEqual(["id", "key"])
+    const list = () => service.send("GET", "/visibility/v1/subscriptions", { key: created.json.key })
+    expect((await list()).status).toBe(200)
+    const revoked = await operate("DELETE", `t2/api-keys/${created.json.id}`)
+    expect([revoked.status, revoked.text]).toEqual([204, ""])
+    expect((await list()).status).toBe(401)
+    const again = await operate("DELETE", `t2/api-keys/${created.json.id}`)
+    expect([again.status, problemCode(again)]).toEqual([404, "api_key_not_found"])
+  })
+
+  it("a key of another tenant cannot be revoked", async () => {
+    const mine = await service.tenant("t3")
+    await operate("PUT", "t4", { name: "T4" })
+    expect((await operate("DELETE", `t4/api-keys/${mine.carrierKeyId}`)).status).toBe(404)
+    expect((await service.send("GET", "/visibility/v1/events", { key: mine.carrier })).status).toBe(200)
+  })
+
+  it("a secret is generated, given or rotated", async () => {
+    await operate("PUT", "t5", { name: "T5" })
+    const first = await operate("PUT", "t5/secrets/hooks", {})
+    expect(first.status).toBe(200)
+    expect(first.json).toEqual({ hmacSecretId: "hooks", secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/) })
+    const second = await service.send("PUT", "/operator/v1/tenants/t5/secrets/hooks", { key: operatorKey })
+    expect(second.json.secret).not.toBe(first.json.secret)
+    const given = await operate("PUT", "t5/secrets/hooks", { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", overlapSeconds: 0 })
+    expect(given.json.secret).toBe("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    const weak = await operate("PUT", "t5/secrets/hooks", { secret: "whsec_short" })
+    expect([weak.status, weak.json.errors[0].pointer]).toEqual([400, "/secret"])
+    const odd = await operate("PUT", "t5/secrets/%00", {})
+    expect([odd.status, odd.json.errors[0].parameter]).toEqual([400, "hmacSecretId"])
+  })
+})
+
+describe("deliveries", () => {
+  const since = "2020-01-01T00:00:00Z"
+
+  it("are listed with their attempts and shown with their exact body", async () => {
+    const tenant = await service.tenant("d1")
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: "https://d1.example/hook" })
+    await tenant.publish(reportedEvent("S1", { eventId: "e1" }))
+    await service.deliver()
+    const listed = await operate("GET", `d1/deliveries?state=delivered&subscriptionId=${subscription.id}&since=${since}`)
+    expect(listed.status).toBe(200)
+    expect(listed.json.nextCursor).toBe(null)
+    const [delivery] = listed.json.data
+    expect(delivery).toMatchObject({ subscriptionId: subscription.id, state: "delivered", events: 1, nextAttemptAt: null })
+    expect(delivery.attempts).toMatchObject([{ attempt: 1, outcome: "accepted", status: 200 }])
+    const shown = await operate("GET", `d1/deliveries/${delivery.deliveryId}`)
+    const [request] = await received("https://d1.example/hook")
+    expect(shown.json.body).toBe(new TextDecoder().decode(request!.body))
+    expect(shown.json.endpointUrl).toBe("https://d1.example/hook")
+    expect((await operate("GET", `acme/deliveries/${delivery.deliveryId}`)).status).toBe(404)
+  })
+
+  it("are listed cursor by cursor", async () => {
+    const tenant = await service.tenant("d2")
+    await tenant.subscribe(tenant.carrier, { delivery: { batchMaxSize: 1 } })
+    await tenant.publish(...["a", "b", "c"].map((id) => reportedEvent(`S-${id}`, { eventId: id })))
+    await service.deliver()
+    const first = await operate("GET", "d2/deliveries?limit=2")
+    expect(first.json.data.length).toBe(2)
+    const second = await operate("GET", `d2/deliveries?limit=2&cursor=${first.json.nextCursor}`)
+    expect(second.json.data.length).toBe(1)
+    expect(second.json.nextCursor).toBe(null)
+  })
+
+  it.each([["state=lost", "state"], ["since=yesterday", "since"], ["cursor=x", "cursor"], ["limit=0", "limit"], ["limit=501", "limit"]])(
+    "refuse ?%s",
+    async (query, parameter) => {
+      const answer = await operate("GET", `acme/deliveries?${query}`)
+      expect([answer.status, answer.json.errors[0].parameter]).toEqual([400, parameter])
+    }
+  )
+
+  it("that are dead go out again, one by one or since a time, under the same id", async () => {
+    const tenant = await service.tenant("d3")
+    const url = "https://d3.example/hook"
+    await script(url, Receiver.fail(500))
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url, delivery: { maxAttempts: 1 } })
+    await tenant.publish(reportedEvent("S1", { eventId: "e1" }))
+    await service.deliver()
+    const [dead] = (await operate("GET", "d3/deliveries?state=dead")).json.data
+    expect(dead.attempts).toMatchObject([{ attempt: 1, outcome: "http_5xx", status: 500 }])
+    await script(url, Receiver.accept())
+    const recovered = await operate("POST", `d3/subscriptions/${subscription.id}/recover`, { since })
+    expect([recovered.status, recovered.json]).toEqual([202, { recovered: 1 }])
+    await service.deliver()
+    const retried = await operate("POST", `d3/deliveries/${dead.deliveryId}/retry`)
+    expect(retried.status).toBe(202)
+    await service.deliver()
+    const sent = await received(url)
+    expect(sent.map(({ headers }) => headers["webhook-id"])).toEqual([dead.deliveryId, dead.deliveryId, dead.deliveryId])
+    expect(new Set(sent.map(({ body }) => new TextDecoder().decode(body))).size).toBe(1)
+  })
+
+  it("that were cancelled cannot be sent again, and unknown ones neither", async () => {
+    const tenant = await service.tenant("d4")
+    const url = "https://d4.example/hook"
+    await script(url, Receiver.fail(500))
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
+    await tenant.publish(reportedEvent("S1"))
+    await service.deliver()
+    await service.send("DELETE", `/visibility/v1/subscriptions/${subscription.id}`, { key: tenant.carrier })
+    const [cancelled] = (await operate("GET", "d4/deliveries")).json.data
+    const answer = await operate("POST", `d4/deliveries/${cancelled.deliveryId}/retry`)
+    expect([answer.status, problemCode(answer)]).toEqual([409, "delivery_not_retryable"])
+    const unknown = await operate("POST", "d4/deliveries/0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77/retry")
+    expect([unknown.status, problemCode(unknown)]).toEqual([404, "delivery_not_found"])
+  })
+
+  it("of the past go out once more as new ones", async () => {
+    const tenant = await service.tenant("d5")
+    const url = "https://d5.example/hook"
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
+    await tenant.publish(reportedEvent("S1", { eventId: "e1" }), reportedEvent("S2", { eventId: "e2" }))
+    await service.deliver()
+    const replayed = await operate("POST", `d5/subscriptions/${subscription.id}/replay`, { from: since, shipmentIds: ["S2"] })
+    expect([replayed.status, replayed.json]).toEqual([202, { queued: 1 }])
+    await service.deliver()
+    const sent = await received(url)
+    expect(new Set(sent.map(({ headers }) => headers["webhook-id"])).size).toBe(2)
+    const wrong = await operate("POST", `d5/subscriptions/${subscription.id}/replay`, { from: "then" })
+    expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([400, "/from"])
+    for (const [call, body] of [["recover", { since }], ["replay", { from: since }]] as const) {
+      const unknown = await operate("POST", `d5/subscriptions/0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77/${call}`, body)
+      expect([unknown.status, problemCode(unknown)]).toEqual([404, "subscription_not_found"])
+    }
+  })
+
+  it("stop for a receiver that is gone, and the reason is told", async () => {
+    const tenant = await service.tenant("d6")
+    const url = "https://d6.example/hook"
+    await script(url, Receiver.gone)
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
+    const status = () => operate("GET", `d6/subscriptions/${subscription.id}`)
+    expect((await status()).json).toEqual({ subscriptionId: subscription.id, state: "active", reason: null, since: expect.stringMatching(/Z$/) })
+    await tenant.publish(reportedEvent("S1"))
+    await service.deliver()
+    expect((await status()).json).toMatchObject({ state: "paused", reason: "The receiver answered 410 Gone." })
+    const shown = await service.send("GET", `/visibility/v1/subscriptions/${subscription.id}`, { key: tenant.carrier })
+    expect(shown.json.status).toBe("paused")
+  })
+})

@@ -1,0 +1,105 @@
+import { once } from "node:events"
+import { Agent, get, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { expect, it } from "vitest"
+import { createHoldingServer } from "../../src/index.ts"
+
+const listen = async (server: Server) => {
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return (server.address() as AddressInfo).port
+}
+
+interface Got {
+  readonly status: number
+  readonly headers: IncomingMessage["headers"]
+  readonly text: string
+}
+
+const ask = (port: number, agent: Agent | false = false): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    get({ port, host: "127.0.0.1", agent, path: "/" }, (response) => {
+      let text = ""
+      response.setEncoding("utf8").on("data", (chunk: string) => void (text += chunk)).on("end", () =>
+        resolve({ status: response.statusCode!, headers: response.headers, text }))
+    }).on("error", reject)
+  })
+
+/** Resolves when so many connections are open and have been read from. */
+const arrived = async (server: Server, count: number) => {
+  for (let open = 0; open < count;) {
+    await new Promise((resolve) => setImmediate(resolve))
+    open = await new Promise<number>((resolve) => server.getConnections((_error, connections) => resolve(connections)))
+  }
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+it("holds what comes before it is ready, and answers it then", async () => {
+  const server = createHoldingServer()
+  const port = await listen(server)
+  const early = [ask(port), ask(port), ask(port)]
+  await arrived(server, 3)
+  server.on("request", (_request, response) => response.end("ready"))
+  expect((await Promise.all(early)).map(({ status, text }) => [status, text])).toEqual(Array(3).fill([200, "ready"]))
+  expect((await ask(port)).text).toBe("ready")
+  server.close()
+})
+
+it("while stopping lets running requests finish, tells new ones so, and keeps no connection open", async () => {
+  const server = createHoldingServer()
+  const finish: Array<() => void> = []
+  server.on("request", (_request, response) => void finish.push(() => response.end("done")))
+  const port = await listen(server)
+  // a connection that stays open, so that a new request can still come in while stopping
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const running = ask(port)
+  const first = ask(port, agent)
+  while (finish.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  finish[1]!()
+  const kept = await first
+  expect(kept.status).toBe(200)
+  const second = ask(port, agent)
+  while (finish.length < 3) await new Promise((resolve) => setImmediate(resolve))
+  const closed = once(server, "close")
+  server.close()
+  finish[0]!()
+  finish[2]!()
+  const [one, two] = await Promise.all([running, second])
+  expect([one.status, one.text, two.status, two.headers.connection]).toEqual([200, "done", 200, "close"])
+  agent.destroy()
+  await closed
+})
+
+it("answers 503 as problem details to a request that comes on an open connection while stopping", async () => {
+  const server = createHoldingServer()
+  const finish: Array<() => void> = []
+  server.on("request", (_request, response) => void finish.push(() => response.end("done")))
+  const port = await listen(server)
+  const running = ask(port)
+  while (finish.length < 1) await new Promise((resolve) => setImmediate(resolve))
+  const { connect } = await import("node:net")
+  const socket = connect(port, "127.0.0.1")
+  let text = ""
+  socket.setEncoding("utf8").on("data", (chunk: string) => void (text += chunk))
+  // half of a request keeps the connection busy, so that closing does not end it
+  socket.write("GET / HTTP/1.1\r\nhost: x\r\n")
+  await arrived(server, 2)
+  server.close()
+  socket.write("\r\n")
+  await once(socket, "close")
+  expect(text).toMatch(/^HTTP\/1\.1 503 /)
+  expect(text.toLowerCase()).toContain("connection: close")
+  expect(text).toContain("content-type: application/problem+json")
+  expect(JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4))).toMatchObject({ status: 503, code: "stopping" })
+  finish[0]!()
+  expect((await running).text).toBe("done")
+})
+
+it("that stops before it was ever ready answers what it held", async () => {
+  const server = createHoldingServer()
+  const port = await listen(server)
+  const early = ask(port)
+  await arrived(server, 1)
+  server.close()
+  expect((await early).status).toBe(503)
+})

@@ -1,0 +1,172 @@
+/** The service on a real socket: what a web handler never sees. */
+import { NodeHttpServer } from "@effect/platform-node"
+import { ApiKeys, SigningSecrets, Tenants, TransitEventIntake, TransitEvents } from "@waybill/core"
+import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { connect } from "node:net"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { createHoldingServer, WaybillHttp } from "../../src/index.ts"
+import { layerOfService, reportedEvent, type TestServiceOptions } from "../TestService.ts"
+
+type Routes = Layer.Layer<never, never, HttpServer.HttpServer | Layer.Success<ReturnType<typeof layerOfService>>>
+
+const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceOptions = {}) => {
+  const scope = Scope.makeUnsafe()
+  const layer = routes.pipe(
+    Layer.provideMerge(NodeHttpServer.layerServer(createHoldingServer, { port: 0, host: "127.0.0.1" })),
+    Layer.provideMerge(layerOfService(options)),
+    Layer.provideMerge(Logger.layer([]))
+  )
+  const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+  const key = await Effect.runPromiseWith(context)(Effect.gen(function*() {
+    yield* (yield* Tenants).put("acme", { name: "Acme" })
+    yield* (yield* SigningSecrets).put("acme", "main", {})
+    return Redacted.value((yield* (yield* ApiKeys).create("acme", { name: "carrier", roles: ["carrier"] })).key)
+  }))
+  const { address } = Context.get(context, HttpServer.HttpServer)
+  const port = (address as unknown as { readonly port: number }).port
+  return { key, port, url: `http://127.0.0.1:${port}`, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+let server: Awaited<ReturnType<typeof start>>
+
+beforeAll(async () => {
+  server = await start()
+})
+afterAll(() => server.stop())
+
+/** Writes bytes as they are and gives back everything that came until the connection ended. */
+const raw = (port: number, ...parts: ReadonlyArray<string | Uint8Array>): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    let text = ""
+    socket.setEncoding("utf8")
+    socket.on("data", (chunk: string) => void (text += chunk))
+    socket.on("close", () => resolve(text))
+    socket.on("error", () => {})
+    for (const part of parts) socket.write(part)
+  })
+
+const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])
+
+describe("a request on the wire", () => {
+  it("is answered", async () => {
+    const published = await fetch(`${server.url}/intake/v1/transit-events`, {
+      method: "POST",
+      headers: { "x-api-key": server.key, "content-type": "application/json" },
+      body: JSON.stringify({ events: [reportedEvent("S1", { eventId: "e1" })] })
+    })
+    expect(published.status).toBe(200)
+    const listed = await fetch(`${server.url}/visibility/v1/events`, { headers: { "x-api-key": server.key } })
+    expect(listed.headers.get("link")).toContain(`<${server.url}/visibility/v1/events?`)
+    expect((await listed.json() as { readonly totalCount: number }).totalCount).toBe(1)
+    const head = await fetch(`${server.url}/visibility/v1/events`, { method: "HEAD", headers: { "x-api-key": server.key } })
+    expect([head.status, Number(head.headers.get("content-length")) > 100, await head.text()]).toEqual([200, true, ""])
+    expect(head.headers.get("date")).not.toBe(null)
+  })
+
+  it.each([
+    ["that is no HTTP", 400, "hello\r\n\r\n"],
+    ["with headers beyond all measure", 431, `GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(40_000)}\r\n\r\n`],
+    ["with a target beyond all measure", 414, `GET /healthz?${"x".repeat(9_000)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`],
+    ["with two lengths", 400, "POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"],
+    ["with a length and chunks", 400, "POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["for everything", 404, "OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["with a target in absolute form", 200, "GET http://elsewhere.example/healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["with a method of its own", 405, "PURGE /visibility/v1/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["that would be traced", 405, "TRACE /visibility/v1/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["that wants to speak something else", 200, "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n"]
+  ])("%s is answered with %i", async (_what, status, text) => {
+    const answer = await raw(server.port, text)
+    expect(statusOf(answer)).toBe(status)
+    if (status >= 400) expect(answer).toContain("application/problem+json")
+  })
+
+  it("that is too large is refused while it arrives, whether it said so or not", async () => {
+    const head = `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: ${server.key}\r\ncontent-type: application/json\r\n`
+    const declared = await raw(server.port, `${head}content-length: 99999999\r\n\r\n{`)
+    expect([statusOf(declared), declared.includes("body_too_large")]).toEqual([413, true])
+    const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`
+    const chunked = await raw(server.port, `${head}transfer-encoding: chunked\r\n\r\n`, ...Array.from({ length: 20 }, () => chunk))
+    expect([statusOf(chunked), chunked.includes("body_too_large")]).toEqual([413, true])
+  })
+
+  it("that asks before it sends is told to go on, or not", async () => {
+    const head = (key: string, length: number) =>
+      `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+    expect(await raw(server.port, head(server.key, 2), "{}")).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+    expect(await raw(server.port, head("wrong", 2))).toMatch(/^HTTP\/1\.1 401 /)
+    expect(await raw(server.port, head(server.key, 99_999_999))).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  it("that hangs up leaves nothing behind", async () => {
+    await new Promise<void>((resolve) => {
+      const socket = connect(server.port, "127.0.0.1", () => {
+        socket.write(`POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
+        setImmediate(() => socket.destroy())
+      })
+      socket.on("close", () => resolve())
+    })
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  })
+})
+
+describe("a stop", () => {
+  it("lets the request that is running finish", async () => {
+    const entered = Latch.makeUnsafe(false)
+    const released = Latch.makeUnsafe(false)
+    const slow = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
+      list: () =>
+        Effect.as(Effect.andThen(Effect.sync(() => entered.openUnsafe()), released.await), {
+          data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0, hasMore: false, nextWalk: undefined
+        }),
+      publish: () => Effect.die("not called")
+    }))))
+    const stopped = await start(WaybillHttp.serve(), { over: slow })
+    const running = fetch(`${stopped.url}/visibility/v1/events`, { headers: { "x-api-key": stopped.key } })
+    await Effect.runPromise(entered.await)
+    const stopping = stopped.stop()
+    await new Promise((resolve) => setImmediate(resolve))
+    await expect(fetch(`${stopped.url}/healthz`)).rejects.toThrow()
+    released.openUnsafe()
+    const answer = await running
+    expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"])
+    await stopping
+  })
+})
+
+describe("in a host's router", () => {
+  it("everything under its bases is the service's, and everything else is the host's", async () => {
+    const host = HttpRouter.add("GET", "/own", HttpServerResponse.text("own"))
+    const mounted = await start(HttpRouter.serve(Layer.mergeAll(host, WaybillHttp.layer()), { disableLogger: true, disableListenLog: true }))
+    const get = (path: string) => fetch(`${mounted.url}${path}`, { headers: { "x-api-key": mounted.key } })
+    expect(await (await get("/own")).text()).toBe("own")
+    for (const path of ["/visibility/v1/events", "/visibility/v1/events/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/openapi/intake.json"]) {
+      expect([path, (await get(path)).status]).toEqual([path, 200])
+    }
+    const unknown = await get("/visibility/v1/none")
+    expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "application/problem+json"])
+    const wrong = await fetch(`${mounted.url}/operator/v1/tenants/acme`, { method: "DELETE" })
+    expect([wrong.status, wrong.headers.get("content-type")]).toEqual([405, "application/problem+json"])
+    expect((await get("/elsewhere")).headers.get("content-type")).not.toBe("application/problem+json")
+    await mounted.stop()
+  })
+
+  it("addresses keep the prefix that the host's router took off", async () => {
+    const mounted = await start(HttpRouter.serve(
+      HttpRouter.use((router) =>
+        Effect.asVoid(Effect.flatMap(WaybillHttp.make(), (app) => router.prefixed("/api/freight").add("*", "/*", app)))),
+      { disableLogger: true, disableListenLog: true }
+    ))
+    const created = await fetch(`${mounted.url}/api/freight/visibility/v1/subscriptions`, {
+      method: "POST",
+      headers: { "x-api-key": mounted.key, "content-type": "application/json" },
+      body: JSON.stringify({ endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
+    })
+    expect(created.status).toBe(201)
+    const location = created.headers.get("location")!
+    expect(location.startsWith(`${mounted.url}/api/freight/visibility/v1/subscriptions/`)).toBe(true)
+    expect((await fetch(location, { headers: { "x-api-key": mounted.key } })).status).toBe(200)
+    await mounted.stop()
+  })
+})

@@ -1,0 +1,62 @@
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Readiness } from "../../src/index.ts"
+import { reportedEvent, startService, type TestService } from "../TestService.ts"
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+describe("probes", () => {
+  it("say that the process lives and the storage answers, without credentials", async () => {
+    expect((await service.send("GET", "/healthz")).json).toEqual({ status: "ok" })
+    expect((await service.send("GET", "/readyz")).json).toEqual({ status: "ready", checks: [{ name: "storage", ok: true }] })
+  })
+
+  it("name the check that does not hold and keep why to the log", async () => {
+    const unready = await startService({
+      readiness: Readiness.layer([
+        { name: "database", check: Effect.fail(new Error("connect ECONNREFUSED 10.0.0.7")) },
+        { name: "migrations", check: Effect.void },
+        { name: "broken", check: Effect.die("bug") }
+      ])
+    })
+    const answer = await unready.send("GET", "/readyz")
+    expect(answer.status).toBe(503)
+    expect(answer.json).toEqual({
+      status: "not_ready",
+      checks: [{ name: "database", ok: false }, { name: "migrations", ok: true }, { name: "broken", ok: false }]
+    })
+    expect((await unready.send("GET", "/healthz")).status).toBe(200)
+    expect(unready.log.some(({ cause }) => cause?.includes("ECONNREFUSED") === true)).toBe(true)
+    await unready.stop()
+  })
+
+  it("are not written into the log as often as they are asked", async () => {
+    const before = service.log.length
+    await service.send("GET", "/healthz")
+    expect(service.log.slice(before).map(({ level }) => level)).toEqual(["DEBUG"])
+  })
+})
+
+describe("/metrics", () => {
+  it("is Prometheus text with the requests and the depth of the queue", async () => {
+    const tenant = await service.tenant("acme")
+    await tenant.subscribe(tenant.carrier)
+    await tenant.publish(reportedEvent("S1"), reportedEvent("S2"))
+    await service.send("GET", "/visibility/v1/subscriptions/secret-looking-id", { key: tenant.carrier })
+    const answer = await service.send("GET", "/metrics")
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"])
+    expect(answer.text).toMatch(/^waybill_queue_waiting_entries 2$/m)
+    expect(answer.text).toMatch(/^waybill_http_requests_total\{method="POST",route="\/intake\/v1\/transit-events",status="200"\} 1$/m)
+    expect(answer.text).toMatch(/^waybill_http_request_seconds_count\{route="\/intake\/v1\/transit-events"\} 1$/m)
+    expect(answer.text).not.toContain("secret-looking-id")
+    const sample = /^[a-zA-Z_:][a-zA-Z0-9_:]*(\{[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*"(,[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*")*\})? (NaN|[+-]?(Inf|\d+(\.\d+)?(e[+-]?\d+)?))$/
+    for (const line of answer.text.split("\n")) {
+      if (line !== "" && !line.startsWith("# HELP ") && !line.startsWith("# TYPE ")) expect(line).toMatch(sample)
+    }
+  })
+})

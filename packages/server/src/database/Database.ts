@@ -1,0 +1,76 @@
+/** The database that the server works on: the one that was given, or its own. */
+import { PgClient } from "@waybill/postgres"
+import { Effect, Layer, type Redacted, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import { SqlClient, type SqlError } from "effect/sql"
+import { placeOf, type ServerConfig } from "../config/ServerConfig.ts"
+import { runEmbeddedPostgres } from "./EmbeddedPostgres.ts"
+
+export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", { detail: Schema.String }) {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+const oldest = 14
+
+/** How long a database may take to come up, as when both are started together. */
+const patienceMillis = 30_000
+
+/** Its address. The embedded one runs until the scope ends. */
+export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfig, "databaseUrl" | "dataDir">) {
+  const url = config.databaseUrl ?? (yield* runEmbeddedPostgres(config.dataDir))
+  yield* untilItAnswers(url)
+  return url
+})
+
+/** A pool on it. */
+export const poolLayer = (config: Pick<ServerConfig, "poolSize">, url: Redacted.Redacted) =>
+  PgClient.layer({ url, maxConnections: config.poolSize, applicationName: "waybill" })
+
+const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
+  const place = placeOf(url)
+  const until = (yield* Clock.currentTimeMillis) + patienceMillis
+  let told = 0
+  for (;;) {
+    const failure = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
+    if (typeof failure === "number") {
+      if (failure >= oldest * 10_000) return
+      return yield* new DatabaseUnusable({ detail: `The Postgres at ${place} is version ${Math.floor(failure / 10_000)}. Waybill needs ${oldest} or newer.` })
+    }
+    const why = whyNot(failure)
+    if (failure.reason._tag !== "ConnectionError") {
+      return yield* new DatabaseUnusable({ detail: `The database at ${place} refuses: ${why}. Check WAYBILL_DATABASE_URL.` })
+    }
+    const now = yield* Clock.currentTimeMillis
+    if (now >= until) {
+      return yield* new DatabaseUnusable({
+        detail: `The database at ${place} did not answer within ${patienceMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`
+      })
+    }
+    if (now - told >= 5_000) {
+      told = now
+      yield* Effect.logWarning(`The database at ${place} does not answer yet: ${why}. Trying again for ${Math.ceil((until - now) / 1000)} seconds.`)
+    }
+    yield* Effect.sleep(500)
+  }
+})
+
+/** Connects anew each time, because a pool that never came up is of no use. */
+const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.scoped(
+    Effect.gen(function*() {
+      const context = yield* Layer.build(PgClient.layer({ url, maxConnections: 1, connectTimeout: "5 seconds", applicationName: "waybill" }))
+      const [row] = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql<{ version: number }>`SELECT current_setting('server_version_num')::int AS version`).pipe(Effect.provideContext(context))
+      return row!.version
+    })
+  )
+
+/** The driver's own sentence, without what surrounds it. */
+const whyNot = (error: SqlError.SqlError): string => {
+  const { cause } = error.reason
+  const errors = cause instanceof AggregateError ? cause.errors : [cause]
+  const told = errors.map((each) => each instanceof Error ? each.message : String(each)).filter((text) => text !== "")
+  return (told[0] ?? error.reason._tag).replace(/\.$/, "")
+}

@@ -1,0 +1,86 @@
+/** The customer's side of the demo: takes deliveries, checks their signatures, and tells of each in one line. */
+import { DeliveryReceiver, type TransitEvent } from "@waybill/client"
+import { Effect, type Scope } from "effect"
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export const demoReceiverPath = "/demo-receiver"
+
+/** Larger than any batch of the demo. */
+const mostBytes = 2 * 1024 * 1024
+
+export interface DemoReceiver {
+  readonly port: number
+  readonly url: string
+}
+
+/** Runs until the scope ends, on the port of last time where that is free. `secrets` is asked at each delivery. */
+export const runDemoReceiver = (options: {
+  readonly port: number | undefined
+  readonly secrets: () => string
+  readonly tell: (line: string) => void
+}): Effect.Effect<DemoReceiver, never, Scope.Scope> => {
+  const { port, secrets, tell } = options
+  const receiver = new DeliveryReceiver({
+    secrets,
+    mostBytes,
+    onEvents: (events, { deliveryId }) => tell(lineOf(deliveryId, events)),
+    onError: (error) => tell(`  ✗ the demo receiver failed: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  const server = createServer((request, response) => {
+    void bodyOf(request).then(async (body) => {
+      const answer = request.url === demoReceiverPath && request.method === "POST" && body !== undefined
+        ? await receiver.answer({ headers: request.headers, body })
+        : { status: 404, headers: {}, body: "" }
+      if (answer.status === 401) tell("  ✗ refused a delivery whose signature does not stand")
+      response.writeHead(answer.status, answer.headers).end(answer.body)
+    })
+  })
+  return Effect.map(
+    Effect.acquireRelease(
+      // somebody else may have the port by now
+      Effect.promise(() => listenOn(server, port ?? 0).catch(() => listenOn(server, 0))),
+      () =>
+        Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        })
+    ),
+    (port) => ({ port, url: `http://127.0.0.1:${port}${demoReceiverPath}` })
+  )
+}
+
+const listenOn = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+
+const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | undefined> => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  try {
+    for await (const chunk of request as AsyncIterable<Uint8Array>) {
+      length += chunk.length
+      if (length > mostBytes) return undefined
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  } catch {
+    return undefined
+  }
+}
+
+const shownEvents = 3
+
+const lineOf = (deliveryId: string, events: ReadonlyArray<TransitEvent>): string => {
+  const told = events.slice(0, shownEvents).map(({ location, sequence, shipment, type }) => {
+    const where = location?.city === undefined ? "" : ` in ${location.city}, ${location.state}`
+    return `${shipment.shipmentId} #${sequence} ${type}${where}`
+  })
+  const more = events.length > shownEvents ? ` and ${events.length - shownEvents} more` : ""
+  return `  ✓ signed delivery …${deliveryId.slice(-6)}: ${told.join("; ")}${more}`
+}

@@ -1,0 +1,23 @@
+/** What a person reads after the start. */
+import { Console, Effect } from "effect"
+import { relative } from "node:path"
+import { join } from "node:path"
+import { operatorKeyFile } from "../config/DataDir.ts"
+import type { ServerConfig } from "../config/ServerConfig.ts"
+
+/** Only for people; the log says the same to machines. */
+export const plainBanner = (config: ServerConfig, url: string): Effect.Effect<void> =>
+  config.logFormat === "json"
+    ? Effect.void
+    : Console.log([
+      "",
+      `  Waybill answers on ${url}  (docs: ${url}/docs)`,
+      ...(config.operatorKey === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`] : []),
+      ""
+    ].join("\n"))
+
+/** As somebody in this directory would write it. */
+export const shortPath = (path: string): string => {
+  const near = relative(process.cwd(), path)
+  return near.startsWith("..") ? path : near
+}

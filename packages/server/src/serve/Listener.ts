@@ -1,0 +1,103 @@
+/** The HTTP server's life: it listens before the service is there, and stops without leaving anybody without an answer. */
+import { NodeHttpServer } from "@effect/platform-node"
+import { type App, createHoldingServer } from "@waybill/http"
+import { Effect, Exit, Schema, Scope } from "effect"
+import { HttpMiddleware } from "effect/http"
+import type { Server } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
+  host: Schema.String,
+  port: Schema.Int,
+  code: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    switch (this.code) {
+      case "EADDRINUSE":
+        return `Port ${this.port} on ${this.host} is taken by another program. Stop that one, or set WAYBILL_PORT; 0 picks a free port.`
+      case "EACCES":
+        return `This user may not listen on port ${this.port}. Set WAYBILL_PORT to a port above 1023.`
+      case "EADDRNOTAVAIL":
+      case "ENOTFOUND":
+        return `${this.host} is no address of this machine. Set WAYBILL_HOST to one, or to 0.0.0.0 for all.`
+      default:
+        return `Listening on ${this.host}, port ${this.port}, failed: ${this.detail}.`
+    }
+  }
+}
+
+export interface Listener {
+  readonly server: Server
+  readonly port: number
+  /** Where this machine reaches it. */
+  readonly url: string
+}
+
+/** Begins to listen; requests wait for {@link answerWith}, and are refused when it never comes to that. */
+export const listen = (options: { readonly host: string; readonly port: number }): Effect.Effect<Listener, ListenFailed, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.callback<Server, ListenFailed>((resume) => {
+        const { host, port } = options
+        // longer than load balancers keep theirs, so that it is they who close an idle connection
+        const server = createHoldingServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000 })
+        const onError = (error: NodeJS.ErrnoException) =>
+          resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message })))
+        server.once("error", onError)
+        server.listen({ host, port }, () => {
+          server.off("error", onError)
+          resume(Effect.succeed(server))
+        })
+      }),
+      (server) => closed(server, 0)
+    ),
+    (server) => {
+      const { port } = server.address() as AddressInfo
+      return { server, port, url: `http://${reachableHost(options.host)}:${port}` }
+    }
+  )
+
+const reachableHost = (host: string): string => {
+  if (host === "0.0.0.0" || host === "") return "127.0.0.1"
+  if (host === "::") return "[::1]"
+  return host.includes(":") ? `[${host}]` : host
+}
+
+const probes = new Set(["/healthz", "/readyz", "/metrics"])
+
+/**
+ * Answers requests until the scope ends. Then takes no more, gives those under way `drainMillis`, interrupts what is left,
+ * which answers them too, and closes.
+ */
+export const answerWith = Effect.fnUntraced(function*(listener: Listener, app: App, drainMillis: number) {
+  const { server } = listener
+  const running = yield* Scope.make("parallel")
+  const handler = yield* NodeHttpServer.makeHandler(app, { scope: running }).pipe(
+    Effect.provideService(HttpMiddleware.TracerDisabledWhen, (request) => probes.has(request.url))
+  )
+  yield* Effect.acquireRelease(
+    Effect.sync(() => void server.on("request", handler)),
+    () =>
+      closed(server, drainMillis).pipe(
+        Effect.andThen(Scope.close(running, Exit.void)),
+        Effect.andThen(closed(server, 1_000)),
+        Effect.andThen(Effect.sync(() => server.closeAllConnections()))
+      )
+  )
+})
+
+/** Stops listening, if that was not done before, and waits that long for what is under way. */
+const closed = (server: Server, millis: number): Effect.Effect<void> =>
+  Effect.asVoid(Effect.timeoutOption(
+    Effect.callback<void>((resume) => {
+      const look = setInterval(() => server.closeIdleConnections(), 50)
+      server.once("close", () => resume(Effect.void))
+      if (server.listening) server.close()
+      server.getConnections((error, count) => {
+        if (error !== null || count === 0) resume(Effect.void)
+      })
+      return Effect.sync(() => clearInterval(look))
+    }),
+    millis
+  ))

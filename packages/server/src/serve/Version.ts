@@ -1,0 +1,6 @@
+import { createRequire } from "node:module"
+
+const manifest = createRequire(import.meta.url)("waybill/package.json") as { readonly version: string }
+
+/** Of this program. */
+export const version: string = manifest.version

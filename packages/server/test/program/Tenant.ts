@@ -1,0 +1,39 @@
+/** A tenant on a running server, made as an operator makes it. */
+import { IntakeClient, OperatorClient, TransitEventsClient } from "@waybill/client"
+
+export interface TestTenant {
+  readonly operator: OperatorClient
+  readonly carrierKey: string
+  readonly customerKey: string
+  readonly secret: string
+  readonly intakeAt: (baseUrl: string) => IntakeClient
+  readonly customerAt: (baseUrl: string) => TransitEventsClient
+}
+
+export const account = "A-1"
+
+export const tenantOn = async (baseUrl: string, operatorKey: string): Promise<TestTenant> => {
+  const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
+  await operator.putTenant("acme", { name: "Acme Freight" })
+  const carrier = await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })
+  const customer = await operator.createApiKey("acme", { name: "shipper", roles: ["customer"], accounts: [account] })
+  const { secret } = await operator.putSecret("acme", "main")
+  return {
+    operator,
+    carrierKey: carrier.key,
+    customerKey: customer.key,
+    secret,
+    intakeAt: (url) => new IntakeClient({ baseUrl: url, apiKey: carrier.key }),
+    customerAt: (url) => new TransitEventsClient({ baseUrl: url, apiKey: customer.key })
+  }
+}
+
+const place = { name: "Chicago terminal", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" }
+
+export const event = (shipmentId: string, number: number) => ({
+  eventId: `${shipmentId}/${number}`,
+  type: "IN_TRANSIT" as const,
+  occurredAt: "2026-11-20T08:15:00-06:00",
+  shipment: { shipmentId, origin: place, destination: place },
+  parties: { accounts: [account] }
+})

@@ -1,0 +1,251 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net"
+import { describe, expect, inject, it, onTestFinished } from "vitest"
+import { eventually, leaked, Program, receiver, sharedSettings } from "./Program.ts"
+import { event, tenantOn } from "./Tenant.ts"
+
+const pgUrl = inject("pgUrl")
+
+/** In front of the database, to take it away. */
+const databaseProxy = async () => {
+  const target = new URL(pgUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(target.port || 5432), target.hostname)
+    for (const [one, other] of [[near, far], [far, near]] as const) {
+      sockets.add(one)
+      one.on("error", () => {})
+      one.on("close", () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+      one.pipe(other)
+    }
+  })
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const takeAway = async () => {
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+  }
+  onTestFinished(async () => {
+    if (server.listening) await takeAway()
+  })
+  const url = new URL(pgUrl)
+  url.hostname = "127.0.0.1"
+  url.port = String(port)
+  return { url: url.href, takeAway, giveBack: () => listen(port) }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}
+
+/** A request whose body comes when the test wants it. */
+const slowPost = (baseUrl: string, path: string, headers: Readonly<Record<string, string>>, body: string) => {
+  const { hostname, port } = new URL(baseUrl)
+  let answer = ""
+  const socket = connect(Number(port), hostname)
+  socket.on("error", () => {})
+  socket.on("data", (chunk) => answer += chunk.toString())
+  const lines = Object.entries({ host: `${hostname}:${port}`, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), ...headers })
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body.slice(0, 5)}`)
+  return {
+    finish: () => socket.write(body.slice(5)),
+    answer: () => eventually(() => /\r\n\r\n/.test(answer) ? answer : undefined, { what: () => "an answer" })
+  }
+}
+
+describe("a server's life", { timeout: 60_000 }, () => {
+  it("answers requests that came before it was ready", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const port = await freePort()
+    const program = new Program({ env: { ...env, WAYBILL_PORT: String(port) } })
+    const health = await eventually(() => fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))
+    expect(health.status).toBe(200)
+    expect(await program.ready()).toBe(`http://127.0.0.1:${port}`)
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("finishes requests and attempts under way when it is told to stop, and leaves nothing leased", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl)
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    let release = () => {}
+    const held = new Promise<void>((resolve) => release = resolve)
+    const hook = await receiver((_, response) => void held.then(() => response.writeHead(200).end()))
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(() => hook.receptions[0])
+
+    const slow = slowPost(url, "/intake/v1/transit-events", { "x-api-key": tenant.carrierKey }, JSON.stringify({ events: [event("S-2", 1)] }))
+    await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 ? true : undefined)
+    program.child.kill("SIGTERM")
+    // it listens no more, and what is under way goes on
+    await eventually(() => fetch(`${url}/readyz`).then((response) => response.status === 503 ? true : undefined, () => true))
+    expect(program.ended).toBeUndefined()
+    slow.finish()
+    expect(await slow.answer()).toMatch(/^HTTP\/1\.1 200 /)
+    release()
+    expect(await program.end()).toEqual({ code: 0, signal: null })
+
+    const next = new Program({ env })
+    const nextUrl = await next.ready()
+    // what came last is delivered; what was delivered while stopping is not delivered again
+    await eventually(() => hook.receptions.find(({ body }) => body.includes("S-2/1")))
+    const { data } = await tenant.customerAt(nextUrl).listEvents()
+    expect(data.map(({ eventId }) => eventId)).toEqual(["S-1/1", "S-2/1"])
+    expect(hook.receptions.filter(({ body }) => body.includes("S-1/1"))).toHaveLength(1)
+    expect(await next.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+
+    const password = new URL(pgUrl).password
+    const secrets = [operatorKey, env["WAYBILL_SEALING_KEY"]!, tenant.carrierKey, tenant.customerKey, tenant.secret, ...(password.length > 6 ? [password] : [])]
+    expect(leaked(program.output + next.output, secrets)).toEqual([])
+  })
+
+  it("waits no longer than it was told, and gives back what it held", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "0.5", WAYBILL_LEASE_SECONDS: "600" })
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    let hangs = true
+    const hook = await receiver((_, response) => {
+      if (!hangs) response.writeHead(200).end()
+    })
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(() => hook.receptions[0])
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+
+    hangs = false
+    const next = new Program({ env })
+    await next.ready()
+    // had it kept its lease, this would take ten minutes
+    const again = await eventually(() => hook.receptions[1])
+    expect(again.id).toBe(hook.receptions[0]!.id)
+    expect(again.body).toBe(hook.receptions[0]!.body)
+    expect(await next.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("ends at once at the second signal", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "60", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "60", WAYBILL_LEASE_SECONDS: "90" })
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const hook = await receiver(() => {})
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(() => hook.receptions[0])
+    program.child.kill("SIGTERM")
+    await eventually(() => fetch(`${url}/readyz`).then(() => undefined, () => true))
+    expect(program.ended).toBeUndefined()
+    expect(await program.kill("SIGTERM")).toEqual({ code: 1, signal: null })
+  })
+
+  it("lives through an outage of its database, says so, and heals", async () => {
+    const proxy = await databaseProxy()
+    const { env, operatorKey } = sharedSettings(proxy.url)
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const hook = await receiver()
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+
+    await proxy.takeAway()
+    await eventually(async () => (await fetch(`${url}/readyz`)).status === 503 ? true : undefined)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    const refused = await fetch(`${url}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get("retry-after")).not.toBeNull()
+
+    await proxy.giveBack()
+    await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 ? true : undefined)
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(() => hook.receptions[0])
+    expect(program.ended).toBeUndefined()
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("waits for a database that comes up after it", async () => {
+    const proxy = await databaseProxy()
+    await proxy.takeAway()
+    const program = new Program({ env: sharedSettings(proxy.url).env })
+    await eventually(() => program.log.find(({ message }) => String(message).includes("does not answer yet")))
+    await proxy.giveBack()
+    await program.ready()
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("divides its work: one process answers, another delivers", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl)
+    const api = new Program({ env: { ...env, WAYBILL_ROLE: "api" } })
+    const url = await api.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const hook = await receiver()
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+
+    const worker = new Program({ env: { ...env, WAYBILL_ROLE: "worker" } })
+    const workerUrl = await worker.ready()
+    await eventually(() => hook.receptions[0])
+    for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await fetch(workerUrl + path)).status).toBe(200)
+    expect((await fetch(`${workerUrl}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })).status).toBe(404)
+    expect(await (await fetch(`${workerUrl}/metrics`)).text()).toContain("waybill_delivery_attempts_total{outcome=\"accepted\"} 1")
+    for (const program of [api, worker]) expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("says in one line why it cannot start", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const first = new Program({ env })
+    const { port } = new URL(await first.ready())
+    const second = new Program({ env: { ...env, WAYBILL_PORT: port } })
+    expect(await second.end()).toEqual({ code: 1, signal: null })
+    expect(second.stderr).toContain(`waybill: Port ${port} on 127.0.0.1 is taken by another program.`)
+
+    const wrong = new URL(pgUrl)
+    wrong.password = "not-the-password"
+    wrong.username = "nobody-here"
+    const third = new Program({ env: { ...env, WAYBILL_DATABASE_URL: wrong.href } })
+    expect(await third.end()).toEqual({ code: 1, signal: null })
+    expect(third.stderr).toMatch(/waybill: The database at \S+ refuses: .* Check WAYBILL_DATABASE_URL\./)
+    expect(leaked(third.output, ["not-the-password"])).toEqual([])
+    expect(third.stderr.trim().split("\n").filter((line) => !line.startsWith("{"))).toHaveLength(1)
+    await first.kill("SIGTERM")
+  })
+})
+
+describe("waybill migrate", { timeout: 60_000 }, () => {
+  it("prints the tables, says what is missing, and brings them up to date", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const run = async (...flags: ReadonlyArray<string>) => {
+      const program = new Program({ args: ["migrate", ...flags], env })
+      const { code } = await program.end()
+      return { code, said: program.stdout + program.stderr.split("\n").filter((line) => !line.startsWith("{")).join("\n") }
+    }
+    const printed = await run("--print")
+    expect(printed.code).toBe(0)
+    expect(printed.said).toContain(`CREATE SCHEMA IF NOT EXISTS "${env["WAYBILL_SCHEMA"]}"`)
+    const before = await run("--check")
+    expect(before.code).toBe(1)
+    expect(before.said).toContain("Run: waybill migrate")
+    const applied = await run()
+    expect(applied.code).toBe(0)
+    expect(applied.said).toContain("applied")
+    expect(await run("--check")).toMatchObject({ code: 0 })
+    expect((await run()).said).toContain("is up to date")
+  })
+
+  it("refuses what it does not know", async () => {
+    const program = new Program({ args: ["migrate", "--chekc"] })
+    expect((await program.end()).code).toBe(1)
+    expect(program.output).toContain("--chekc")
+  })
+})
