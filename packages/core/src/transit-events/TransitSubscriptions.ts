@@ -108,9 +108,26 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         if (faults.length > 0) return yield* new InvalidInput({ faults })
       })
 
+      /** Names what is wrong with a well-formed address or secret even when other members are malformed: one refusal tells all. */
+      const alsoRefused = Effect.fnUntraced(function*(principal: Principal, input: unknown, refused: InvalidInput) {
+        const { endpointUrl, hmacSecretId } = isObject(input) ? input : {}
+        const wellFormed = (member: string, value: unknown): value is string =>
+          typeof value === "string" && !refused.faults.some((each) => each.pointer === `/${member}`)
+        const refusal = wellFormed("endpointUrl", endpointUrl) ? sender.refusal(endpointUrl) : undefined
+        return yield* new InvalidInput({
+          faults: [
+            ...refused.faults,
+            ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
+            ...(wellFormed("hmacSecretId", hmacSecretId) && !(yield* secrets.mayName(principal, hmacSecretId))
+              ? unknownSecret(hmacSecretId).faults
+              : [])
+          ]
+        })
+      })
+
       const create = Effect.fn("TransitSubscriptions.create")(function*(principal: Principal, input: unknown) {
         yield* customersOnly(principal)
-        const settings = yield* decodeCreate(input)
+        const settings = yield* Effect.catchTag(decodeCreate(input), "InvalidInput", (refused) => alsoRefused(principal, input, refused))
         yield* checkSettings(principal, settings, { endpointUrl: true, hmacSecretId: true })
         const now = yield* Clock.currentTimeMillis
         const id = ids.nextAt(now)

@@ -29,6 +29,8 @@ const invalid = new Unauthenticated({ presented: true })
 
 export const AuthenticatorStandard = {
   /**
+   * The same credentials for every area. SPEC-GAP-X1
+   *
    * Takes `X-API-Key` and `Authorization: Bearer`; either may carry an API key or the operator's key. A request that shows
    * two credentials must show two of the same caller.
    */

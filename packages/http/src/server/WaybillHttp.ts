@@ -26,6 +26,7 @@ export interface BasePaths {
   readonly system: string
 }
 
+/** Areas share paths, so each has a base of its own. SPEC-GAP-D1 */
 export const defaultBasePaths: BasePaths = { transitEvents: "/visibility", intake: "/intake", operator: "/operator", system: "" }
 
 export interface WaybillHttpOptions extends PipelineOptions {

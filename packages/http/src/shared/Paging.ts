@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import type { HeaderSpec } from "./Contract.ts"
 import type { Site } from "./Site.ts"
 
-/** The interfaces say "pagination in headers" and name none. SPEC-GAP-D20 */
+/** The interfaces say "pagination in headers" and name none. SPEC-GAP-D6 */
 export const pageHeaders = {
   "X-Page": { description: "The page's number, from 1.", schema: Schema.Int },
   "X-Page-Size": { description: "Most results a page holds.", schema: Schema.Int },

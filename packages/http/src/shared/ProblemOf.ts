@@ -38,6 +38,7 @@ export const problemOf = (failure: Failure, isParameter: (name: string) => boole
       return failure.problem
     case "InvalidInput":
       return invalid(failure, isParameter)
+    // SPEC-GAP-X2: the interfaces show no status for credentials outside of area A
     case "Unauthenticated":
       return {
         status: 401,

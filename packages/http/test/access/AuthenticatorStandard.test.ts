@@ -69,7 +69,7 @@ const list = (bearer: string, headers: Readonly<Record<string, string>> = {}): P
 const idsOf = (answer: Answer) => answer.json.data.map((event: { eventId: string }) => event.eventId)
 
 describe("keys", () => {
-  it("are taken from X-API-Key or as a bearer token", async () => {
+  it("are taken from X-API-Key or as a bearer token (SPEC-GAP-X1)", async () => {
     expect((await service.send("GET", "/visibility/v1/events", { key: acme.carrier })).status).toBe(200)
     expect((await list(acme.carrier)).status).toBe(200)
     expect((await service.send("GET", "/visibility/v1/events", { headers: { authorization: `bEARER   ${acme.carrier} ` } })).status).toBe(200)

@@ -32,7 +32,7 @@ describe("who may operate", () => {
     ["POST", "acme/subscriptions/1/replay"]
   ] as const
 
-  it("nobody without credentials, and nobody but operators, at any call", async () => {
+  it("nobody without credentials, and nobody but operators, at any call (SPEC-GAP-X2)", async () => {
     const tenant = await service.tenant("acme")
     for (const [method, path] of calls) {
       const bare = await service.send(method, `/operator/v1/tenants/${path}`)
