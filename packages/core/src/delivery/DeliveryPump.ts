@@ -162,7 +162,7 @@ export class DeliveryPump {
     return Effect.map(this.services.queue.tenantsDue(tenantsPerPoll), ({ nextDueInMillis, tenantIds }) => {
       for (const tenantId of tenantIds) this.hot.add(tenantId)
       for (const lane of this.lanes.values()) {
-        if (lane.underWay > 0 && now - lane.since >= lookAgainMillis) this.hot.add(lane.tenantId)
+        if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) this.hot.add(lane.tenantId)
       }
       this.nextPoll = now + Math.min(this.services.options.pollMillis, Math.max(1, nextDueInMillis ?? Infinity))
       if (this.underWay > 0) this.nextPoll = Math.min(this.nextPoll, now + askAgainMillis)
@@ -398,7 +398,15 @@ export class DeliveryPump {
     const hopeless = this.hopeless
     this.finished = []
     this.hopeless = []
-    const released = [...this.lanes.values()].filter((lane) => this.mayRelease(lane, now))
+    const released: Array<HeldLane> = []
+    for (const lane of this.lanes.values()) {
+      if (this.mayRelease(lane, now)) released.push(lane)
+      else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
+        // kept because it can be handed more; a rate that held it back may have been what nobody else waited for
+        this.hot.add(lane.tenantId)
+        this.lookAt(now + lookAgainMillis)
+      }
+    }
     if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
     for (const lane of released) lane.busy = true
     for (const { lane } of finished) lane.settled = true

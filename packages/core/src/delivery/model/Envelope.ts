@@ -8,21 +8,36 @@ export interface Envelope {
 }
 
 const encoder = new TextEncoder()
+const comma = 0x2c
+
+/** The few envelopes there are, as bytes where they never change. */
+const closings = new Map<string, Uint8Array>()
+
+const closingOf = (envelope: Envelope): Uint8Array => {
+  let bytes = closings.get(envelope.close)
+  if (bytes === undefined) {
+    bytes = encoder.encode(envelope.close)
+    // areas have one envelope each; a store that made them up would not grow this for ever
+    if (closings.size < 100) closings.set(envelope.close, bytes)
+  }
+  return bytes
+}
 
 /** The request body: the same bytes for the same delivery, however often it is put together. */
 export const wrap = (envelope: Envelope, deliveryId: string, sentAt: number, payloads: ReadonlyArray<Uint8Array>): Uint8Array => {
   const open = encoder.encode(envelope.open.replace("{deliveryId}", deliveryId).replace("{sentAt}", formatInstant(sentAt)))
-  const close = encoder.encode(envelope.close)
+  const close = closingOf(envelope)
   let length = open.length + close.length + Math.max(0, payloads.length - 1)
   for (const payload of payloads) length += payload.length
   const body = new Uint8Array(length)
   body.set(open)
   let at = open.length
-  payloads.forEach((payload, index) => {
-    if (index > 0) body[at++] = 0x2c
+  for (let index = 0; index < payloads.length; index++) {
+    if (index > 0) body[at++] = comma
+    const payload = payloads[index]!
     body.set(payload, at)
     at += payload.length
-  })
+  }
   body.set(close, at)
   return body
 }
