@@ -44,7 +44,8 @@ describe("The client agrees with core", () => {
     expectTypeOf<core.TransitSubscription>().toExtend<TransitSubscription>()
     expectTypeOf<core.DeliveryView>().toExtend<Delivery>()
     expectTypeOf<core.DeliveryBodyView>().toExtend<DeliveryInFull>()
-    expectTypeOf<core.Publication>().toExtend<EventPublication>()
+    // refusals are worded for HTTP by the handler: `error` and `errors`
+    expectTypeOf<Exclude<core.Publication, core.Refusal>>().toExtend<EventPublication>()
     expectTypeOf<DeliveryState>().toEqualTypeOf<core.DeliveryState>()
   })
 

@@ -24,7 +24,7 @@ export type EventPublication =
     readonly eventId: string
     readonly sequence: number
   }
-  | { readonly index: number; readonly result: "refused"; readonly faults: ReadonlyArray<ProblemFault> }
+  | { readonly index: number; readonly result: "error"; readonly errors: ReadonlyArray<ProblemFault> }
 
 export interface IntakeReport {
   /** One for each event, in the order they were handed in. */

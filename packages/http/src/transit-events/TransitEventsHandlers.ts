@@ -15,7 +15,7 @@ export const TransitEventsHandlers = Effect.gen(function*() {
       Effect.map(transitEvents.list(principal, query), (page) =>
         encodedPage(page, {
           ...headersOfPage(page, query, site, page.nextWalk),
-          // published rules want the time of generation told, and no body has a member for it
+          // SPEC-GAP-D26: published rules want the time of generation told, and no body has a member for it
           "last-modified": httpDate(site.now)
         })),
     listSubscriptions: ({ principal, query, site }) =>

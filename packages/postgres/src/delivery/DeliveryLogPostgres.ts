@@ -17,6 +17,9 @@ type Log = Pick<DeliveryQueue["Service"], "list" | "find" | "retry" | "recover" 
 
 const summaryColumns = `d.delivery_id, d.lane_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts`
 
+/** Waiting entries that are counted one by one; beyond it the planner's estimate serves. */
+const countedEntries = 50_000
+
 /** Settled deliveries removed in one statement. */
 const pruneSize = 5000
 
@@ -116,7 +119,10 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.prune"))
 
   const depth = sql.bulk(
-    `SELECT greatest(0, (SELECT reltuples FROM pg_class WHERE oid = '${schema}.delivery_entries'::regclass))::int8 AS entries,
+    `SELECT greatest(
+              (SELECT count(*) FROM (SELECT FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted),
+              (SELECT reltuples FROM pg_class WHERE oid = '${schema}.delivery_entries'::regclass)
+            )::int8 AS entries,
             (SELECT count(*) FROM ${schema}.deliveries WHERE state IN ('sending', 'waiting')) AS unsettled,
             (SELECT count(*) FROM ${schema}.deliveries WHERE state = 'dead') AS dead,
             (SELECT coalesce(extract(epoch FROM now() - min(due_at)) * 1000, 0)::float8 FROM ${schema}.delivery_lanes
