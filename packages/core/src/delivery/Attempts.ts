@@ -8,7 +8,7 @@ import type { Hmac } from "./Hmac.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
 import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
-import type { WebhookSender } from "./WebhookSender.ts"
+import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
 
 /** A frozen delivery, its attempt counted. */
 export interface Attempt {
@@ -68,14 +68,14 @@ export const runAttempt = (
       ))
   )
 
-const attempted = (
-  { hmac, sender, timeoutMillis }: Parameters<typeof runAttempt>[0],
-  attempt: Attempt,
+/** The request of an attempt, signed for this instant; or the outcome of one that cannot be signed. */
+export const requestOf = (
+  { hmac, timeoutMillis }: { readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
+  { body, deliveryId, keys, lane }: Attempt,
   startedAt: number
-): Effect.Effect<AttemptOutcome> => {
-  if (attempt.keys === undefined || attempt.keys.length === 0) return Effect.succeed(unsignable)
+): WebhookRequest | AttemptOutcome => {
+  if (keys === undefined || keys.length === 0) return unsignable
   const timestampSeconds = Math.floor(startedAt / 1000)
-  const { body, deliveryId, keys, lane } = attempt
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "webhook-id": deliveryId,
@@ -83,8 +83,14 @@ const attempted = (
     "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body })
   }
   if (lane.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
+  return { url: lane.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
+}
+
+const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt, startedAt: number): Effect.Effect<AttemptOutcome> => {
+  const request = requestOf(services, attempt, startedAt)
+  if ("_tag" in request) return Effect.succeed(request)
+  const { sender } = services
   const parent = spanFrom(attempt.traceparent)
-  const request = { url: lane.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
   if (parent === undefined) return sender.send(request)
   return sender.send(request).pipe(
     Effect.tap((outcome) => Effect.annotateCurrentSpan("waybill.outcome", outcome._tag)),
@@ -93,8 +99,8 @@ const attempted = (
       kind: "client",
       attributes: {
         "waybill.tenant": attempt.tenantId,
-        "waybill.subscription": lane.laneId,
-        "waybill.delivery": deliveryId,
+        "waybill.subscription": attempt.lane.laneId,
+        "waybill.delivery": attempt.deliveryId,
         "waybill.attempt": attempt.attempt,
         "waybill.events": attempt.events
       }

@@ -6,9 +6,10 @@
  */
 import { Cause, Effect, Exit, Fiber, Latch, Metric } from "effect"
 import * as Clock from "effect/Clock"
+import * as Random from "effect/Random"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { type Attempt, runAttempt, type Verdict } from "./Attempts.ts"
+import { type Attempt, requestOf, runAttempt, type Verdict, verdictOf } from "./Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
 import type { ClaimedLane, DeliveryQueue, Freeze, FreshDelivery, Settlement } from "./DeliveryQueue.ts"
@@ -16,6 +17,7 @@ import { report } from "./DeliveryReport.ts"
 import { byTenant, type Finished, type HeldLane, laneSettlementOf, settlementOf } from "./HeldLane.ts"
 import type { Hmac } from "./Hmac.ts"
 import { type LanePlan, planLane } from "./LanePlan.ts"
+import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import { afterFailure, afterSuccess } from "./model/Breaker.ts"
 import { wrap } from "./model/Envelope.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
@@ -49,11 +51,20 @@ export interface PumpServices {
 
 const laneKey = (tenantId: string, laneId: string): string => `${tenantId}\n${laneId}`
 
+/** An attempt that runs without a fiber. */
+interface Flight {
+  abort: () => void
+  readonly land: (outcome: AttemptOutcome) => void
+}
+
 /** One worker's turn at the queue, from its first claim to its stop. */
 export class DeliveryPump {
   private readonly services: PumpServices
   private readonly lanes = new Map<string, HeldLane>()
   private readonly fibers = new Set<Fiber.Fiber<void>>()
+  private readonly flights = new Set<Flight>()
+  private clock!: Clock.Clock
+  private random!: typeof Random.Random.Service
   /** Tenants that may have something due. */
   private readonly hot = new Set<string>()
   /** Open when there may be something to claim. */
@@ -83,12 +94,16 @@ export class DeliveryPump {
       })))
     const claiming = steadily(this.claimTurn(), this.untilWork())
     const settling = steadily(this.settleTurn(), this.done.await)
-    return Effect.raceAllFirst([claiming, settling, listen]).pipe(Effect.onExit(() => pump.stop()), Effect.asVoid)
+    return Effect.andThen(this.ready(), Effect.raceAllFirst([claiming, settling, listen])).pipe(
+      Effect.onExit(() => pump.stop()),
+      Effect.asVoid
+    )
   }
 
   get drain(): Effect.Effect<number, StorageError> {
     const pump = this
     return Effect.gen(function*() {
+      yield* pump.ready()
       for (;;) {
         pump.nextPoll = 0
         yield* pump.settleTurn()
@@ -98,6 +113,14 @@ export class DeliveryPump {
         yield* Effect.raceFirst(pump.done.await, pump.untilWork())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
+  }
+
+  private ready(): Effect.Effect<void> {
+    return Effect.withFiber((fiber) => {
+      this.clock = fiber.getRef(Clock.Clock)
+      this.random = fiber.getRef(Random.Random)
+      return Effect.void
+    })
   }
 
   /** Leases kept alive, new work in. */
@@ -376,20 +399,48 @@ export class DeliveryPump {
     this.bytesUnderWay += attempt.body.length
     this.attempts += 1
     lane.underWay += 1
-    const done = Effect.uninterruptible(Effect.map(runAttempt({ sender, hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt), (verdict) => {
-      this.underWay -= 1
-      this.bytesUnderWay -= attempt.body.length
-      lane.underWay -= 1
-      lane.settled = true
-      this.judge(lane, attempt, verdict)
-      this.finished.push({ lane, attempt, verdict })
-      this.done.openUnsafe()
-    }))
+    if (this.launch(lane, attempt)) return Effect.void
+    const done = Effect.uninterruptible(Effect.map(runAttempt({ sender, hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt), (verdict) =>
+      this.land(lane, attempt, verdict)))
     return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
       if (fiber.pollUnsafe() !== undefined) return
       this.fibers.add(fiber)
       fiber.addObserver(() => this.fibers.delete(fiber))
     })
+  }
+
+  /** Sends without a fiber where the sender can and nobody traces; `false` when it has to be done the other way. */
+  private launch(lane: HeldLane, attempt: Attempt): boolean {
+    const { hmac, options, sender } = this.services
+    if (sender.start === undefined || attempt.traceparent !== undefined) return false
+    const startedAt = this.clock.currentTimeMillisUnsafe()
+    let landed = false
+    const land = (outcome: AttemptOutcome) => {
+      landed = true
+      this.flights.delete(flight)
+      this.land(lane, attempt, verdictOf(attempt, outcome, startedAt, this.clock.currentTimeMillisUnsafe(), this.random.nextDoubleUnsafe()))
+    }
+    const flight: Flight = { abort: () => {}, land }
+    try {
+      const request = requestOf({ hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt, startedAt)
+      if ("_tag" in request) land(request)
+      else flight.abort = sender.start(request, land)
+    } catch {
+      // what breaks here breaks there too, and is told there
+      return landed
+    }
+    if (!landed) this.flights.add(flight)
+    return true
+  }
+
+  private land(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
+    this.underWay -= 1
+    this.bytesUnderWay -= attempt.body.length
+    lane.underWay -= 1
+    lane.settled = true
+    this.judge(lane, attempt, verdict)
+    this.finished.push({ lane, attempt, verdict })
+    this.done.openUnsafe()
   }
 
   /** Writes verdicts and gives back leases of lanes that have nothing under way. */
@@ -513,6 +564,10 @@ export class DeliveryPump {
         }
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(drainMillis)))
+      for (const flight of pump.flights) {
+        flight.abort()
+        flight.land(AttemptOutcome.Interrupted())
+      }
       yield* Fiber.interruptAll(pump.fibers)
       for (const lane of pump.lanes.values()) {
         lane.underWay = 0

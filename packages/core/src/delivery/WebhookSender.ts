@@ -24,6 +24,11 @@ export interface WebhookRequest {
 export class WebhookSender extends Context.Service<WebhookSender, {
   readonly send: (request: WebhookRequest) => Effect.Effect<AttemptOutcome>
   /**
+   * The same without a fiber, for senders that work by callbacks anyway: at tens of thousands of attempts a second the fiber
+   * is what costs. Calls `settle` once, perhaps before it returns, and never after `abort`, which it answers.
+   */
+  readonly start?: (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => () => void
+  /**
    * Whether an address may be named in a subscription at all: scheme, port, credentials, literal addresses.
    * `undefined` when it may, otherwise one neutral sentence. Names are not resolved here.
    */

@@ -45,30 +45,35 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
     (connections) => Effect.promise(() => connections.close())
   )
 
+  const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
+    const destination = connections.closed ? undefined : destinationOf(request.url)
+    if (destination === undefined) {
+      settle(connections.closed ? AttemptOutcome.Interrupted() : refused)
+      return nothing
+    }
+    const attempt = new Attempt({
+      origin: connections.origin(destination.origin),
+      request: { method: "POST", path: destination.path, headers: headersOf(request, ownHeaders), body: request.body },
+      deadlineMillis: request.deadlineMillis,
+      nowMillis,
+      settle
+    })
+    attempt.origin.submit(attempt)
+    return () => attempt.abandon()
+  }
+
   return WebhookSender.of({
     refusal: (url) => refusalOfUrl(url, egress),
+    start,
     send: (request) =>
       Effect.callback((resume) => {
-        if (connections.closed) return resume(interrupted)
-        const destination = destinationOf(request.url)
-        if (destination === undefined) return resume(refused)
-        const attempt = new Attempt({
-          origin: connections.origin(destination.origin),
-          request: {
-            method: "POST",
-            path: destination.path,
-            headers: headersOf(request, ownHeaders),
-            body: request.body
-          },
-          deadlineMillis: request.deadlineMillis,
-          nowMillis,
-          settle: (outcome) => resume(Effect.succeed(outcome))
-        })
-        attempt.origin.submit(attempt)
-        return Effect.sync(() => attempt.abandon())
+        const abandon = start(request, (outcome) => resume(Effect.succeed(outcome)))
+        return Effect.sync(abandon)
       })
   })
 })
+
+const nothing = () => {}
 
 interface Destination {
   readonly origin: OriginAddress
@@ -115,9 +120,7 @@ const headersOf = (request: WebhookRequest, own: ReadonlyArray<string>): Array<s
   return headers
 }
 
-const interrupted = Effect.succeed(AttemptOutcome.Interrupted())
-
-const refused = Effect.succeed(AttemptOutcome.Failed({ failure: "address_not_allowed", detail: addressNotAllowed }))
+const refused = AttemptOutcome.Failed({ failure: "address_not_allowed", detail: addressNotAllowed })
 
 const defaultUserAgent = (): string => {
   const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }
