@@ -17,6 +17,8 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   treeshake: true,
+  // some of Node's own modules, such as node:sqlite, have no other name
+  removeNodeProtocol: false,
   // declarations come from `tsc -p tsconfig.build.json`
   dts: false
 })

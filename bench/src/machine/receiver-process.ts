@@ -10,17 +10,18 @@ import { serve } from "./Child.ts"
 const answer = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
 const headEnd = Buffer.from("\r\n\r\n")
 const lengthName = Buffer.from("content-length: ")
-/** Requests to a path with this in it are answered late. */
-const slowPath = Buffer.from("/slow")
+/** Requests to this path are answered late. */
+const slowPath = Buffer.from("/slow ")
+/** In requests to this path marks are looked for. */
+const watchedPath = Buffer.from("/hook ")
 const markName = Buffer.from("mark-")
 
 let requests = 0
 let bytes = 0
+/** Milliseconds since 1970. */
 let first = 0
 let last = 0
 let slowMillis = 0
-let target = Infinity
-let onTarget: (() => void) | undefined
 /** When each mark arrived, in milliseconds since 1970; only while marks are watched. */
 let marks: Float64Array | undefined
 
@@ -33,7 +34,7 @@ const reply = (socket: Socket) => {
 const noteMarks = (seen: Float64Array, body: Buffer) => {
   const at = now()
   for (let found = body.indexOf(markName); found !== -1; found = body.indexOf(markName, found + 1)) {
-    const number = Number.parseInt(body.latin1Slice(found + 5, found + 13), 10)
+    const number = Number.parseInt(body.toString("latin1", found + 5, found + 13), 10)
     if (seen[number] === 0) seen[number] = at
   }
 }
@@ -44,22 +45,22 @@ const server = createServer({ noDelay: true }, (socket) => {
   let head: Buffer | undefined
   let parts: Array<Buffer> = []
   let slow = false
+  let watched = false
   const complete = () => {
     requests += 1
-    last = performance.now()
+    last = now()
     if (first === 0) first = last
-    if (marks !== undefined) {
-      noteMarks(marks, parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+    if (watched) {
+      noteMarks(marks!, parts.length === 1 ? parts[0]! : Buffer.concat(parts))
       parts = []
     }
-    if (requests === target) onTarget?.()
-    if (slow && slowMillis > 0) setTimeout(reply, slowMillis, socket)
+    if (slow) setTimeout(reply, slowMillis, socket)
     else socket.write(answer)
   }
   socket.on("data", (chunk: Buffer) => {
     bytes += chunk.length
-    if (marks !== undefined) parts.push(chunk)
     if (missing > 0) {
+      if (watched) parts.push(chunk)
       missing -= chunk.length
       if (missing <= 0) complete()
       return
@@ -72,8 +73,11 @@ const server = createServer({ noDelay: true }, (socket) => {
     }
     head = undefined
     const at = seen.indexOf(lengthName)
-    const length = at === -1 || at > end ? 0 : Number.parseInt(seen.latin1Slice(at + 16, at + 26), 10)
-    slow = slowMillis > 0 && seen.subarray(0, 64).indexOf(slowPath) !== -1
+    const length = at === -1 || at > end ? 0 : Number.parseInt(seen.toString("latin1", at + 16, at + 26), 10)
+    const path = seen.subarray(0, 32)
+    slow = slowMillis > 0 && path.indexOf(slowPath) !== -1
+    watched = marks !== undefined && path.indexOf(watchedPath) !== -1
+    if (watched) parts.push(seen)
     missing = end + 4 + length - seen.length
     if (missing <= 0) complete()
   })
@@ -90,18 +94,12 @@ const handlers = {
     bytes = 0
     first = 0
     last = 0
-    target = Infinity
     slowMillis = options.slowMillis ?? 0
     marks = options.watched === undefined ? undefined : new Float64Array(options.watched)
   },
-  /** Resolves when that many requests have come since the reset. */
-  reached: (count: number) =>
-    new Promise<void>((done) => {
-      if (requests >= count) return done()
-      target = count
-      onTarget = done
-    }),
-  counted: () => ({ requests, bytes, seconds: (last - first) / 1000 }),
+  counted: () => ({ requests, bytes, first, last }),
+  /** Microseconds of processor time so far. */
+  cpu: () => process.cpuUsage(),
   marks: () => [...(marks ?? [])]
 }
 

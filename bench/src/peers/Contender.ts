@@ -7,8 +7,10 @@ export interface ContenderOptions {
   readonly receiver: string
   /** Waybill: subscriptions, each to one customer. */
   readonly lanes?: number
-  /** Waybill: events of one POST. */
+  /** Events of one POST. */
   readonly batchMaxSize?: number
+  /** Waybill: one subscription more, to which nothing is published; its path, and its events of one POST. */
+  readonly extra?: { readonly path: string; readonly batchMaxSize: number }
   /** Tuned for many at once, or for one at a time to arrive soon. */
   readonly tuned: "throughput" | "latency"
 }
@@ -16,8 +18,15 @@ export interface ContenderOptions {
 export interface Contender {
   /** Queues that many events, 1 KB each, without delivering any. */
   readonly fill: (count: number) => Promise<void>
-  /** Starts the workers; resolves when that many events have been delivered and the workers have stopped. */
-  readonly drain: (count: number) => Promise<void>
+  /** Waybill: queues that many for the extra subscription. */
+  readonly fillExtra?: (count: number) => Promise<void>
+  /** Waybill: whether nothing waits for the extra subscription. */
+  readonly extraIsEmpty?: () => Promise<boolean>
+  /**
+   * Starts the workers; resolves when that many events have been delivered and the workers have stopped, with the instant
+   * at which they had started.
+   */
+  readonly drain: (count: number) => Promise<number>
   /** Starts the workers. */
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>

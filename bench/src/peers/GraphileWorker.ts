@@ -21,7 +21,7 @@ const presets = {
 
 export const makeGraphileWorker = async (options: ContenderOptions): Promise<Contender> => {
   const poster = makePoster(options.receiver, { connections: 64, sign: true })
-  const pool = new pg.Pool({ connectionString: options.database, max: 10 })
+  const pool = new pg.Pool({ connectionString: options.database, max: 10 }).on("error", (error) => console.error(error))
   const preset = { worker: { connectionString: options.database, logger: quiet, preparedStatements: true, ...presets[options.tuned] } }
   await runMigrations({ preset: { worker: { connectionString: options.database, logger: quiet } } })
   const utils = await makeWorkerUtils({ pgPool: pool, logger: quiet })
@@ -52,8 +52,10 @@ export const makeGraphileWorker = async (options: ContenderOptions): Promise<Con
       const all = countdown(count)
       tick = all.tick
       await start()
+      const startedAt = nowMillis()
       await all.done
       await stop()
+      return startedAt
     },
     start,
     stop,

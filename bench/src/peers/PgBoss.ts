@@ -57,8 +57,10 @@ export const makePgBoss = async (options: ContenderOptions): Promise<Contender> 
       const all = countdown(count)
       tick = all.tick
       await start()
+      const startedAt = nowMillis()
       await all.done
       await stop()
+      return startedAt
     },
     start,
     stop,

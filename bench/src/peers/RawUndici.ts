@@ -16,7 +16,9 @@ export const makeRawUndici = (options: ContenderOptions, sign: boolean): Contend
         await poster.post(String(n).padStart(36, "0"), bodies[n % bodies.length]!)
       }
     }
+    const startedAt = nowMillis()
     await Promise.all(Array.from({ length: connections }, loop))
+    return startedAt
   }
   return {
     fill: () => Promise.resolve(),

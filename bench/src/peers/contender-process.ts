@@ -19,7 +19,16 @@ const contender = await makers[name!]!(JSON.parse(text!) as ContenderOptions)
 
 const handlers = {
   fill: (count: number) => contender.fill(count),
-  drain: (count: number) => contender.drain(count),
+  fillExtra: (count: number) => contender.fillExtra?.(count),
+  extraIsEmpty: () => contender.extraIsEmpty?.(),
+  /** When the workers had started, and the most memory this process held meanwhile. */
+  drain: async (count: number) => {
+    let most = 0
+    const look = setInterval(() => most = Math.max(most, process.memoryUsage.rss()), 25)
+    const startedAt = await contender.drain(count)
+    clearInterval(look)
+    return { startedAt, mostBytes: most }
+  },
   start: () => contender.start(),
   stop: () => contender.stop(),
   publish: (mark: string) => contender.publish(mark),
@@ -28,7 +37,7 @@ const handlers = {
     const begin = performance.now()
     const committed = await Promise.all(Array.from({ length: count }, async (_, n) => {
       const wait = begin + n * 1000 / perSecond - performance.now()
-      await new Promise((done) => setTimeout(done, wait))
+      await new Promise((done) => setTimeout(done, Math.max(0, wait)))
       return contender.publish(`mark-${String(firstMark + n).padStart(8, "0")}`)
     }))
     return committed

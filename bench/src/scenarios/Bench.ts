@@ -1,4 +1,5 @@
 /** What a scenario gets: a Postgres, a receiver, and processes to measure. */
+import { setTimeout as after } from "node:timers/promises"
 import { type Child, type Handlers, type Remote, startChild } from "../machine/Child.ts"
 import type { PostgresServer } from "../machine/PostgresServer.ts"
 import type { ReceiverHandlers } from "../machine/receiver-process.ts"
@@ -53,9 +54,11 @@ export const startContender = async (
 }
 
 export interface DrainResult {
-  /** Events a second, from the first request that arrived to the last. */
+  /** Events a second, from the start of the workers, or the first request if that came sooner, to the last request. */
   readonly perSecond: number
   readonly requests: number
+  /** The most memory that the process held. */
+  readonly mostBytes: number
 }
 
 /** Fills, lets the disk come to rest, drains. */
@@ -63,9 +66,29 @@ export const drainRound = async (bench: Bench, contender: ContenderProcess, coun
   await contender.call.fill(count)
   await bench.postgres.settle(contender.database)
   await bench.receiver.reset({})
-  await contender.call.drain(count)
-  const { requests, seconds } = await bench.receiver.counted()
-  return { perSecond: count / seconds, requests }
+  const { mostBytes, startedAt } = await unlessStalled(bench, contender, contender.call.drain(count))
+  const { first, last, requests } = await bench.receiver.counted()
+  return { perSecond: count * 1000 / (last - Math.min(first, startedAt)), requests, mostBytes }
+}
+
+const stallMillis = 60_000
+
+/** Fails when nothing arrives for a long time, instead of waiting for ever. */
+const unlessStalled = async <A>(bench: Bench, contender: ContenderProcess, drain: Promise<A>): Promise<A> => {
+  const done = new AbortController()
+  const watch = async (): Promise<never> => {
+    for (let before = -1;;) {
+      await after(stallMillis, undefined, { signal: done.signal })
+      const { requests } = await bench.receiver.counted()
+      if (requests === before) throw new Error(`${contender.name} delivers nothing any more, after ${requests} requests.`)
+      before = requests
+    }
+  }
+  try {
+    return await Promise.race([drain, watch()])
+  } finally {
+    done.abort()
+  }
 }
 
 /** Every contender once per round, in turn, after one round that does not count. */

@@ -15,7 +15,7 @@ export const deliveries: Scenario = {
       await startContender(bench, "pg-boss", { tuned })
     ]
     const rates = await alternate(bench, contenders, {
-      rounds: bench.quick ? 1 : 5,
+      rounds: bench.quick ? 1 : 3,
       count: () => bench.quick ? 5000 : 40_000
     })
     for (const contender of contenders) await contender.end()

@@ -18,13 +18,13 @@ export const storeEvents = (database: string, range: { readonly from: number; re
     [tenantId, range.from, range.to, range.perShipment]
   )
 
-/** Queues the last `count` events, shipments dealt out to all lanes in turn. */
-export const queueEvents = (database: string, count: number) =>
+/** Queues the last `count` events: all for one client's subscription, or shipments dealt out to all lanes in turn. */
+export const queueEvents = (database: string, { client, count }: { readonly count: number; readonly client?: string }) =>
   query(
     database,
     `WITH lanes AS (
-       SELECT lane_id, row_number() OVER (ORDER BY lane_id) - 1 AS place, count(*) OVER () AS lanes
-       FROM waybill.delivery_lanes WHERE tenant_id = $1
+       SELECT id AS lane_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS lanes
+       FROM waybill.transit_subscriptions WHERE tenant_id = $1 AND client = coalesce($3, client)
      ),
      queued AS (
        INSERT INTO waybill.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
@@ -35,5 +35,5 @@ export const queueEvents = (database: string, count: number) =>
        RETURNING lane_id
      )
      INSERT INTO waybill.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued`,
-    [tenantId, count]
+    [tenantId, count, client ?? null]
   )

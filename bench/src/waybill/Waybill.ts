@@ -1,9 +1,8 @@
 /** Waybill as its server assembles it, without the HTTP in front. */
 import { DeliveryOptions, Sealer, Waybill } from "@waybill/core"
+import { HmacNode, parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
 import { Layer, ManagedRuntime, Redacted, References, Result } from "effect"
-// the sender has no name outside of its package yet
-import { HmacNode, parseEgressAllow, WebhookSenderHttp } from "../../../packages/http/src/webhook-sender/index.ts"
 
 export interface WaybillSettings {
   readonly database: string

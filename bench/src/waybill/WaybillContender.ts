@@ -6,8 +6,13 @@ import { type Contender, type ContenderOptions, nowMillis } from "../peers/Conte
 import { query } from "../machine/PostgresServer.ts"
 import { queueEvents, storeEvents } from "./Fill.ts"
 import { sampleEvent, shipmentOf } from "./SampleEvent.ts"
-import { accountOf, carrier, createTenant, subscribe } from "./Tenant.ts"
+import { accountOf, carrier, createTenant, customer, subscribe } from "./Tenant.ts"
 import { runWaybill } from "./Waybill.ts"
+
+const waitingSql = `
+SELECT EXISTS (SELECT FROM waybill.delivery_entries AS e WHERE e.tenant_id = s.tenant_id AND e.lane_id = s.id) AS waiting
+FROM waybill.transit_subscriptions AS s
+WHERE s.client = $1`
 
 export const makeWaybill = async (options: ContenderOptions): Promise<Contender> => {
   const runtime = runWaybill({ database: options.database })
@@ -17,10 +22,13 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
     for (let n = 0; n < lanes; n++) {
       yield* subscribe(n, { endpointUrl: `${options.receiver}/hook`, batchMaxSize: options.batchMaxSize ?? 1 })
     }
+    if (options.extra !== undefined) {
+      yield* subscribe(lanes, { endpointUrl: `${options.receiver}${options.extra.path}`, batchMaxSize: options.extra.batchMaxSize })
+    }
   }))
   const delivered = () => runtime.runSync(Effect.map(Metric.value(deliveredEventsTotal), ({ count }) => Number(count)))
 
-  let worker: Fiber.Fiber<void> | undefined
+  let worker: Fiber.Fiber<void, unknown> | undefined
   const start = async () => {
     worker = runtime.runFork(Effect.flatMap(DeliveryWorker, ({ run }) => run))
   }
@@ -33,16 +41,27 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
     fill: async (count) => {
       // a shipment's events go out one after the other; one event each leaves nothing to wait for
       await storeEvents(options.database, { from: stored, to: stored + count, perShipment: 1 })
-      await queueEvents(options.database, count)
+      await queueEvents(options.database, { count })
       stored += count
+    },
+    fillExtra: async (count) => {
+      await storeEvents(options.database, { from: stored, to: stored + count, perShipment: 1 })
+      await queueEvents(options.database, { count, client: customer(lanes).client })
+      stored += count
+    },
+    extraIsEmpty: async () => {
+      const [row] = await query(options.database, waitingSql, [customer(lanes).client])
+      return row!["waiting"] === false
     },
     drain: async (count) => {
       const before = delivered()
+      const startedAt = nowMillis()
       await start()
       while (delivered() - before < count) await after(5)
       await stop()
       const [left] = await query(options.database, "SELECT (SELECT count(*) FROM waybill.delivery_entries) AS entries, (SELECT count(*) FROM waybill.deliveries WHERE state <> 'delivered') AS open")
       if (left!["entries"] !== "0" || left!["open"] !== "0") throw new Error(`Not drained: ${JSON.stringify(left)}`)
+      return startedAt
     },
     start,
     stop,

@@ -1,7 +1,9 @@
-/** A process that publishes: through Waybill's use case, and the same rows into a bare table. */
-import { ApiKeys, Tenants, TransitEvents } from "@waybill/core"
+/** A process that publishes and reads: through Waybill's use cases, and the same rows into a bare table. */
+import { TransitEvents } from "@waybill/core"
 import { byteaArray, int4Array, int8Array, PgClient, textArray, timestamptzArray } from "@waybill/postgres"
 import { Effect } from "effect"
+// the matching part of a statement, to be measured by itself
+import { matchShipments } from "../../../packages/postgres/src/transit-events/TransitEventSql.ts"
 import { serve } from "../machine/Child.ts"
 import { bareInsert } from "./BareTable.ts"
 import { sampleBody, sampleEvent, shipmentOf } from "./SampleEvent.ts"
@@ -12,6 +14,8 @@ const [database, schema] = process.argv.slice(2) as [string, string]
 const runtime = runWaybill({ database, schema })
 
 let published = 0
+/** The shipment that the next event belongs to, where each has its own. */
+let fresh = 0
 let bare = 0
 
 /** Runs `calls` of them, `atOnce` at a time, and answers the seconds that took. */
@@ -25,11 +29,11 @@ const timed = async (calls: number, atOnce: number, call: () => Promise<unknown>
   return (performance.now() - begin) / 1000
 }
 
-const publishCall = (events: number, account: string) => {
-  const from = published
-  published += events
+/** With a `pool`, events go to that many shipments in turn; without, each to a new one. */
+const publishCall = (events: number, pool: number | undefined) => {
+  const shipments = Array.from({ length: events }, () => pool === undefined ? shipmentOf(fresh++) : `K${shipmentOf(published++ % pool).slice(1)}`)
   return runtime.runPromise(Effect.flatMap(TransitEvents, (service) =>
-    service.publish(carrier, Array.from({ length: events }, (_, n) => sampleEvent(shipmentOf(from + n), [account])))))
+    service.publish(carrier, shipments.map((shipmentId) => sampleEvent(shipmentId, [accountOf(0)])))))
 }
 
 const encoder = new TextEncoder()
@@ -50,16 +54,52 @@ const insertCall = (table: string, events: number) => {
     ]))))
 }
 
+const matchStatement = `
+WITH ships AS MATERIALIZED (SELECT unnest($2::text[]) AS shipment_id),
+${matchShipments(schema)}
+SELECT count(*) AS matched FROM matched`
+
+/** Matches the shipments published last. */
+const matchCall = (events: number) =>
+  runtime.runPromise(Effect.flatMap(PgClient.PgClient, (sql) =>
+    sql.bulk(matchStatement, [tenantId, textArray(Array.from({ length: events }, (_, n) => shipmentOf(fresh - 1 - n)))]))).then(([row]) => {
+      if (row![0] !== 2 * events) throw new Error(`${row![0]} matches for ${events} events.`)
+    })
+
+const list = async (query: object) => {
+  const begin = performance.now()
+  const page = await runtime.runPromise(Effect.flatMap(TransitEvents, (service) => service.list(carrier, query)))
+  return { page, millis: performance.now() - begin }
+}
+
 const handlers = {
   prepare: (subscribers: number, receiver: string) =>
     runtime.runPromise(Effect.gen(function*() {
-      yield* Tenants
-      yield* ApiKeys
       yield* createTenant
       for (let n = 0; n < subscribers; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
     })),
-  /** Seconds for calls of `events` each, seen by the customer `n`'s account. */
-  publish: (calls: number, events: number, atOnce: number, n = 0) => timed(calls, atOnce, () => publishCall(events, accountOf(n))),
+  /** Seconds for calls of `events` each. */
+  publish: (calls: number, events: number, atOnce: number, pool?: number) => timed(calls, atOnce, () => publishCall(events, pool)),
+  /** Seconds for as many statements that only match. */
+  match: (calls: number, events: number) => timed(calls, 1, () => matchCall(events)),
+  /** Milliseconds of every page of a walk, and the `walk` of the last one. */
+  walk: async (pages: number, pageSize: number) => {
+    const times: Array<number> = []
+    let walk: string | undefined
+    let lastWalk = ""
+    for (let page = 1; page <= pages; page++) {
+      const { millis, page: shown } = await list({ page, pageSize, ...(walk === undefined ? {} : { walk }) })
+      if (shown.data.length !== pageSize) throw new Error(`Page ${page} has ${shown.data.length} events.`)
+      times.push(millis)
+      lastWalk = walk ?? ""
+      walk = shown.nextWalk
+    }
+    return { millis: times, lastWalk }
+  },
+  page: async (page: number, pageSize: number) => (await list({ page, pageSize })).millis,
+  walkTo: async (walk: string, pageSize: number, page: number) => (await list({ page, pageSize, walk })).millis,
+  /** A page whose walk nobody began: another filter has no marks. */
+  jump: async (page: number, pageSize: number) => (await list({ page, pageSize, eventTypes: ["ARRIVED_AT_TERMINAL"] })).millis,
   insert: (table: string, calls: number, events: number, atOnce: number) => timed(calls, atOnce, () => insertCall(table, events))
 }
 

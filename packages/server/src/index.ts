@@ -1,1 +1,1 @@
-export {}
+export { type EmbeddedPostgres, startEmbeddedPostgres } from "./database/startEmbeddedPostgres.ts"

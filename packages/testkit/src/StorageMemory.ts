@@ -1,5 +1,6 @@
 /** Every storage port in memory: one database of its own each time the layer is built. */
-import { Layer } from "effect"
+import { makeStorage, type WaybillStorage } from "@waybill/core"
+import { Effect, Layer } from "effect"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
 import { AccessTables } from "./access/AccessTables.ts"
 import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
@@ -28,3 +29,10 @@ export const StorageMemory = {
     Layer.provide(MemoryDatabase.layer)
   )
 }
+
+/** The same for callers who assemble no layers: `createWaybill({ storage: memoryStorage() })`. */
+export const memoryStorage = (): WaybillStorage =>
+  makeStorage({
+    layer: StorageMemory.layer,
+    joined: () => () => Effect.die(new Error("Memory has no transaction of the host's to join. Publish without `within`."))
+  })

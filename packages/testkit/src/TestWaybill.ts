@@ -21,15 +21,21 @@ import { StorageMemory } from "./StorageMemory.ts"
 /** Memory wakes workers exactly, so they need not poll. */
 const deliveryDefaults: Partial<DeliveryOptions["Service"]> = { pollMillis: Infinity }
 
+export interface TestWaybillOptions {
+  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  /** Whether workers send without fibers, as they do over a network; with fibers otherwise. */
+  readonly byCallbacks?: boolean
+}
+
 /**
  * Every use case, the delivery worker (not started), every storage port in memory, and `ScriptedReceivers`.
  *
  * Each time it is built, it starts empty.
  */
-const layer = (options: { readonly delivery?: Partial<DeliveryOptions["Service"]> } = {}) =>
+const layer = (options: TestWaybillOptions = {}) =>
   Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
     Layer.fresh(StorageMemory.layer),
-    Layer.fresh(WebhookSenderScripted.layer),
+    Layer.fresh(options.byCallbacks === true ? WebhookSenderScripted.layerCallbacks : WebhookSenderScripted.layer),
     HmacNode.layer,
     SealerNode.layer(),
     DeliveryOptions.layer({ ...deliveryDefaults, ...options.delivery })

@@ -27,7 +27,7 @@ import type { WebhookSender } from "./WebhookSender.ts"
 /** A lane whose attempts hang is looked at again after this long, so that its other shipments go on. */
 const lookAgainMillis = 200
 
-/** However long a worker may sleep, it asks again this soon after it sent something or gave a lane back. */
+/** However long a worker may sleep, it asks again this soon after it claimed something or gave it back. */
 const askAgainMillis = 1000
 
 const tenantsPerPoll = 256
@@ -239,6 +239,8 @@ export class DeliveryPump {
         deliveriesPerLane: options.laneConcurrency,
         bytesPerLane: Math.ceil(freeBytes / asked)
       })
+      // others may hold what we were not given; whoever asks learns when their leases run out
+      pump.lookAt(now + askAgainMillis)
       if (maxLanes === 0) pump.hot.add(tenantId)
       else if (claim.lanes.length === asked) pump.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
@@ -285,7 +287,6 @@ export class DeliveryPump {
       }
       if (planned.length === 0) return
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze))
-      pump.lookAt(now + askAgainMillis)
       for (const { freeze, held, lane, plan } of planned) {
         if (!ours.has(lane.laneId)) {
           // paused, deleted or taken over meanwhile; giving it back changes nothing where it is no longer ours

@@ -1,16 +1,22 @@
 /** W3C trace context, so that an attempt's span belongs to the trace that published the event. */
-import { Effect, Option, Tracer } from "effect"
+import { Context, Effect, Option, Tracer } from "effect"
 
 const shape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** The `traceparent` of the span we are in, or `undefined` outside of one or when it is not recorded. */
-export const currentTraceparent: Effect.Effect<string | undefined> = Effect.map(
+/** Makes spans that go nowhere; it is there where no other tracer was given. */
+const nobody = Context.get(Context.empty(), Tracer.Tracer)
+
+const traceparentOf = Effect.map(
   Effect.option(Effect.currentParentSpan),
   Option.match({
     onNone: () => undefined,
     onSome: (span) => span.sampled ? `00-${span.traceId}-${span.spanId}-01` : undefined
   })
 )
+
+/** The `traceparent` of the span we are in, or `undefined` outside of one, when it is not recorded, or when nobody traces. */
+export const currentTraceparent: Effect.Effect<string | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
+  tracer === nobody ? Effect.undefined : traceparentOf)
 
 /** A span of another process, from its `traceparent`. */
 export const spanFrom = (traceparent: string | undefined): Tracer.ExternalSpan | undefined => {

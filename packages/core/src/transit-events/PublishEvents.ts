@@ -118,10 +118,10 @@ const readEvent = Effect.fnUntraced(function*(input: unknown, index: number): Ef
   }
   const event = yield* decodeEvent(input, at)
   const { eventId: _id, parties: _parties, sequence: _sequence, ...rest } = input
-  const noJson = InvalidInput.of(fault(at, "An event holds JSON values only."))
-  const text = yield* Effect.try({ try: () => JSON.stringify(rest), catch: () => noJson })
+  const noJson = () => InvalidInput.of(fault(at, "An event holds JSON values only."))
+  const text = yield* Effect.try({ try: () => JSON.stringify(rest), catch: noJson })
   // a host's own object may say of itself that it is something else
-  if (typeof text !== "string" || !text.startsWith("{\"")) return yield* noJson
+  if (typeof text !== "string" || !text.startsWith("{\"")) return yield* noJson()
   // two bytes a character at most beyond ASCII count here; the exact size is what goes out
   if (text.length > maxEventBytes || encoder.encode(text).length > maxEventBytes) {
     return yield* InvalidInput.of(fault(at, `An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds"))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryQueue, DeliveryWorker } from "@waybill/core"
 import { type QueueCall, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
-import { eventsOf, hook, inEngine, makeEngine, outOfOrder } from "./Engine.ts"
+import { engineBy, eventsOf, hook, makeEngine, outOfOrder, ways } from "./Engine.ts"
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
@@ -15,270 +15,274 @@ const stop = (fiber: Fiber.Fiber<void>, within: number) =>
     yield* Fiber.join(stopping)
   })
 
-describe("a worker that is stopped", () => {
-  it.effect("waits for attempts under way and writes what they brought", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, Receiver.delay(5000))
-      const fiber = yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass(100)
-      yield* stop(fiber, 6000)
-      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["delivered", 1]])
-    })))
+describe.each(ways)("by %s", (way) => {
+  const inEngine = engineBy(way)
 
-  it.effect("takes nothing new while it stops", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, Receiver.delay(5000))
-      const fiber = yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass(100)
-      const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
-      yield* TestWaybill.pass(100)
-      yield* engine.publish("B")
-      yield* TestWaybill.pass("1 minute")
-      yield* Fiber.join(stopping)
-      assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
-    })))
-
-  it.effect("cuts attempts short that take longer than its patience, counts them not, and gives the lane back", () =>
-    inEngine(
-      Effect.gen(function*() {
+  describe("a worker that is stopped", () => {
+    it.effect("waits for attempts under way and writes what they brought", () =>
+      inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
+        yield* engine.receivers.script(hook, Receiver.delay(5000))
         const fiber = yield* TestWaybill.run
         yield* engine.publish("A")
-        yield* TestWaybill.pass(1000)
-        yield* stop(fiber, 4100)
-        const [delivery] = yield* engine.list()
-        assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
-        const queue = yield* DeliveryQueue
-        const { lanes } = yield* queue.claim({ tenantId: "acme", maxLanes: 1, refill: [], leaseMillis: 1, deliveriesPerLane: 1, bytesPerLane: 1000 })
-        assert.deepStrictEqual(lanes.map((lane) => lane.due.map((each) => [each.tries, each.orphaned])), [[[0, false]]])
-      }),
-      { drainMillis: 4000 }
-    ))
+        yield* TestWaybill.pass(100)
+        yield* stop(fiber, 6000)
+        assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["delivered", 1]])
+      })))
 
-  it.effect("leaves the rest to another one, at once", () =>
-    inEngine(
-      Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-        yield* engine.receivers.script(hook, Receiver.delay(1000))
-        const first = yield* TestWaybill.run
-        yield* engine.publish(...shipments(20))
-        yield* TestWaybill.pass(500)
-        yield* stop(first, 600)
-        const before = yield* engine.receivers.requests(hook)
-        yield* TestWaybill.run
-        yield* TestWaybill.pass(30_000)
-        assert.isBelow(before.length, 20)
-        assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map((request) => eventsOf(request).join()).toSorted(), shipments(20).map((id) => `${id}/1`).toSorted())
-      }),
-      { laneConcurrency: 4 }
-    ))
-})
-
-describe("a worker that is killed", () => {
-  /** From now on nothing of it reaches the store any more. */
-  const calls: ReadonlyArray<QueueCall> = ["claim", "freeze", "settle", "heartbeat", "tenantsDue"]
-
-  it.effect("loses nothing: another one takes over when the lease runs out", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      const victim = yield* TestWaybill.worker()
-      yield* engine.receivers.script(hook, Receiver.delay(2000))
-      yield* victim.run
-      yield* engine.publish("A", "A", "B", "C", "C")
-      yield* TestWaybill.pass(500)
-      for (const call of calls) yield* victim.faults.break(call, "before", Infinity)
-      const sentBefore = (yield* engine.receivers.requests(hook)).length
-      yield* TestWaybill.run
-      yield* TestWaybill.pass(15_000)
-      assert.lengthOf(yield* engine.receivers.requests(hook), sentBefore, "the lease still holds")
-      yield* TestWaybill.pass(60_000)
-      const delivered = yield* engine.delivered()
-      assert.deepStrictEqual([...new Set(delivered)].toSorted(), ["A/1", "A/2", "B/1", "C/1", "C/2"])
-      assert.deepStrictEqual(outOfOrder(delivered), [])
-      assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-    })))
-
-  it.effect("sends again what it may have sent, under the same id and with the same bytes", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      const victim = yield* TestWaybill.worker()
-      yield* victim.faults.break("settle", "before", Infinity)
-      yield* victim.faults.break("heartbeat", "before", Infinity)
-      yield* victim.run
-      yield* engine.publish("A", "B")
-      yield* TestWaybill.pass(1000)
-      yield* victim.faults.break("claim", "before", Infinity)
-      yield* TestWaybill.run
-      yield* TestWaybill.pass("1 minute")
-      const [first, second] = yield* engine.receivers.requests(hook)
-      assert.strictEqual(second!.headers["webhook-id"], first!.headers["webhook-id"])
-      assert.deepStrictEqual(second!.body, first!.body)
-      assert.notStrictEqual(second!.headers["webhook-timestamp"], first!.headers["webhook-timestamp"])
-      const [delivery] = yield* engine.list()
-      assert.strictEqual(delivery!.state, "delivered")
-    })))
-
-  it.effect("counts every attempt when it begins: a delivery that kills all its senders ends as a dead letter", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
-      yield* engine.publish("poison")
-      for (let n = 0; n < 12; n++) {
-        yield* Effect.scoped(Effect.gen(function*() {
-          const victim = yield* TestWaybill.worker()
-          yield* victim.faults.break("settle", "before", Infinity)
-          yield* victim.faults.break("heartbeat", "before", Infinity)
-          yield* victim.run
-          yield* TestWaybill.pass(1000)
-        }))
-        yield* TestWaybill.pass("1 minute")
-      }
-      yield* TestWaybill.run
-      yield* TestWaybill.pass("1 hour")
-      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead"])
-      assert.isAtMost((yield* engine.receivers.requests(hook)).length, 5)
-    })))
-
-  it.effect("comes back to life as one that lost its lease, and spoils nothing", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      const sleeper = yield* TestWaybill.worker()
-      yield* engine.receivers.script(hook, Receiver.delay(1000))
-      yield* sleeper.run
-      yield* engine.publish("A", "A", "B")
-      yield* TestWaybill.pass(500)
-      for (const call of calls) yield* sleeper.faults.break(call, "before", Infinity)
-      yield* TestWaybill.run
-      yield* TestWaybill.pass(22_000)
-      yield* sleeper.faults.heal
-      yield* engine.publish("A", "B", "C")
-      yield* TestWaybill.pass("2 minutes")
-      const delivered = yield* engine.delivered()
-      assert.deepStrictEqual([...new Set(delivered)].toSorted(), ["A/1", "A/2", "A/3", "B/1", "B/2", "C/1"])
-      assert.deepStrictEqual(outOfOrder(delivered), [])
-      assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-    })))
-})
-
-describe("a store that fails", () => {
-  for (const fault of ["before", "after"] as const) {
-    for (const call of ["tenantsDue", "claim", "freeze", "settle", "heartbeat"] as const) {
-      it.effect(`delivers everything although ${call} failed ${fault} the write, now and then`, () =>
-        inEngine(Effect.gen(function*() {
-          const engine = yield* makeEngine({ policy: { batchMaxSize: 2, maxAttempts: 1000 } })
-          const { faults, run } = yield* TestWaybill.worker()
-          yield* engine.receivers.script(hook, Receiver.delay(700))
-          yield* run
-          for (let round = 0; round < 8; round++) {
-            yield* faults.break(call, fault, 1 + round % 2)
-            yield* engine.publish("A", "B", "C", "A", "B")
-            yield* TestWaybill.pass(900)
-          }
-          yield* TestWaybill.pass("10 minutes")
-          const delivered = yield* engine.delivered()
-          assert.strictEqual(new Set(delivered).size, 40)
-          assert.deepStrictEqual(outOfOrder(delivered), [])
-          assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-          // at least once, not over and over
-          assert.isAtMost(delivered.length, 80)
-        })))
-    }
-  }
-
-  it.effect("for an hour keeps nothing from going out afterwards", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      const { faults, run } = yield* TestWaybill.worker()
-      yield* run
-      for (const call of ["tenantsDue", "claim", "settle", "heartbeat", "freeze"] as const) yield* faults.break(call, "before", Infinity)
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 hour")
-      assert.deepStrictEqual(yield* engine.receivers.requests(), [])
-      yield* faults.heal
-      yield* TestWaybill.pass(5000)
-      assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
-    })))
-
-  it.effect("is not asked again without a pause", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      const { faults, run } = yield* TestWaybill.worker()
-      yield* run
-      yield* faults.break("claim", "before", 30)
-      yield* engine.publish("A")
-      yield* TestWaybill.pass(20_000)
-      assert.deepStrictEqual(yield* engine.delivered(), [])
-      yield* TestWaybill.pass(20_000)
-      assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
-    })))
-})
-
-describe("two workers on one store", () => {
-  it.effect("share the work and send nothing twice", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      const urls = Array.from({ length: 10 }, (_, n) => `https://receiver-${n}.example/`)
-      for (const [n, endpointUrl] of urls.entries()) {
-        yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`c${n}`, ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
-      }
-      yield* engine.receivers.scriptOthers(Receiver.delay(300))
-      yield* TestWaybill.run
-      yield* (yield* TestWaybill.worker()).run
-      for (let round = 0; round < 5; round++) {
-        yield* engine.publish("A", "B", "C", "A")
-        yield* TestWaybill.pass(500)
-      }
-      yield* TestWaybill.pass("1 minute")
-      for (const url of urls) {
-        const delivered = yield* engine.delivered(url)
-        assert.strictEqual(delivered.length, 20)
-        assert.strictEqual(new Set(delivered).size, 20)
-        assert.deepStrictEqual(outOfOrder(delivered), [])
-      }
-    })))
-
-  it.effect("keep a lane with long attempts by giving signs of life", () =>
-    inEngine(
-      Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-        yield* engine.receivers.script(hook, Receiver.delay(50_000))
-        yield* TestWaybill.run
+    it.effect("takes nothing new while it stops", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, Receiver.delay(5000))
+        const fiber = yield* TestWaybill.run
         yield* engine.publish("A")
-        yield* TestWaybill.pass(1000)
-        yield* (yield* TestWaybill.worker()).run
-        yield* TestWaybill.pass("5 minutes")
-        assert.lengthOf(yield* engine.receivers.requests(hook), 1)
-      }),
-      { attemptTimeoutMillis: 60_000, leaseMillis: 61_000 }
-    ))
-})
+        yield* TestWaybill.pass(100)
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
+        yield* TestWaybill.pass(100)
+        yield* engine.publish("B")
+        yield* TestWaybill.pass("1 minute")
+        yield* Fiber.join(stopping)
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+      })))
 
-describe("a worker with little room", () => {
-  it.effect("does not ask the store over and over while its attempts hang", () =>
-    inEngine(
-      Effect.gen(function*() {
+    it.effect("cuts attempts short that take longer than its patience, counts them not, and gives the lane back", () =>
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine()
+          yield* engine.receivers.script(hook, [Receiver.hang, Receiver.accept()])
+          const fiber = yield* TestWaybill.run
+          yield* engine.publish("A")
+          yield* TestWaybill.pass(1000)
+          yield* stop(fiber, 4100)
+          const [delivery] = yield* engine.list()
+          assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
+          const queue = yield* DeliveryQueue
+          const { lanes } = yield* queue.claim({ tenantId: "acme", maxLanes: 1, refill: [], leaseMillis: 1, deliveriesPerLane: 1, bytesPerLane: 1000 })
+          assert.deepStrictEqual(lanes.map((lane) => lane.due.map((each) => [each.tries, each.orphaned])), [[[0, false]]])
+        }),
+        { drainMillis: 4000 }
+      ))
+
+    it.effect("leaves the rest to another one, at once", () =>
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+          yield* engine.receivers.script(hook, Receiver.delay(1000))
+          const first = yield* TestWaybill.run
+          yield* engine.publish(...shipments(20))
+          yield* TestWaybill.pass(500)
+          yield* stop(first, 600)
+          const before = yield* engine.receivers.requests(hook)
+          yield* TestWaybill.run
+          yield* TestWaybill.pass(30_000)
+          assert.isBelow(before.length, 20)
+          assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map((request) => eventsOf(request).join()).toSorted(), shipments(20).map((id) => `${id}/1`).toSorted())
+        }),
+        { laneConcurrency: 4 }
+      ))
+  })
+
+  describe("a worker that is killed", () => {
+    /** From now on nothing of it reaches the store any more. */
+    const calls: ReadonlyArray<QueueCall> = ["claim", "freeze", "settle", "heartbeat", "tenantsDue"]
+
+    it.effect("loses nothing: another one takes over when the lease runs out", () =>
+      inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-        const queue = yield* DeliveryQueue
-        const worker = yield* DeliveryWorker
-        yield* engine.receivers.script(hook, Receiver.hang)
-        let claims = 0
-        const counting = yield* Effect.acquireRelease(Effect.succeed(queue.claim), (claim) => Effect.sync(() => Object.assign(queue, { claim })))
-        Object.assign(queue, {
-          claim: (request: Parameters<typeof counting>[0]) => {
-            claims += 1
-            return counting(request)
-          }
-        })
-        yield* Effect.forkChild(worker.run)
-        yield* engine.publish(...shipments(15))
-        yield* TestWaybill.pass(14_000)
-        assert.lengthOf(yield* engine.receivers.requests(), 15)
-        assert.isAtMost(claims, 40)
-      }),
-      { concurrency: 16, laneConcurrency: 32, drainMillis: 0 }
-    ))
+        const victim = yield* TestWaybill.worker()
+        yield* engine.receivers.script(hook, Receiver.delay(2000))
+        yield* victim.run
+        yield* engine.publish("A", "A", "B", "C", "C")
+        yield* TestWaybill.pass(500)
+        for (const call of calls) yield* victim.faults.break(call, "before", Infinity)
+        const sentBefore = (yield* engine.receivers.requests(hook)).length
+        yield* TestWaybill.run
+        yield* TestWaybill.pass(15_000)
+        assert.lengthOf(yield* engine.receivers.requests(hook), sentBefore, "the lease still holds")
+        yield* TestWaybill.pass(60_000)
+        const delivered = yield* engine.delivered()
+        assert.deepStrictEqual([...new Set(delivered)].toSorted(), ["A/1", "A/2", "B/1", "C/1", "C/2"])
+        assert.deepStrictEqual(outOfOrder(delivered), [])
+        assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+      })))
+
+    it.effect("sends again what it may have sent, under the same id and with the same bytes", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        const victim = yield* TestWaybill.worker()
+        yield* victim.faults.break("settle", "before", Infinity)
+        yield* victim.faults.break("heartbeat", "before", Infinity)
+        yield* victim.run
+        yield* engine.publish("A", "B")
+        yield* TestWaybill.pass(1000)
+        yield* victim.faults.break("claim", "before", Infinity)
+        yield* TestWaybill.run
+        yield* TestWaybill.pass("1 minute")
+        const [first, second] = yield* engine.receivers.requests(hook)
+        assert.strictEqual(second!.headers["webhook-id"], first!.headers["webhook-id"])
+        assert.deepStrictEqual(second!.body, first!.body)
+        assert.notStrictEqual(second!.headers["webhook-timestamp"], first!.headers["webhook-timestamp"])
+        const [delivery] = yield* engine.list()
+        assert.strictEqual(delivery!.state, "delivered")
+      })))
+
+    it.effect("counts every attempt when it begins: a delivery that kills all its senders ends as a dead letter", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+        yield* engine.publish("poison")
+        for (let n = 0; n < 12; n++) {
+          yield* Effect.scoped(Effect.gen(function*() {
+            const victim = yield* TestWaybill.worker()
+            yield* victim.faults.break("settle", "before", Infinity)
+            yield* victim.faults.break("heartbeat", "before", Infinity)
+            yield* victim.run
+            yield* TestWaybill.pass(1000)
+          }))
+          yield* TestWaybill.pass("1 minute")
+        }
+        yield* TestWaybill.run
+        yield* TestWaybill.pass("1 hour")
+        assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead"])
+        assert.isAtMost((yield* engine.receivers.requests(hook)).length, 5)
+      })))
+
+    it.effect("comes back to life as one that lost its lease, and spoils nothing", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+        const sleeper = yield* TestWaybill.worker()
+        yield* engine.receivers.script(hook, Receiver.delay(1000))
+        yield* sleeper.run
+        yield* engine.publish("A", "A", "B")
+        yield* TestWaybill.pass(500)
+        for (const call of calls) yield* sleeper.faults.break(call, "before", Infinity)
+        yield* TestWaybill.run
+        yield* TestWaybill.pass(22_000)
+        yield* sleeper.faults.heal
+        yield* engine.publish("A", "B", "C")
+        yield* TestWaybill.pass("2 minutes")
+        const delivered = yield* engine.delivered()
+        assert.deepStrictEqual([...new Set(delivered)].toSorted(), ["A/1", "A/2", "A/3", "B/1", "B/2", "C/1"])
+        assert.deepStrictEqual(outOfOrder(delivered), [])
+        assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+      })))
+  })
+
+  describe("a store that fails", () => {
+    for (const fault of ["before", "after"] as const) {
+      for (const call of ["tenantsDue", "claim", "freeze", "settle", "heartbeat"] as const) {
+        it.effect(`delivers everything although ${call} failed ${fault} the write, now and then`, () =>
+          inEngine(Effect.gen(function*() {
+            const engine = yield* makeEngine({ policy: { batchMaxSize: 2, maxAttempts: 1000 } })
+            const { faults, run } = yield* TestWaybill.worker()
+            yield* engine.receivers.script(hook, Receiver.delay(700))
+            yield* run
+            for (let round = 0; round < 8; round++) {
+              yield* faults.break(call, fault, 1 + round % 2)
+              yield* engine.publish("A", "B", "C", "A", "B")
+              yield* TestWaybill.pass(900)
+            }
+            yield* TestWaybill.pass("10 minutes")
+            const delivered = yield* engine.delivered()
+            assert.strictEqual(new Set(delivered).size, 40)
+            assert.deepStrictEqual(outOfOrder(delivered), [])
+            assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+            // at least once, not over and over
+            assert.isAtMost(delivered.length, 80)
+          })))
+      }
+    }
+
+    it.effect("for an hour keeps nothing from going out afterwards", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        const { faults, run } = yield* TestWaybill.worker()
+        yield* run
+        for (const call of ["tenantsDue", "claim", "settle", "heartbeat", "freeze"] as const) yield* faults.break(call, "before", Infinity)
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 hour")
+        assert.deepStrictEqual(yield* engine.receivers.requests(), [])
+        yield* faults.heal
+        yield* TestWaybill.pass(5000)
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+      })))
+
+    it.effect("is not asked again without a pause", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        const { faults, run } = yield* TestWaybill.worker()
+        yield* run
+        yield* faults.break("claim", "before", 30)
+        yield* engine.publish("A")
+        yield* TestWaybill.pass(20_000)
+        assert.deepStrictEqual(yield* engine.delivered(), [])
+        yield* TestWaybill.pass(20_000)
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+      })))
+  })
+
+  describe("two workers on one store", () => {
+    it.effect("share the work and send nothing twice", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+        const urls = Array.from({ length: 10 }, (_, n) => `https://receiver-${n}.example/`)
+        for (const [n, endpointUrl] of urls.entries()) {
+          yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`c${n}`, ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
+        }
+        yield* engine.receivers.scriptOthers(Receiver.delay(300))
+        yield* TestWaybill.run
+        yield* (yield* TestWaybill.worker()).run
+        for (let round = 0; round < 5; round++) {
+          yield* engine.publish("A", "B", "C", "A")
+          yield* TestWaybill.pass(500)
+        }
+        yield* TestWaybill.pass("1 minute")
+        for (const url of urls) {
+          const delivered = yield* engine.delivered(url)
+          assert.strictEqual(delivered.length, 20)
+          assert.strictEqual(new Set(delivered).size, 20)
+          assert.deepStrictEqual(outOfOrder(delivered), [])
+        }
+      })))
+
+    it.effect("keep a lane with long attempts by giving signs of life", () =>
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+          yield* engine.receivers.script(hook, Receiver.delay(50_000))
+          yield* TestWaybill.run
+          yield* engine.publish("A")
+          yield* TestWaybill.pass(1000)
+          yield* (yield* TestWaybill.worker()).run
+          yield* TestWaybill.pass("5 minutes")
+          assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+        }),
+        { attemptTimeoutMillis: 60_000, leaseMillis: 61_000 }
+      ))
+  })
+
+  describe("a worker with little room", () => {
+    it.effect("does not ask the store over and over while its attempts hang", () =>
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+          const queue = yield* DeliveryQueue
+          const worker = yield* DeliveryWorker
+          yield* engine.receivers.script(hook, Receiver.hang)
+          let claims = 0
+          const counting = yield* Effect.acquireRelease(Effect.succeed(queue.claim), (claim) => Effect.sync(() => Object.assign(queue, { claim })))
+          Object.assign(queue, {
+            claim: (request: Parameters<typeof counting>[0]) => {
+              claims += 1
+              return counting(request)
+            }
+          })
+          yield* Effect.forkChild(worker.run)
+          yield* engine.publish(...shipments(15))
+          yield* TestWaybill.pass(14_000)
+          assert.lengthOf(yield* engine.receivers.requests(), 15)
+          assert.isAtMost(claims, 40)
+        }),
+        { concurrency: 16, laneConcurrency: 32, drainMillis: 0 }
+      ))
+  })
 })

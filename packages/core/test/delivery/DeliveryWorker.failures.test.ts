@@ -2,264 +2,269 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryWorker, SecretStore } from "@waybill/core"
 import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
-import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
+import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
 
 const hour = 3_600_000
 
 const pauses = (requests: ReadonlyArray<ReceivedRequest>): ReadonlyArray<number> =>
   requests.slice(1).map((request, n) => request.at - requests[n]!.at)
 
-describe("retries", () => {
-  it.effect("go on for three days with the same bytes and id, and end as a dead letter", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
-      yield* engine.receivers.script(hook, Receiver.fail(503))
-      yield* TestWaybill.run
-      yield* engine.publish("A", "B")
-      yield* TestWaybill.pass("4 days")
-      const requests = yield* engine.receivers.requests(hook)
-      assert.lengthOf(requests, 80)
-      assert.isAbove(requests.at(-1)!.at, 60 * hour)
-      assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
-      assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
-      const [dead] = yield* engine.list({ state: "dead" })
-      assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
-    })))
+describe.each(ways)("by %s", (way) => {
+  const inEngine = engineBy(way)
 
-  it.effect("double from the initial to the longest pause, a fifth more or less", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 day")
-      const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
-      const found = pauses(yield* engine.receivers.requests(hook))
-      assert.lengthOf(found, 11)
-      for (const [n, pause] of found.entries()) {
-        // a worker may look up to a second late
-        assert.isAtLeast(pause, doubled[n]! * 800 - 1)
-        assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
-      }
-    })))
+  describe("retries", () => {
+    it.effect("go on for three days with the same bytes and id, and end as a dead letter", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
+        yield* engine.receivers.script(hook, Receiver.fail(503))
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B")
+        yield* TestWaybill.pass("4 days")
+        const requests = yield* engine.receivers.requests(hook)
+        assert.lengthOf(requests, 80)
+        assert.isAbove(requests.at(-1)!.at, 60 * hour)
+        assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
+        assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
+        const [dead] = yield* engine.list({ state: "dead" })
+        assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
+      })))
 
-  it.effect("differ by their jitter, so that deliveries do not march in step", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
-      yield* engine.publish("A", "B", "C", "D")
-      yield* TestWaybill.pass("1 hour")
-      assert.isAtLeast(new Set((yield* engine.receivers.requests(hook)).slice(4).map((request) => request.at)).size, 3)
-    })))
+    it.effect("double from the initial to the longest pause, a fifth more or less", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
+        const found = pauses(yield* engine.receivers.requests(hook))
+        assert.lengthOf(found, 11)
+        for (const [n, pause] of found.entries()) {
+          // a worker may look up to a second late
+          assert.isAtLeast(pause, doubled[n]! * 800 - 1)
+          assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
+        }
+      })))
 
-  it.effect("wait as long as the receiver asks, within the longest pause (SPEC-GAP-D24)", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, [
-        Receiver.fail(429, { retryAfterSeconds: 600 }),
-        Receiver.fail(503, { retryAfterSeconds: 1e9 }),
-        Receiver.fail(503, { retryAfterSeconds: 0 }),
-        Receiver.accept()
-      ])
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 day")
-      const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
-      assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
-      assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
-      assert.isTrue(own! >= 16_000 && own! <= 25_000)
-    })))
+    it.effect("differ by their jitter, so that deliveries do not march in step", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B", "C", "D")
+        yield* TestWaybill.pass("1 hour")
+        assert.isAtLeast(new Set((yield* engine.receivers.requests(hook)).slice(4).map((request) => request.at)).size, 3)
+      })))
 
-  it.effect("treat refused connections and timeouts as failures, and a hanging receiver meets the deadline", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, [Receiver.refuse, Receiver.hang, Receiver.accept(204)])
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 hour")
-      const [delivery] = yield* engine.list()
-      assert.deepStrictEqual(delivery!.attempts.map((each) => [each.outcome, each.status]), [["connect_refused", null], ["timeout", null], ["accepted", 204]])
-      assert.strictEqual(delivery!.attempts[1]!.durationMillis, 15_000)
-    })))
+    it.effect("wait as long as the receiver asks, within the longest pause (SPEC-GAP-D24)", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [
+          Receiver.fail(429, { retryAfterSeconds: 600 }),
+          Receiver.fail(503, { retryAfterSeconds: 1e9 }),
+          Receiver.fail(503, { retryAfterSeconds: 0 }),
+          Receiver.accept()
+        ])
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
+        assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
+        assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
+        assert.isTrue(own! >= 16_000 && own! <= 25_000)
+      })))
 
-  it.effect("never go to another address, and follow the subscription's own when it changes", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      const moved = "https://moved.example/hook"
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass(1000)
-      yield* engine.patch({ endpointUrl: moved })
-      yield* TestWaybill.pass("1 minute")
-      const [first, second] = yield* engine.receivers.requests()
-      assert.deepStrictEqual([first!.url, second!.url], [hook, moved])
-      assert.deepStrictEqual(second!.body, first!.body)
-    })))
-})
+    it.effect("treat refused connections and timeouts as failures, and a hanging receiver meets the deadline", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [Receiver.refuse, Receiver.hang, Receiver.accept(204)])
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 hour")
+        const [delivery] = yield* engine.list()
+        assert.deepStrictEqual(delivery!.attempts.map((each) => [each.outcome, each.status]), [["connect_refused", null], ["timeout", null], ["accepted", 204]])
+        assert.strictEqual(delivery!.attempts[1]!.durationMillis, 15_000)
+      })))
 
-describe("the breaker", () => {
-  const policy = { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 100, maxBackoffSeconds: 100 }
+    it.effect("never go to another address, and follow the subscription's own when it changes", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        const moved = "https://moved.example/hook"
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass(1000)
+        yield* engine.patch({ endpointUrl: moved })
+        yield* TestWaybill.pass("1 minute")
+        const [first, second] = yield* engine.receivers.requests()
+        assert.deepStrictEqual([first!.url, second!.url], [hook, moved])
+        assert.deepStrictEqual(second!.body, first!.body)
+      })))
+  })
 
-  it.effect("opens after five failures in a row: nothing goes out until the next retry", () =>
-    inEngine(
-      Effect.gen(function*() {
+  describe("the breaker", () => {
+    const policy = { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 100, maxBackoffSeconds: 100 }
+
+    it.effect("opens after five failures in a row: nothing goes out until the next retry", () =>
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine({ policy })
+          yield* engine.receivers.script(hook, Receiver.fail(500))
+          yield* TestWaybill.run
+          for (let n = 0; n < 5; n++) {
+            yield* engine.publish(`S${n}`)
+            yield* TestWaybill.pass(1000)
+          }
+          assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+          for (let n = 5; n < 15; n++) yield* engine.publish(`S${n}`)
+          yield* TestWaybill.pass(60_000)
+          assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+          yield* TestWaybill.pass(66_000)
+          const probes = (yield* engine.receivers.requests(hook)).slice(5).map((request) => eventsOf(request)[0]!)
+          assert.lengthOf(probes, 1)
+          assert.include(["S0/1", "S1/1", "S2/1", "S3/1", "S4/1"], probes[0])
+        }),
+        { laneConcurrency: 1 }
+      ))
+
+    it.effect("lets exactly one delivery out as the probe, and the rest when it is accepted", () =>
+      inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy })
         yield* engine.receivers.script(hook, Receiver.fail(500))
         yield* TestWaybill.run
-        for (let n = 0; n < 5; n++) {
+        yield* engine.publish(...Array.from({ length: 16 }, (_, n) => `S${n}`))
+        yield* TestWaybill.pass(1000)
+        assert.lengthOf(yield* engine.receivers.requests(hook), 16)
+        yield* engine.publish("late")
+        yield* engine.receivers.script(hook, [Receiver.delay(5000), Receiver.accept()])
+        yield* TestWaybill.pass("10 minutes")
+        const after = (yield* engine.receivers.requests(hook)).slice(16)
+        assert.lengthOf(after.filter((request) => request.at < after[0]!.at + 5000), 1)
+        assert.lengthOf(after, 17)
+      })))
+
+    it.effect("costs deliveries no attempt while they wait for it", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 3 } })
+        yield* engine.receivers.script(hook, (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request))
+        yield* TestWaybill.run
+        yield* engine.publish(...Array.from({ length: 40 }, (_, n) => `S${n}`))
+        yield* TestWaybill.pass("3 hours")
+        for (const delivery of yield* engine.list()) assert.isAtMost(delivery.attempts.length, 3)
+      })))
+
+    it.effect("is counted once for an outcome that had to be written twice", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy })
+        const { faults, run } = yield* TestWaybill.worker()
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* run
+        for (let n = 0; n < 4; n++) {
+          yield* faults.break("settle", n % 2 === 0 ? "before" : "after", 3)
           yield* engine.publish(`S${n}`)
-          yield* TestWaybill.pass(1000)
+          yield* TestWaybill.pass(10_000)
         }
-        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
-        for (let n = 5; n < 15; n++) yield* engine.publish(`S${n}`)
-        yield* TestWaybill.pass(60_000)
-        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
-        yield* TestWaybill.pass(50_000)
-        const requests = yield* engine.receivers.requests(hook)
-        assert.deepStrictEqual(requests.slice(5).map(eventsOf), [["S0/1"]])
-      }),
-      { laneConcurrency: 1 }
-    ))
+        // four failures: the breaker is still closed
+        yield* engine.receivers.script(hook, Receiver.accept())
+        yield* engine.publish("S4")
+        yield* TestWaybill.pass(5000)
+        assert.deepStrictEqual(yield* engine.delivered(), ["S4/1"])
+      })))
+  })
 
-  it.effect("lets exactly one delivery out as the probe, and the rest when it is accepted", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy })
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
-      yield* engine.publish(...Array.from({ length: 16 }, (_, n) => `S${n}`))
-      yield* TestWaybill.pass(1000)
-      assert.lengthOf(yield* engine.receivers.requests(hook), 16)
-      yield* engine.publish("late")
-      yield* engine.receivers.script(hook, [Receiver.delay(5000), Receiver.accept()])
-      yield* TestWaybill.pass("10 minutes")
-      const after = (yield* engine.receivers.requests(hook)).slice(16)
-      assert.lengthOf(after.filter((request) => request.at < after[0]!.at + 5000), 1)
-      assert.lengthOf(after, 17)
-    })))
+  describe("the rate", () => {
+    it.effect("is never exceeded in any sixty seconds, retries included (SPEC-GAP-D21)", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 30, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 2 } })
+        let n = 0
+        yield* engine.receivers.script(hook, (request) => n++ % 4 === 0 ? Receiver.fail(500)(request) : Receiver.delay(n % 3 * 700)(request))
+        yield* TestWaybill.run
+        for (let round = 0; round < 10; round++) {
+          yield* engine.publish(...Array.from({ length: 20 }, (_, m) => `S${round}-${m}`))
+          yield* TestWaybill.pass(round * 7000)
+        }
+        yield* TestWaybill.pass("1 hour")
+        const instants = (yield* engine.receivers.requests(hook)).map((request) => request.at)
+        assert.lengthOf(yield* engine.delivered(), 200)
+        for (const [first, from] of instants.entries()) {
+          assert.isAtMost(instants.slice(first).filter((at) => at < from + 60_000).length, 30)
+        }
+      })))
 
-  it.effect("costs deliveries no attempt while they wait for it", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 3 } })
-      yield* engine.receivers.script(hook, (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request))
-      yield* TestWaybill.run
-      yield* engine.publish(...Array.from({ length: 40 }, (_, n) => `S${n}`))
-      yield* TestWaybill.pass("3 hours")
-      for (const delivery of yield* engine.list()) assert.isAtMost(delivery.attempts.length, 3)
-    })))
+    it.effect("costs no attempt", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 1, maxAttempts: 1 } })
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B", "C")
+        yield* TestWaybill.pass("10 minutes")
+        assert.lengthOf(yield* engine.delivered(), 3)
+        assert.isTrue((yield* engine.list()).every((each) => each.attempts.length === 1))
+      })))
+  })
 
-  it.effect("is counted once for an outcome that had to be written twice", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy })
-      const { faults, run } = yield* TestWaybill.worker()
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* run
-      for (let n = 0; n < 4; n++) {
-        yield* faults.break("settle", n % 2 === 0 ? "before" : "after", 3)
-        yield* engine.publish(`S${n}`)
-        yield* TestWaybill.pass(10_000)
-      }
-      // four failures: the breaker is still closed
-      yield* engine.receivers.script(hook, Receiver.accept())
-      yield* engine.publish("S4")
-      yield* TestWaybill.pass(5000)
-      assert.deepStrictEqual(yield* engine.delivered(), ["S4/1"])
-    })))
-})
+  describe("410 Gone (SPEC-GAP-D25)", () => {
+    it.effect("pauses the subscription, says why, and holds the delivery until it is resumed", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const status = yield* engine.deliveries.laneStatus(engine.tenant.tenantId, engine.subscription.id)
+        assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
+        assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+        yield* engine.patch({ status: "active" })
+        yield* TestWaybill.pass("1 minute")
+        const [first, again] = yield* engine.receivers.requests(hook)
+        assert.deepStrictEqual(again!.body, first!.body)
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
+      })))
 
-describe("the rate", () => {
-  it.effect("is never exceeded in any sixty seconds, retries included (SPEC-GAP-D21)", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 30, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 2 } })
-      let n = 0
-      yield* engine.receivers.script(hook, (request) => n++ % 4 === 0 ? Receiver.fail(500)(request) : Receiver.delay(n % 3 * 700)(request))
-      yield* TestWaybill.run
-      for (let round = 0; round < 10; round++) {
-        yield* engine.publish(...Array.from({ length: 20 }, (_, m) => `S${round}-${m}`))
-        yield* TestWaybill.pass(round * 7000)
-      }
-      yield* TestWaybill.pass("1 hour")
-      const instants = (yield* engine.receivers.requests(hook)).map((request) => request.at)
-      assert.lengthOf(yield* engine.delivered(), 200)
-      for (const [first, from] of instants.entries()) {
-        assert.isAtMost(instants.slice(first).filter((at) => at < from + 60_000).length, 30)
-      }
-    })))
+    it.effect("pauses once: attempts that end later do not undo a resume", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+        yield* engine.receivers.script(hook, [Receiver.delay(10_000, Receiver.accept()), Receiver.gone, Receiver.accept()])
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B")
+        yield* TestWaybill.pass(1000)
+        yield* engine.patch({ status: "active" })
+        yield* TestWaybill.pass("1 minute")
+        assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1"])
+        assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "active")
+      })))
+  })
 
-  it.effect("costs no attempt", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 1, maxAttempts: 1 } })
-      yield* TestWaybill.run
-      yield* engine.publish("A", "B", "C")
-      yield* TestWaybill.pass("10 minutes")
-      assert.lengthOf(yield* engine.delivered(), 3)
-      assert.isTrue((yield* engine.list()).every((each) => each.attempts.length === 1))
-    })))
-})
+  describe("a secret that cannot be read", () => {
+    it.effect("fails the attempt and sends nothing unsigned", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+        yield* engine.publish("A")
+        // the secret of another deployment, sealed with another key
+        const secrets = yield* SecretStore
+        yield* secrets.put(engine.tenant.tenantId, "main", { versions: [{ sealed: new Uint8Array(60), signsUntil: undefined }], accounts: [], bodySignature: false })
+        yield* TestWaybill.run
+        yield* TestWaybill.pass("1 minute")
+        assert.deepStrictEqual(yield* engine.receivers.requests(), [])
+        const [dead] = yield* engine.list({ state: "dead" })
+        assert.deepStrictEqual(dead!.attempts.map((each) => each.outcome), ["signing", "signing"])
+      })))
+  })
 
-describe("410 Gone (SPEC-GAP-D25)", () => {
-  it.effect("pauses the subscription, says why, and holds the delivery until it is resumed", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 day")
-      const status = yield* engine.deliveries.laneStatus(engine.tenant.tenantId, engine.subscription.id)
-      assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
-      assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 day")
-      assert.lengthOf(yield* engine.receivers.requests(hook), 1)
-      yield* engine.patch({ status: "active" })
-      yield* TestWaybill.pass("1 minute")
-      const [first, again] = yield* engine.receivers.requests(hook)
-      assert.deepStrictEqual(again!.body, first!.body)
-      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
-    })))
-
-  it.effect("pauses once: attempts that end later do not undo a resume", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      yield* engine.receivers.script(hook, [Receiver.delay(10_000, Receiver.accept()), Receiver.gone, Receiver.accept()])
-      yield* TestWaybill.run
-      yield* engine.publish("A", "B")
-      yield* TestWaybill.pass(1000)
-      yield* engine.patch({ status: "active" })
-      yield* TestWaybill.pass("1 minute")
-      assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1"])
-      assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "active")
-    })))
-})
-
-describe("a secret that cannot be read", () => {
-  it.effect("fails the attempt and sends nothing unsigned", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
-      yield* engine.publish("A")
-      // the secret of another deployment, sealed with another key
-      const secrets = yield* SecretStore
-      yield* secrets.put(engine.tenant.tenantId, "main", { versions: [{ sealed: new Uint8Array(60), signsUntil: undefined }], accounts: [], bodySignature: false })
-      yield* TestWaybill.run
-      yield* TestWaybill.pass("1 minute")
-      assert.deepStrictEqual(yield* engine.receivers.requests(), [])
-      const [dead] = yield* engine.list({ state: "dead" })
-      assert.deepStrictEqual(dead!.attempts.map((each) => each.outcome), ["signing", "signing"])
-    })))
-})
-
-describe("drain", () => {
-  it.effect("sends what is due now, answers how many attempts that took, and leaves what is due later", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-      const worker = yield* DeliveryWorker
-      yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
-      yield* engine.publish("A", "B", "C", "C")
-      assert.strictEqual(yield* worker.drain, 4)
-      assert.strictEqual(yield* worker.drain, 0)
-      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state).toSorted(), ["delivered", "delivered", "delivered", "waiting"])
-      yield* TestWaybill.pass("1 minute")
-      assert.strictEqual(yield* worker.drain, 1)
-    })))
+  describe("drain", () => {
+    it.effect("sends what is due now, answers how many attempts that took, and leaves what is due later", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+        const worker = yield* DeliveryWorker
+        yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
+        yield* engine.publish("A", "B", "C", "C")
+        assert.strictEqual(yield* worker.drain, 4)
+        assert.strictEqual(yield* worker.drain, 0)
+        assert.deepStrictEqual((yield* engine.list()).map((each) => each.state).toSorted(), ["delivered", "delivered", "delivered", "waiting"])
+        yield* TestWaybill.pass("1 minute")
+        assert.strictEqual(yield* worker.drain, 1)
+      })))
+  })
 })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EventBatch, SigningSecrets } from "@waybill/core"
 import { batchOf, ltlJourney, Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
+import { engineBy, eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
 
 describe("what a receiver gets", () => {
   it.effect("is a batch as the interface describes it, of the events as they were reported", () =>
@@ -213,4 +213,28 @@ describe("a subscription", () => {
       assert.deepStrictEqual(yield* engine.delivered(), ["ours/1"])
       assert.deepStrictEqual(yield* engine.delivered(other), ["theirs/1"])
     })))
+})
+
+describe("tracing", () => {
+  it.effect("makes every attempt part of the trace that published the event, also by transports that need no fiber", () =>
+    engineBy("callbacks")(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(100)
+      assert.lengthOf(yield* engine.delivered(), 1)
+      const published = spans.find((span) => span.name === "TransitEvents.publish")!
+      const attempt = spans.find((span) => span.name === "webhook.attempt")!
+      assert.strictEqual(attempt.traceId, published.traceId)
+      assert.strictEqual(attempt.attributes.get("waybill.outcome"), "Accepted")
+    })).pipe(Effect.provideService(Tracer.Tracer, recording)))
+
+  const spans: Array<Tracer.NativeSpan> = []
+  const recording = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
 })

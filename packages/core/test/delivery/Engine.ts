@@ -1,7 +1,7 @@
 /** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
 import { Deliveries, type DeliveryOptions, type DeliveryView, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Effect, type Layer, References } from "effect"
+import { Effect, References } from "effect"
 
 export const hook = "https://receiver.example/hook"
 
@@ -67,13 +67,13 @@ export const outOfOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> 
   })
 }
 
-/** Provides a whole service of its own, and keeps expected warnings out of the output. */
-export const engineLayer = (options: EngineOptions["delivery"] = {}) => TestWaybill.layer({ delivery: options })
-
 export const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, References.MinimumLogLevel, "None")
 
-export type EngineServices = Layer.Success<ReturnType<typeof TestWaybill.layer>>
+/** Workers send by fibers where somebody traces, by callbacks where the transport can; what is promised is the same. */
+export const ways = ["fibers", "callbacks"] as const
 
-/** The body of an engine test: its own service, its own worker settings, no logs. */
-export const inEngine = <A, E, R>(effect: Effect.Effect<A, E, R>, options: EngineOptions["delivery"] = {}) =>
-  quietly(Effect.provide(effect, engineLayer(options)))
+/** Runs an engine test: with a service and worker settings of its own, and no logs of what is expected to fail. */
+export const engineBy = (way: typeof ways[number]) => <A, E, R>(effect: Effect.Effect<A, E, R>, options: EngineOptions["delivery"] = {}) =>
+  quietly(Effect.provide(effect, TestWaybill.layer({ delivery: options, byCallbacks: way === "callbacks" })))
+
+export const inEngine = engineBy("fibers")

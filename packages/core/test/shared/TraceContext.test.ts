@@ -30,5 +30,10 @@ describe("trace context", () => {
       assert.strictEqual(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, span)), traceparent)
       const unsampled = Tracer.externalSpan({ traceId: span.traceId, spanId: span.spanId, sampled: false })
       assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
+    }).pipe(Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))))
+
+  it.effect("writes nothing where nobody traces, so that nobody pays for it", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(yield* Effect.withSpan(currentTraceparent, "untraced"))
     }))
 })

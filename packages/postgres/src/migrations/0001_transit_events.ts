@@ -63,13 +63,15 @@ CREATE TABLE ${schema}.secrets (
   CHECK (cardinality(sealed) = cardinality(signs_until))
 );
 
--- the lock that orders a shipment's events; "allocated" is how many numbers the last call took
+-- the lock that orders a shipment's events; "allocated" is how many numbers the last call took, "reassigned" whether it
+-- changed the accounts
 CREATE TABLE ${schema}.shipments (
   tenant_id text COLLATE "C" NOT NULL,
   shipment_id text COLLATE "C" NOT NULL,
   accounts text[],
   last_sequence bigint NOT NULL DEFAULT 0,
   allocated integer NOT NULL DEFAULT 0,
+  reassigned boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, shipment_id)
 ) WITH (fillfactor = 70);
 

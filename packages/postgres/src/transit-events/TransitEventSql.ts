@@ -10,18 +10,20 @@ WHERE tenant_id = $1 AND event_id = ANY ($2::text[])`
 
 /**
  * Locks each shipment's row until the transaction ends, in one order for everybody, and takes its numbers.
- * A new row's counter is highest given + needed; an old one's the greater of that and its own + needed.
+ * A new row's counter is highest given + needed; an old one's the greater of that and its own + needed. Says of each
+ * shipment whether its accounts have changed.
  */
 export const allocate = (schema: string) => `
-INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated)
-SELECT $1, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed
+INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated, reassigned)
+SELECT $1, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed, r.accounts IS NOT NULL
 FROM unnest($2::text[], $3::int4[], $4::int8[], $5::text[]) AS r (shipment_id, needed, highest, accounts)
 ORDER BY r.shipment_id COLLATE "C"
 ON CONFLICT (tenant_id, shipment_id) DO UPDATE
 SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.allocated),
     allocated = EXCLUDED.allocated,
+    reassigned = EXCLUDED.accounts IS NOT NULL AND EXCLUDED.accounts IS DISTINCT FROM s.accounts,
     accounts = coalesce(EXCLUDED.accounts, s.accounts)
-RETURNING shipment_id, last_sequence - allocated + 1 AS first`
+RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned`
 
 /** Accounts find shipments by this table; what a call says of a shipment replaces what was said before. */
 export const replaceAccounts = (schema: string) => `
@@ -46,7 +48,7 @@ ON CONFLICT DO NOTHING`
  */
 export const matchShipments = (schema: string) => `
 viewers AS MATERIALIZED (
-  SELECT DISTINCT s.shipment_id, ca.client
+  SELECT s.shipment_id, ca.client
   FROM ships AS s
   CROSS JOIN LATERAL (
     SELECT unnest(sh.accounts) AS account
@@ -59,18 +61,24 @@ viewers AS MATERIALIZED (
     WHERE ca.tenant_id = $1 AND ca.account = a.account
     OFFSET 0
   ) AS ca
+  UNION
+  SELECT s.shipment_id, c.client
+  FROM ships AS s CROSS JOIN ${schema}.clients AS c
+  WHERE c.tenant_id = $1 AND c.sees_all
 ),
-everywhere AS MATERIALIZED (
-  SELECT DISTINCT client FROM ${schema}.clients WHERE tenant_id = $1 AND sees_all
-),
-matched AS MATERIALIZED (
-  SELECT v.shipment_id, r.subscription_id, r.type_mask
-  FROM (SELECT shipment_id, client FROM viewers UNION SELECT s.shipment_id, e.client FROM ships AS s CROSS JOIN everywhere AS e) AS v
+wishes AS MATERIALIZED (
+  SELECT v.client, r.subscription_id, r.type_mask
+  FROM (SELECT DISTINCT client FROM viewers) AS v
   CROSS JOIN LATERAL (
     SELECT r.subscription_id, r.type_mask FROM ${schema}.transit_routes AS r
     WHERE r.tenant_id = $1 AND r.route = 'c:' || v.client
     OFFSET 0
   ) AS r
+),
+matched AS MATERIALIZED (
+  SELECT v.shipment_id, w.subscription_id, w.type_mask
+  FROM viewers AS v
+  JOIN wishes AS w ON w.client = v.client
   UNION ALL
   SELECT s.shipment_id, r.subscription_id, r.type_mask
   FROM ships AS s
@@ -79,8 +87,7 @@ matched AS MATERIALIZED (
     WHERE r.tenant_id = $1 AND r.route = 's:' || s.shipment_id
     OFFSET 0
   ) AS r
-  WHERE EXISTS (SELECT FROM viewers AS v WHERE v.shipment_id = s.shipment_id AND v.client = r.client)
-     OR EXISTS (SELECT FROM everywhere AS e WHERE e.client = r.client)
+  JOIN viewers AS v ON v.shipment_id = s.shipment_id AND v.client = r.client
 )`
 
 /** Stores the events and puts each into the lane of every subscription that wants it: one statement, one fact. */

@@ -44,17 +44,17 @@ export const layer = Layer.effect(
           int4Array(requests.map((each) => each.needed)),
           int8Array(requests.map((each) => each.highestGiven)),
           textArray(requests.map((each) => each.accounts === undefined ? null : arrayLiteral(each.accounts)))
-        ], ["text", "int8"])
-        const known = requests.filter((each) => each.accounts !== undefined)
-        if (known.length > 0) {
+        ], ["text", "int8", "bool"])
+        const taken = new Map((rows as ReadonlyArray<[string, number, boolean]>).map(([id, first, reassigned]) => [id, { first, reassigned }]))
+        const reassigned = requests.filter((each) => taken.get(each.shipmentId)!.reassigned)
+        if (reassigned.length > 0) {
           yield* sql.bulk(replaceAccounts, [
             tenantId,
-            textArray(known.map((each) => each.shipmentId)),
-            textArray(known.map((each) => arrayLiteral(each.accounts!)))
+            textArray(reassigned.map((each) => each.shipmentId)),
+            textArray(reassigned.map((each) => arrayLiteral(each.accounts!)))
           ])
         }
-        const firsts = new Map(rows as ReadonlyArray<[string, number]>)
-        return requests.map((each) => firsts.get(each.shipmentId)!)
+        return requests.map((each) => taken.get(each.shipmentId)!.first)
       }).pipe(StorageError.refail("TransitEventStore.allocate"))
 
     const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined) =>

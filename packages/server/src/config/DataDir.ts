@@ -41,7 +41,7 @@ export const lockDataDir = (dir: string): Effect.Effect<void, DataDirUnusable, S
       try: () => {
         const lock = new DatabaseSync(join(dir, "lock"))
         try {
-          lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+          lock.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
           return lock
         } catch (error) {
           lock.close()

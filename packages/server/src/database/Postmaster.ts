@@ -158,7 +158,12 @@ const servesCluster = async (pid: number, cluster: string): Promise<boolean> => 
  */
 const stopWhenThisProcessEnds = (cluster: string, pid: number): ChildProcess => {
   const script = "trap '' INT TERM HUP; cat >/dev/null; [ \"$(head -n 1 \"$0/postmaster.pid\" 2>/dev/null)\" = \"$1\" ] && kill -INT \"$1\""
-  const watch = spawn("/bin/sh", ["-c", script, cluster, String(pid)], { cwd: "/", detached: true, stdio: ["pipe", "ignore", "ignore"] })
+  const watch = spawn("/bin/sh", ["-c", script, cluster, String(pid)], {
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true
+  })
   // without a shell a later start finds what was left over
   watch.on("error", () => {})
   watch.stdin?.on("error", () => {})

@@ -1,7 +1,6 @@
 /** What a person reads after the start. */
 import { Console, Effect } from "effect"
-import { relative } from "node:path"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { operatorKeyFile } from "../config/DataDir.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 

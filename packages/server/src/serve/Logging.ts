@@ -19,7 +19,7 @@ export interface LogEntry {
 
 /** Takes the place of every other logger. */
 export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
-  const write = options.write ?? ((line) => void process.stderr.write(`${line}\n`))
+  const write = options.write ?? writeLine
   const format = options.format === "json" ? jsonLine : prettyLine
   const logger = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
     const entry: LogEntry = {
@@ -33,6 +33,19 @@ export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
   })
   return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, options.level))
 }
+
+const pending: Array<string> = []
+
+/** To standard error, together with what else comes in the same breath: a write for every request would be dear. */
+export const writeLine = (line: string): void => {
+  if (pending.push(line) === 1) setImmediate(flushLines)
+}
+
+const flushLines = (): void => {
+  if (pending.length > 0) process.stderr.write(`${pending.splice(0).join("\n")}\n`)
+}
+
+process.once("exit", flushLines)
 
 const messageOf = (message: unknown): { readonly message: string } => {
   const parts = Array.isArray(message) ? message : [message]

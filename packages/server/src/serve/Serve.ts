@@ -1,5 +1,5 @@
 /** Puts the service together, runs it, and takes it down in the order that loses nothing. */
-import { DeliveryOptions, DeliveryWorker, Sealer, Waybill } from "@waybill/core"
+import { DeliveryOptions, DeliveryWorker, Retention, Sealer, Waybill } from "@waybill/core"
 import { type App, AuthenticatorStandard, HmacNode, problemContentType, Readiness, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
 import { Context, Effect, Fiber, Layer, type Redacted, Scope } from "effect"
@@ -12,7 +12,6 @@ import { type DemoState, openDemo } from "../demo/DemoState.ts"
 import { plainBanner } from "./Banner.ts"
 import { indexPage } from "./IndexPage.ts"
 import { answerWith, listen } from "./Listener.ts"
-import { keepPruning } from "./Retention.ts"
 import { version } from "./Version.ts"
 
 /** Runs until interrupted. */
@@ -36,7 +35,7 @@ export const serve = (config: ServerConfig) =>
     const worker = config.role === "api"
       ? undefined
       : yield* Context.get(services, DeliveryWorker).run.pipe(Effect.forkIn(running))
-    if (worker !== undefined) yield* keepPruning.pipe(Effect.provideContext(services), Effect.forkIn(running))
+    if (worker !== undefined) yield* Context.get(services, Retention).run.pipe(Effect.forkIn(running))
 
     yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, role: config.role }))
     yield* demo === undefined

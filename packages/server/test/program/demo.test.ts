@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { directory, eventually, leaked, Program } from "./Program.ts"
 
 const started = (dataDir: string, more: { readonly uid?: number; readonly gid?: number } = {}) =>
@@ -111,5 +111,20 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
       await delivered(program)
       expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
     }
+  })
+
+  it.runIf(process.getuid?.() === 0)("finds a place for its Postgres when root's directory keeps everybody else out", async () => {
+    const closed = directory()
+    chmodSync(closed, 0o700)
+    const dataDir = join(closed, "data")
+    const program = started(dataDir)
+    await program.ready()
+    const home = readFileSync(join(dataDir, "postgres-home"), "utf8").trim()
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    expect(home).toMatch(/^\/var\/lib\/waybill\/[0-9a-f]{8}$/)
+    const told = await eventually(() => program.log.find(({ message }) => String(message).includes(home)))
+    expect(told["message"]).toContain("Postgres refuses to run as root")
+    await delivered(program)
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })

@@ -75,7 +75,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
   })
 
   it("finishes requests and attempts under way when it is told to stop, and leaves nothing leased", async () => {
-    const { env, operatorKey } = sharedSettings(pgUrl)
+    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
     const program = new Program({ env })
     const url = await program.ready()
     const tenant = await tenantOn(url, operatorKey)
@@ -171,6 +171,15 @@ describe("a server's life", { timeout: 60_000 }, () => {
     await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
     await eventually(() => hook.receptions[0])
     expect(program.ended).toBeUndefined()
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("stops in order although its database is away", async () => {
+    const proxy = await databaseProxy()
+    const program = new Program({ env: sharedSettings(proxy.url).env })
+    const url = await program.ready()
+    await proxy.takeAway()
+    await eventually(async () => (await fetch(`${url}/readyz`)).status === 503 ? true : undefined)
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 

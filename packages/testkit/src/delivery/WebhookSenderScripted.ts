@@ -1,6 +1,6 @@
 /** Receivers without a network: each answers by a script, and every request is kept for the test to look at. */
 import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
-import { Context, Effect, Latch, Layer } from "effect"
+import { Context, Effect, Exit, Latch, Layer } from "effect"
 import * as Clock from "effect/Clock"
 
 /** One request as a receiver got it. */
@@ -85,9 +85,8 @@ export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
 /** Plain `http` is refused, as the service does by default. */
 const refusal = (url: string): string | undefined => url.toLowerCase().startsWith("https://") ? undefined : "endpointUrl must use https."
 
-export const WebhookSenderScripted = {
-  /** The transport, and the receivers behind it. */
-  layer: Layer.effectContext(Effect.sync(() => {
+const make = (options: { readonly byCallbacks: boolean }) =>
+  Effect.map(Effect.context<never>(), (context) => {
     const log: Array<ReceivedRequest> = []
     const answered: Array<ReceivedRequest> = []
     const scripts = new Map<string, { readonly script: Script; turn: number }>()
@@ -123,7 +122,19 @@ export const WebhookSenderScripted = {
         return Effect.flatMap(latch.await, () => received(count, url))
       })
 
-    return Context.make(WebhookSender, WebhookSender.of({ send, refusal })).pipe(
+    const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
+      let aborted = false
+      const fiber = Effect.runForkWith(context)(send(request))
+      fiber.addObserver((exit) => {
+        if (!aborted) settle(Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted())
+      })
+      return () => {
+        aborted = true
+        fiber.interruptUnsafe()
+      }
+    }
+
+    return Context.make(WebhookSender, WebhookSender.of({ send, refusal, ...(options.byCallbacks ? { start } : {}) })).pipe(
       Context.add(
         ScriptedReceivers,
         ScriptedReceivers.of({
@@ -140,7 +151,13 @@ export const WebhookSenderScripted = {
         })
       )
     )
-  }))
+  })
+
+export const WebhookSenderScripted = {
+  /** The transport, and the receivers behind it. */
+  layer: Layer.effectContext(make({ byCallbacks: false })),
+  /** The same for workers that send without a fiber, as over a network. */
+  layerCallbacks: Layer.effectContext(make({ byCallbacks: true }))
 }
 
 const pick = (script: Script, turn: number): Behaviour => typeof script === "function" ? script : script[Math.min(turn, script.length - 1)]!

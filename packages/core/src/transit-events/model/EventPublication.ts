@@ -38,7 +38,8 @@ export const eventText = (read: ReadEvent, eventId: string, sequence: number): s
 /** One text for one content, whatever the order of members. Who may see the shipment is not part of what happened. */
 const content = (json: Readonly<Record<string, unknown>>, withSequence: boolean): string => {
   const { eventId: _id, parties: _parties, sequence, ...rest } = json
-  return canonicalText(withSequence ? { ...rest, sequence } : rest)
+  // by way of its JSON: a host hands in dates and the like, which were stored as text
+  return canonicalText(JSON.parse(JSON.stringify(withSequence ? { ...rest, sequence } : rest)))
 }
 
 /** SPEC-GAP-D17: whether an event handed in again says the same as one that is known. The sequence counts only where both name one. */

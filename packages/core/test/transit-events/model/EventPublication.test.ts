@@ -36,6 +36,11 @@ describe("sameContent (SPEC-GAP-D17)", () => {
     assert.isTrue(sameContent({ ...event, sequence: 4 }, event))
   })
 
+  it("compares what goes out, not the objects a host has in hand", () => {
+    const attributes = { at: new Date(0), none: undefined, wrong: NaN }
+    assert.isTrue(sameContent({ ...event, attributes }, JSON.parse(JSON.stringify({ ...event, attributes }))))
+  })
+
   it("cares for everything else", () => {
     assert.isFalse(sameContent({ ...event, sequence: 4 }, { ...event, sequence: 5 }))
     assert.isFalse(sameContent({ ...event, type: "DELIVERED" }, event))

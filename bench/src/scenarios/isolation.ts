@@ -1,0 +1,61 @@
+/** One subscription far behind, and what the others notice of it. */
+import { percentile } from "../measure/Stats.ts"
+import { type Bench, type Scenario, startContender } from "./Bench.ts"
+import { delays } from "./latency.ts"
+
+const perSecond = 200
+
+const backlogs = [
+  { label: "drained at full speed, 200 events a POST", path: "/big", batchMaxSize: 200 },
+  { label: "drained at full speed, one event a POST", path: "/big", batchMaxSize: 1 },
+  { label: "its receiver takes a second to answer", path: "/slow", batchMaxSize: 200 }
+]
+
+const measure = async (bench: Bench, extra: typeof backlogs[number]) => {
+  const waiting = bench.quick ? 20_000 : 300_000
+  const seconds = bench.quick ? 1 : 10
+  const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200, extra })
+  await contender.call.start()
+  await delays(bench, contender, perSecond, perSecond)
+  const alone = await delays(bench, contender, perSecond * seconds, perSecond)
+  await contender.call.stop()
+  await contender.call.fillExtra(waiting)
+  await bench.postgres.settle(contender.database)
+  await bench.receiver.reset({ slowMillis: 1000 })
+  await contender.call.start()
+  // as long as the backlog lasts, whole seconds, at most as many as without it
+  const beside: Array<number> = []
+  let lasted = 0
+  while (lasted < seconds && !await contender.call.extraIsEmpty()) {
+    beside.push(...await delays(bench, contender, perSecond, perSecond))
+    lasted += 1
+  }
+  await bench.receiver.reset({})
+  await contender.call.stop()
+  await contender.end()
+  return { alone, beside, lasted }
+}
+
+export const isolation: Scenario = {
+  name: "isolation",
+  title: "milliseconds from commit to received over 1,000 healthy lanes, 200 events a second, beside one lane with 300,000 waiting",
+  run: async (bench) => {
+    const lines = []
+    const verdicts = []
+    for (const backlog of backlogs) {
+      const { alone, beside, lasted } = await measure(bench, backlog)
+      for (const [what, millis] of [["unloaded", alone], ["beside it", beside]] as const) {
+        for (const share of [0.5, 0.99]) {
+          lines.push({
+            label: `${backlog.label}: ${what}, p${share * 100}`,
+            value: percentile(millis, share),
+            unit: "ms" as const,
+            note: `${millis.length} events${what === "beside it" ? `, the backlog lasted ${lasted} s or more` : ""}`
+          })
+        }
+      }
+      verdicts.push({ label: `${backlog.label}: p99`, ratio: percentile(beside, 0.99) / percentile(alone, 0.99), target: 2, better: "lower" as const })
+    }
+    return { lines, verdicts }
+  }
+}

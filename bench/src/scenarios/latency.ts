@@ -1,0 +1,54 @@
+/** How long after its commit an event is received, when there is little to do. */
+import { percentile } from "../measure/Stats.ts"
+import type { ContenderProcess } from "./Bench.ts"
+import { type Bench, type Scenario, startContender } from "./Bench.ts"
+import { labels } from "./deliveries.ts"
+
+/** Milliseconds from commit to arrival of `count` events, published evenly. */
+export const delays = async (bench: Bench, contender: ContenderProcess, count: number, perSecond: number): Promise<ReadonlyArray<number>> => {
+  await bench.receiver.reset({ watched: count + 1 })
+  const committed = await contender.call.publishEvenly(count, perSecond, 1)
+  for (let tries = 0; tries < 100; tries++) {
+    const seen = await bench.receiver.marks()
+    if (seen.slice(1).every((at) => at > 0)) return committed.map((at, n) => seen[n + 1]! - at)
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  throw new Error(`${contender.name} lost events.`)
+}
+
+export const latency: Scenario = {
+  name: "latency",
+  title: "milliseconds from commit to received, 50 events a second, publisher and worker in one process",
+  run: async (bench) => {
+    const tuned = "latency" as const
+    const contenders = [
+      await startContender(bench, "undici-signed", { tuned }),
+      await startContender(bench, "waybill", { tuned, lanes: 100, batchMaxSize: 200 }),
+      await startContender(bench, "graphile-worker", { tuned }),
+      await startContender(bench, "pg-boss", { tuned })
+    ]
+    const all = new Map<string, Array<number>>(contenders.map(({ name }) => [name, []]))
+    for (let round = 0; round <= (bench.quick ? 1 : 3); round++) {
+      for (const contender of contenders) {
+        await contender.call.start()
+        const millis = await delays(bench, contender, round === 0 || bench.quick ? 100 : 1000, 50)
+        if (round > 0) all.get(contender.name)!.push(...millis)
+        await contender.call.stop()
+      }
+    }
+    for (const contender of contenders) await contender.end()
+    const at = (name: string, share: number) => percentile(all.get(name)!, share)
+    return {
+      lines: contenders.flatMap(({ name }) =>
+        [0.5, 0.99].map((share) => ({ label: `${labels[name]!}, p${share * 100}`, value: at(name, share), unit: "ms" as const }))
+      ),
+      verdicts: [0.5, 0.99].map((share) => ({
+        label: `p${share * 100}, Waybill to graphile-worker`,
+        ratio: at("waybill", share) / at("graphile-worker", share),
+        target: 2,
+        better: "lower" as const
+      })),
+      remarks: ["graphile-worker without its local queue and with 24 workers; pg-boss with LISTEN/NOTIFY."]
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AccessStore, ApiKeys, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { Effect, Option, Redacted } from "effect"
+import { json } from "../arbitraries.ts"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+const setup = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  return { tenant, keys: yield* ApiKeys }
+})
+
+describe("ApiKeys", () => {
+  it.effect("gives out a key that says who holds it", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"], accounts: ["A", "B"], dot: "123", mc: "MC-9" })
+      assert.deepStrictEqual(yield* keys.principalOf(key), {
+        tenantId: "acme",
+        client: "warehouse",
+        roles: ["customer"],
+        accounts: ["A", "B"],
+        dot: "123",
+        mc: "MC-9",
+        origin: "key"
+      })
+      assert.include(Redacted.value(key), id)
+      assert.notInclude(String(key), Redacted.value(key))
+      assert.notInclude(JSON.stringify({ key }), Redacted.value(key))
+    })))
+
+  it.effect("keeps only a hash", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"] })
+      const stored = Option.getOrThrow(yield* (yield* AccessStore).findKey("acme", id))
+      const secret = Redacted.value(key).split(".").at(-1)!
+      assert.strictEqual(stored.hash.length, 32)
+      assert.notInclude(JSON.stringify(stored), secret)
+      assert.notInclude(Buffer.from(stored.hash).toString("base64url"), secret)
+    })))
+
+  it.effect("refuses every key that is not exactly one it gave out", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      yield* TestWaybill.tenant("other")
+      const { key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"] })
+      const text = Redacted.value(key)
+      const [, , id, secret] = text.split(".")
+      const otherTenant = `wb.${Buffer.from("other").toString("base64url")}.${id!}.${secret!}`
+      const wrong = ["", "garbage", text.slice(0, -1), `${text}x`, `${text.slice(0, -1)}${text.endsWith("A") ? "B" : "A"}`, text.toUpperCase(), ` ${text}`, otherTenant, text.replace(id!, "-".repeat(36)), `wb.!!.${id!}.${secret!}`]
+      for (const each of wrong) {
+        const refused = yield* Effect.flip(keys.principalOf(Redacted.make(each)))
+        assert.strictEqual(refused._tag, "Unauthenticated", each)
+      }
+    })))
+
+  it.effect("revokes at once, and once", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"] })
+      yield* keys.revoke("acme", id)
+      assert.strictEqual((yield* Effect.flip(keys.principalOf(key)))._tag, "Unauthenticated")
+      assert.strictEqual((yield* Effect.flip(keys.revoke("acme", id)))._tag, "ApiKeyNotFound")
+      for (const unknown of ["", "garbage", "-".repeat(36)]) assert.strictEqual((yield* Effect.flip(keys.revoke("acme", unknown)))._tag, "ApiKeyNotFound")
+      assert.strictEqual((yield* Effect.flip(keys.revoke("other", id)))._tag, "ApiKeyNotFound")
+    })))
+
+  it.effect("belongs to a tenant that exists", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      assert.strictEqual((yield* Effect.flip(keys.create("nobody", { name: "x", roles: ["carrier"] })))._tag, "TenantNotFound")
+    })))
+
+  it.effect("refuses roles it does not know, the operator's above all", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      for (const request of [{ name: "x", roles: ["operator"] }, { name: "x", roles: [] }, { roles: ["carrier"] }, { name: "x", roles: ["carrier"], admin: true }]) {
+        assert.strictEqual((yield* Effect.flip(keys.create("acme", request)))._tag, "InvalidInput")
+      }
+    })))
+
+  it.effect("makes keys of one name the same client: what it may see is the union over its live keys", () =>
+    inService(Effect.gen(function*() {
+      const { keys, tenant } = yield* setup
+      const receivers = yield* ScriptedReceivers
+      const events = yield* TransitEvents
+      const old = yield* keys.create("acme", { name: "client", roles: ["customer"], accounts: ["A"] })
+      const principal = yield* keys.principalOf(old.key)
+      const url = "https://receiver.example/"
+      yield* (yield* TransitSubscriptions).create(principal, { endpointUrl: url, hmacSecretId: "main" })
+      yield* TestWaybill.run
+      const told = Effect.fnUntraced(function*(shipmentId: string, account: string) {
+        const before = (yield* receivers.deliveredEvents(url)).length
+        yield* events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account] })])
+        yield* TestWaybill.pass(1000)
+        return (yield* receivers.deliveredEvents(url)).length > before
+      })
+      assert.deepStrictEqual([yield* told("S1", "A"), yield* told("S2", "B")], [true, false])
+      const added = yield* keys.create("acme", { name: "client", roles: ["customer"], accounts: ["B"] })
+      assert.deepStrictEqual([yield* told("S3", "A"), yield* told("S4", "B")], [true, true])
+      yield* keys.revoke("acme", old.id)
+      assert.deepStrictEqual([yield* told("S5", "A"), yield* told("S6", "B")], [false, true])
+      yield* keys.revoke("acme", added.id)
+      assert.deepStrictEqual([yield* told("S7", "A"), yield* told("S8", "B")], [false, false])
+    })))
+
+  it.effect.prop("never breaks on garbage", [json], ([input]) =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      assert.strictEqual((yield* Effect.flip(keys.create("acme", input)))._tag, "InvalidInput")
+      const text = typeof input === "string" ? input : JSON.stringify(input) ?? ""
+      assert.strictEqual((yield* Effect.flip(keys.principalOf(Redacted.make(text))))._tag, "Unauthenticated")
+    })))
+})

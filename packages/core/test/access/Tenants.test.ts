@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { maySee, Tenants, visibilityOf } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { json } from "../arbitraries.ts"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+describe("Tenants", () => {
+  it.effect("are created and changed by putting them", () =>
+    inService(Effect.gen(function*() {
+      const tenants = yield* Tenants
+      yield* tenants.put("acme", { name: "Acme" })
+      yield* tenants.put("acme", { name: "Acme Freight", hosts: ["Track.Acme.example"] })
+      assert.deepStrictEqual(yield* tenants.get("acme"), { tenantId: "acme", name: "Acme Freight", hosts: ["track.acme.example"] })
+      assert.lengthOf(yield* tenants.list, 1)
+      assert.strictEqual((yield* Effect.flip(tenants.get("nobody")))._tag, "TenantNotFound")
+    })))
+
+  it.effect("have plain ids, a name, and host names", () =>
+    inService(Effect.gen(function*() {
+      const tenants = yield* Tenants
+      for (const id of ["", "a b", "ä", "a/b", "x".repeat(64)]) assert.strictEqual((yield* Effect.flip(tenants.put(id, { name: "x" })))._tag, "InvalidInput")
+      for (const input of [{}, { name: "" }, { name: "  " }, { name: "x", hosts: ["https://a.example"] }, { name: "x", hosts: ["a:80"] }, { name: "x", colour: "red" }]) {
+        assert.strictEqual((yield* Effect.flip(tenants.put("acme", input)))._tag, "InvalidInput")
+      }
+      assert.lengthOf(yield* tenants.list, 0)
+    })))
+
+  it.effect.prop("never break on garbage", [json], ([input]) =>
+    inService(Effect.gen(function*() {
+      const tenants = yield* Tenants
+      assert.strictEqual((yield* Effect.flip(tenants.put("acme", input)))._tag, "InvalidInput")
+    })))
+})
+
+describe("what somebody may see", () => {
+  const principal = (role: "carrier" | "customer", accounts: ReadonlyArray<string>) => ({ tenantId: "acme", client: "c", roles: [role], accounts, origin: "key" as const })
+
+  it("is everything for carriers, and what belongs to its accounts for customers", () => {
+    assert.isTrue(maySee(visibilityOf(principal("carrier", [])), []))
+    const customer = visibilityOf(principal("customer", ["A", "B"]))
+    assert.isTrue(maySee(customer, ["X", "B"]))
+    assert.isFalse(maySee(customer, ["X"]))
+    assert.isFalse(maySee(customer, []), "a shipment of nobody is seen by carriers only")
+    assert.isFalse(maySee(visibilityOf(principal("customer", [])), []))
+  })
+})

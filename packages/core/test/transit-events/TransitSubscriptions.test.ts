@@ -1,0 +1,261 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Principal, SigningSecrets, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { reportedEvent, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { int, json, oneOf } from "../arbitraries.ts"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+const wanted = { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" }
+
+const setup = Effect.gen(function*() {
+  yield* TestClock.setTime(1_763_626_500_000)
+  const tenant = yield* TestWaybill.tenant()
+  const subscriptions = yield* TransitSubscriptions
+  return { tenant, customer: tenant.customer("client", ["A"]), other: tenant.customer("other", ["A"]), subscriptions }
+})
+
+const faultsOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), (error) => {
+    assert.strictEqual(error._tag, "InvalidInput", JSON.stringify(error))
+    return (error as unknown as { faults: ReadonlyArray<{ pointer: string; code: string }> }).faults.map((each) => [each.pointer, each.code])
+  })
+
+const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(effect), (error) => error._tag)
+
+describe("creating a subscription", () => {
+  it.effect("answers it with an id, its defaults and its times", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const created = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"] }, delivery: { batchMaxSize: 5 } })
+      assert.match(created.id, /^[0-9a-f-]{36}$/)
+      assert.deepStrictEqual(created, {
+        id: created.id,
+        ...wanted,
+        filters: { eventTypes: ["DELIVERED"] },
+        delivery: { maxAttempts: 12, initialBackoffSeconds: 5, maxBackoffSeconds: 3600, batchMaxSize: 5, rateLimitPerMinute: 600 },
+        status: "active",
+        createdAt: "2025-11-20T08:15:00.000Z",
+        updatedAt: "2025-11-20T08:15:00.000Z"
+      })
+      assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
+    })))
+
+  it.effect("names everything that is missing, unknown or out of bounds (SPEC-GAP-D8)", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, {})), [["/endpointUrl", "required"], ["/hmacSecretId", "required"]])
+      const faults = yield* faultsOf(subscriptions.create(customer, {
+        ...wanted,
+        status: "paused",
+        filters: { eventTypes: ["LOST"], shipmentIds: [""], carriers: [] },
+        delivery: { batchMaxSize: 1001, retries: 3 }
+      }))
+      assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), [
+        "/delivery/batchMaxSize",
+        "/delivery/retries",
+        "/filters/carriers",
+        "/filters/eventTypes/0",
+        "/filters/shipmentIds/0",
+        "/status"
+      ])
+    })))
+
+  it.effect("refuses an address that webhooks may not reach, and a policy that contradicts itself", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, endpointUrl: "http://receiver.example/" })), [["/endpointUrl", "not_allowed"]])
+      const impatient = { initialBackoffSeconds: 60, maxBackoffSeconds: 5 }
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: impatient })), [["/delivery/maxBackoffSeconds", "out_of_bounds"]])
+      // the default longest pause is 3600
+      yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 3601 } }))
+    })))
+
+  it.effect("answers a secret bound to other accounts like an unknown one (SPEC-GAP-D20)", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions, tenant } = yield* setup
+      yield* (yield* SigningSecrets).put(tenant.tenantId, "bound", { accounts: ["B"] })
+      const bound = yield* Effect.flip(subscriptions.create(customer, { ...wanted, hmacSecretId: "bound" }))
+      const unknown = yield* Effect.flip(subscriptions.create(customer, { ...wanted, hmacSecretId: "unknown" }))
+      assert.strictEqual(bound.message.replaceAll("bound", "?"), unknown.message.replaceAll("unknown", "?"))
+      yield* subscriptions.create(tenant.customer("owner", ["B", "C"]), { ...wanted, hmacSecretId: "bound" })
+    })))
+
+  it.effect("names a refused address and an unknown secret beside malformed members", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const faults = yield* faultsOf(subscriptions.create(customer, { endpointUrl: "http://plain.example/", hmacSecretId: "none", delivery: { batchMaxSize: 0 } }))
+      assert.deepStrictEqual(faults.map(([pointer]) => pointer).toSorted(), ["/delivery/batchMaxSize", "/endpointUrl", "/hmacSecretId"])
+    })))
+
+  it.effect("is for customers and carriers, not for operators", () =>
+    inService(Effect.gen(function*() {
+      const { subscriptions, tenant } = yield* setup
+      yield* subscriptions.create(tenant.carrier, wanted)
+      const operator: Principal = { tenantId: "acme", client: "", roles: ["operator"], accounts: [], origin: "key" }
+      for (const call of [subscriptions.create(operator, wanted), subscriptions.list(operator, {}), subscriptions.get(operator, "x"), subscriptions.patch(operator, "x", {}), subscriptions.remove(operator, "x")]) {
+        assert.strictEqual(yield* tagOf(call as Effect.Effect<unknown, { readonly _tag: string }>), "NotPermitted")
+      }
+    })))
+
+  it.effect("takes up to a thousand shipments, and counts one named twice once", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const shipmentIds = Array.from({ length: 1000 }, (_, n) => `S${n}`)
+      yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds } })
+      yield* faultsOf(subscriptions.create(customer, { ...wanted, filters: { shipmentIds: [...shipmentIds, "one more"] } }))
+      const twice = yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds: ["S", "S"] } })
+      yield* (yield* TransitEvents).publish((yield* TestWaybill.tenant()).carrier, [reportedEvent("S", { accounts: ["A"] })])
+      assert.strictEqual(yield* subscriptions.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" }), 0)
+    })))
+
+  it.effect.prop("never breaks on garbage, and a refusal leaves nothing behind", [json], ([input]) =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      yield* faultsOf(subscriptions.create(customer, input))
+      for (const status of ["active", "paused", "inactive"]) assert.strictEqual((yield* subscriptions.list(customer, { status })).totalCount, 0)
+    })))
+})
+
+describe("patching a subscription", () => {
+  it.effect("changes what it names and leaves the rest, the status above all (SPEC-GAP-D10)", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5 } })
+      yield* subscriptions.patch(customer, id, { status: "paused" })
+      yield* TestClock.adjust("1 hour")
+      const patched = yield* subscriptions.patch(customer, id, { filters: { eventTypes: ["DELAY"] }, delivery: { maxAttempts: 3 } })
+      assert.deepStrictEqual([patched.status, patched.filters], ["paused", { eventTypes: ["DELAY"], shipmentIds: ["S"] }])
+      assert.deepStrictEqual([patched.delivery!.batchMaxSize, patched.delivery!.maxAttempts], [5, 3])
+      assert.deepStrictEqual([patched.createdAt, patched.updatedAt], ["2025-11-20T08:15:00.000Z", "2025-11-20T09:15:00.000Z"])
+      assert.deepStrictEqual(yield* subscriptions.get(customer, id), patched)
+    })))
+
+  it.effect("takes filters, delivery or one of their members back to the default by null (SPEC-GAP-D10)", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5, maxAttempts: 2 } })
+      const partly = yield* subscriptions.patch(customer, id, { filters: { shipmentIds: null }, delivery: { batchMaxSize: null } })
+      assert.deepStrictEqual([partly.filters, partly.delivery!.batchMaxSize, partly.delivery!.maxAttempts], [{ eventTypes: ["DELIVERED"] }, 200, 2])
+      const none = yield* subscriptions.patch(customer, id, { filters: null, delivery: null })
+      assert.notProperty(none, "filters")
+      assert.strictEqual(none.delivery!.maxAttempts, 12)
+    })))
+
+  it.effect("refuses null for address, secret and status, unknown members, and what is no object", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const { id } = yield* subscriptions.create(customer, wanted)
+      for (const member of ["endpointUrl", "hmacSecretId", "status", "id", "createdAt", "colour"]) {
+        assert.deepStrictEqual((yield* faultsOf(subscriptions.patch(customer, id, { [member]: null }))).map(([pointer]) => pointer), [`/${member}`])
+      }
+      for (const patch of [null, [], "active", 7, undefined]) yield* faultsOf(subscriptions.patch(customer, id, patch))
+      assert.strictEqual((yield* subscriptions.get(customer, id)).endpointUrl, wanted.endpointUrl)
+    })))
+
+  it.effect("checks what is left as a whole, and changes nothing when it will not do", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const created = yield* subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 100 } })
+      yield* faultsOf(subscriptions.patch(customer, created.id, { delivery: { maxBackoffSeconds: 99 }, status: "paused" }))
+      yield* faultsOf(subscriptions.patch(customer, created.id, { endpointUrl: "http://plain.example/", status: "paused" }))
+      yield* faultsOf(subscriptions.patch(customer, created.id, { hmacSecretId: "unknown", status: "paused" }))
+      assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
+    })))
+
+  it.effect("does not ask again for a secret that it does not name", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions, tenant } = yield* setup
+      const { id } = yield* subscriptions.create(customer, wanted)
+      yield* (yield* SigningSecrets).put(tenant.tenantId, "main", { accounts: ["somebody else's"] })
+      assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "paused" })).status, "paused")
+      yield* faultsOf(subscriptions.patch(customer, id, { hmacSecretId: "main" }))
+    })))
+
+  it.effect("keeps all of several changes at once", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const { id } = yield* subscriptions.create(customer, wanted)
+      const members = ["maxAttempts", "initialBackoffSeconds", "maxBackoffSeconds", "batchMaxSize", "rateLimitPerMinute"]
+      yield* Effect.all(members.map((member) => subscriptions.patch(customer, id, { delivery: { [member]: 77 } })), { concurrency: "unbounded" })
+      assert.deepStrictEqual(Object.values((yield* subscriptions.get(customer, id)).delivery!), [77, 77, 77, 77, 77])
+    })))
+
+  it.effect("takes a member called __proto__ as an unknown one", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const created = yield* subscriptions.create(customer, wanted)
+      yield* faultsOf(subscriptions.patch(customer, created.id, JSON.parse("{\"__proto__\":{\"status\":\"paused\"}}")))
+      assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
+    })))
+
+  it.effect.prop("never breaks on garbage, and a refusal changes nothing", [json, oneOf(["filters", "delivery", "status", "endpointUrl", "hmacSecretId"])], ([input, member]) =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const created = yield* subscriptions.create(customer, wanted)
+      for (const patch of [input, { [member]: input }]) {
+        const exit = yield* Effect.exit(subscriptions.patch(customer, created.id, patch))
+        if (exit._tag === "Success") continue
+        assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
+        assert.strictEqual((yield* subscriptions.get(customer, created.id)).endpointUrl, created.endpointUrl)
+      }
+    })))
+})
+
+describe("a client's subscriptions", () => {
+  it.effect("are its own: another client's id answers like an unknown one", () =>
+    inService(Effect.gen(function*() {
+      const { customer, other, subscriptions, tenant } = yield* setup
+      const { id } = yield* subscriptions.create(customer, wanted)
+      const elsewhere: Principal = { ...customer, tenantId: "elsewhere" }
+      for (const stranger of [other, tenant.carrier, elsewhere]) {
+        assert.strictEqual(yield* tagOf(subscriptions.get(stranger, id)), "SubscriptionNotFound")
+        assert.strictEqual(yield* tagOf(subscriptions.patch(stranger, id, { status: "paused" })), "SubscriptionNotFound")
+        assert.strictEqual(yield* tagOf(subscriptions.remove(stranger, id)), "SubscriptionNotFound")
+        assert.strictEqual((yield* subscriptions.list(stranger, {})).totalCount, 0)
+      }
+      for (const unknown of ["0199c5a1-0000-7000-8000-000000000001", "", "garbage", "'", "\u0000"]) {
+        assert.strictEqual(yield* tagOf(subscriptions.get(customer, unknown)), "SubscriptionNotFound")
+      }
+    })))
+
+  it.effect("are listed by status, active ones when nothing is said, page by page", () =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const ids: Array<string> = []
+      for (let n = 0; n < 5; n++) ids.push((yield* subscriptions.create(customer, wanted)).id)
+      yield* subscriptions.patch(customer, ids[0]!, { status: "paused" })
+      yield* subscriptions.patch(customer, ids[1]!, { status: "inactive" })
+      const page = (query: unknown) => Effect.map(subscriptions.list(customer, query), ({ data, hasMore, totalCount, totalPages }) => [data.map((each) => each.id), totalCount, totalPages, hasMore])
+      assert.deepStrictEqual(yield* page({}), [ids.slice(2), 3, 1, false])
+      assert.deepStrictEqual(yield* page({ pageSize: 2 }), [ids.slice(2, 4), 3, 2, true])
+      assert.deepStrictEqual(yield* page({ pageSize: 2, page: 2 }), [ids.slice(4), 3, 2, false])
+      assert.deepStrictEqual(yield* page({ status: "paused" }), [ids.slice(0, 1), 1, 1, false])
+      assert.deepStrictEqual(yield* page({ status: "inactive", page: 5 }), [[], 1, 1, false])
+      const faults = yield* faultsOf(subscriptions.list(customer, { status: "lost", page: 0, pageSize: 201, sort: "id" }))
+      assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), ["/page", "/pageSize", "/sort", "/status"])
+    })))
+
+  it.effect("stay removed, and may be removed again by whoever owned them (SPEC-GAP-D15)", () =>
+    inService(Effect.gen(function*() {
+      const { customer, other, subscriptions } = yield* setup
+      const { id } = yield* subscriptions.create(customer, wanted)
+      yield* subscriptions.remove(customer, id)
+      yield* subscriptions.remove(customer, id)
+      assert.strictEqual(yield* tagOf(subscriptions.remove(other, id)), "SubscriptionNotFound")
+      assert.strictEqual(yield* tagOf(subscriptions.get(customer, id)), "SubscriptionNotFound")
+      assert.strictEqual(yield* tagOf(subscriptions.patch(customer, id, { status: "active" })), "SubscriptionNotFound")
+      assert.strictEqual((yield* subscriptions.list(customer, {})).totalCount, 0)
+      assert.strictEqual(yield* tagOf(subscriptions.replay("acme", id, { from: "2020-01-01T00:00:00Z" })), "LaneNotFound")
+    })))
+
+  it.effect.prop("answer a replay call of garbage with what is wrong", [json, int(0, 1)], ([input, which]) =>
+    inService(Effect.gen(function*() {
+      const { customer, subscriptions } = yield* setup
+      const { id } = yield* subscriptions.create(customer, wanted)
+      const call = which === 0 ? input : { from: "2020-01-01T00:00:00Z", shipmentIds: input }
+      const exit = yield* Effect.exit(subscriptions.replay("acme", id, call))
+      if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
+    })))
+})

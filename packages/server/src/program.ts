@@ -1,0 +1,37 @@
+/** The program behind `waybill`: its commands, its signals, and how it ends. */
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Effect, Exit } from "effect"
+import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { waybill } from "./commands/Commands.ts"
+import { describe, writeLine } from "./serve/Logging.ts"
+import { version } from "./serve/Version.ts"
+
+/** The first signal stops the server in order; whoever sends a second one does not want to wait. */
+let signals = 0
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    signals += 1
+    if (signals > 1) process.exit(1)
+  })
+}
+
+/** Foreseen failures have a sentence that says what to do; a stack would hide it. */
+const report = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  const error = Cause.squash(cause)
+  // the argument parser has shown its errors already
+  if (isTagged(error) && error._tag === "ShowHelp") return Effect.void
+  return Effect.sync(() => writeLine(`waybill: ${describe(error)}`))
+}
+
+const isTagged = (error: unknown): error is { readonly _tag: string } => typeof error === "object" && error !== null && "_tag" in error
+
+Command.run(waybill, { version }).pipe(
+  Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })),
+  Effect.provide(NodeServices.layer),
+  Effect.tapCause(report),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+  })
+)

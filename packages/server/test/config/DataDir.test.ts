@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Redacted } from "effect"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { keepText, keptText, keysOf, lockDataDir, makeDataDir, readKept } from "../../src/config/DataDir.ts"
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "waybill-data-dir-"))),
+  (dir) => Effect.sync(() => rmSync(dir, { recursive: true, force: true }))
+)
+
+describe("the data directory", () => {
+  it.effect("gives every one of many that ask at once the same text, readable by its owner only", () =>
+    Effect.gen(function*() {
+      const dir = yield* temporary
+      let made = 0
+      const texts = yield* Effect.forEach(Array.from({ length: 40 }), () => keptText(dir, "key", () => `text ${made++}`), { concurrency: "unbounded" })
+      assert.strictEqual(new Set(texts).size, 1)
+      assert.deepStrictEqual(readdirSync(dir), ["key"])
+      assert.strictEqual(statSync(join(dir, "key")).mode & 0o777, 0o600)
+    }))
+
+  it.effect("replaces a text in one step", () =>
+    Effect.gen(function*() {
+      const dir = yield* temporary
+      assert.strictEqual(yield* readKept(dir, "state"), undefined)
+      yield* keepText(dir, "state", "one")
+      yield* keepText(dir, "state", "two")
+      assert.strictEqual(yield* readKept(dir, "state"), "two")
+      assert.deepStrictEqual(readdirSync(dir), ["state"])
+    }))
+
+  it.effect("keeps generated keys over restarts, and makes none where they are given", () =>
+    Effect.gen(function*() {
+      const dir = join(yield* temporary, "deeper", "data")
+      const first = yield* keysOf({ dataDir: dir, operatorKey: undefined, sealingKeys: undefined })
+      const second = yield* keysOf({ dataDir: dir, operatorKey: undefined, sealingKeys: undefined })
+      assert.strictEqual(Redacted.value(first.operator), Redacted.value(second.operator))
+      assert.deepStrictEqual(Redacted.value(first.sealing[0]), Redacted.value(second.sealing[0]))
+      assert.strictEqual(Redacted.value(first.sealing[0]).length, 32)
+      const none = join(dir, "none")
+      yield* keysOf({ dataDir: none, operatorKey: first.operator, sealingKeys: first.sealing })
+      assert.isFalse(readdirSync(dir).includes("none"))
+    }))
+
+  it.effect("says what to do about a sealing key that was damaged", () =>
+    Effect.gen(function*() {
+      const dir = yield* temporary
+      writeFileSync(join(dir, "sealing-key"), "half of i")
+      const error = yield* Effect.flip(keysOf({ dataDir: dir, operatorKey: undefined, sealingKeys: undefined }))
+      assert.match(error.message, /sealing-key is not the base64 text of 32 bytes\. Restore it/)
+      assert.strictEqual(readFileSync(join(dir, "sealing-key"), "utf8"), "half of i")
+    }))
+
+  it.effect("is locked by one at a time, and free again afterwards", () =>
+    Effect.gen(function*() {
+      const dir = yield* temporary
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* lockDataDir(dir)
+        const error = yield* Effect.flip(Effect.scoped(lockDataDir(dir)))
+        assert.match(error.message, /Another Waybill runs on the embedded database in/)
+      }))
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.scoped(lockDataDir(dir)))))
+    }))
+
+  it.effect("names the variable when it cannot be made", () =>
+    Effect.gen(function*() {
+      const dir = yield* temporary
+      mkdirSync(join(dir, "a"))
+      writeFileSync(join(dir, "a", "file"), "")
+      const error = yield* Effect.flip(makeDataDir(join(dir, "a", "file", "data")))
+      assert.match(error.message, /Point WAYBILL_DATA_DIR at a directory that this user may write to/)
+    }))
+})

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AccessStore, DeliveryWorker, Tenants, TransitEvents } from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { ltlJourney, QueueFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
+
+const url = "https://receiver.example/hook"
+
+describe("TestWaybill", () => {
+  it.effect("runs the whole service: what is published arrives, signed", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
+      yield* TestWaybill.run
+      yield* (yield* TransitEvents).publish(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
+      const [request] = yield* receivers.received(1, url)
+      assert.isTrue(verifySignature(tenant.secret, request!))
+      yield* TestWaybill.quiet
+      assert.lengthOf(yield* receivers.deliveredEvents(url), 9)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("starts empty each time it is built", () =>
+    Effect.gen(function*() {
+      const layer = TestWaybill.layer()
+      yield* Effect.provide(TestWaybill.tenant("first"), layer)
+      assert.deepStrictEqual(yield* Effect.provide(Effect.flatMap(Tenants, (tenants) => tenants.list), layer), [])
+      yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.putTenant({ tenantId: "t", name: "T", hosts: [] })), StorageMemory.layer)
+      assert.isTrue(Option.isNone(yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.findTenant("t")), StorageMemory.layer)))
+    }))
+
+  it.effect("gives every further worker a queue of its own to break", () =>
+    Effect.gen(function*() {
+      const { faults, worker } = yield* TestWaybill.worker()
+      yield* faults.break("tenantsDue", "before")
+      assert.strictEqual((yield* Effect.flip(worker.drain))._tag, "StorageError")
+      assert.strictEqual(yield* (yield* DeliveryWorker).drain, 0)
+      assert.strictEqual(yield* worker.drain, 0)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.live("works on real time, too", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
+      yield* TestWaybill.run
+      yield* (yield* TransitEvents).publish(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
+      assert.lengthOf(yield* receivers.received(1, url), 1)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it("does not need a test framework where it is imported", () => {
+    assert.isTrue(Layer.isLayer(TestWaybill.layer()))
+    assert.isDefined(QueueFaults)
+  })
+})

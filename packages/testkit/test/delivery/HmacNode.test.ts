@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Hmac } from "@waybill/core"
+import { Effect } from "effect"
+import { HmacNode, verifySignature } from "../../src/index.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+describe("HmacNode", () => {
+  it.effect("makes the HMAC of RFC 4231, case 1, however the message is cut", () =>
+    Effect.gen(function*() {
+      const { sha256 } = yield* Hmac
+      const key = new Uint8Array(20).fill(0x0b)
+      const expected = "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+      for (const chunks of [["Hi There"], ["Hi ", "There"], ["", "Hi There", ""]]) {
+        assert.strictEqual(Buffer.from(sha256(key, chunks.map(bytes))).toString("hex"), expected)
+      }
+    }).pipe(Effect.provide(HmacNode.layer)))
+})
+
+describe("verifySignature", () => {
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+  const request = {
+    headers: {
+      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "webhook-timestamp": "1614265330",
+      "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    },
+    body: bytes("{\"test\": 2432232314}")
+  }
+
+  it("accepts a signature published by somebody else, also among others", () => {
+    assert.isTrue(verifySignature(secret, request))
+    const headers = { ...request.headers, "webhook-signature": `v1,AAAA v2,x ${request.headers["webhook-signature"]}` }
+    assert.isTrue(verifySignature(secret, { ...request, headers }))
+  })
+
+  it("refuses another secret, body, id or time, and what is no signature at all", () => {
+    assert.isFalse(verifySignature("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", request))
+    assert.isFalse(verifySignature("no secret", request))
+    assert.isFalse(verifySignature(secret, { ...request, body: bytes("{}") }))
+    for (const [name, value] of [["webhook-id", "x"], ["webhook-timestamp", "1614265331"], ["webhook-signature", ""], ["webhook-signature", "garbage"]] as const) {
+      assert.isFalse(verifySignature(secret, { ...request, headers: { ...request.headers, [name]: value } }))
+    }
+    assert.isFalse(verifySignature(secret, { headers: {}, body: request.body }))
+  })
+})

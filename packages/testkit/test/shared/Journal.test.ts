@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import { Journal, lowerBound } from "../../src/shared/Journal.ts"
+
+const changes = Arbitrary.array(
+  Arbitrary.schema(Schema.Struct({
+    what: Schema.Literals(["set", "put", "drop", "add", "remove", "insert", "take"]),
+    n: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))
+  })),
+  { maxLength: 40 }
+)
+
+const make = () => ({ journal: new Journal(), object: { a: 0, b: 0 }, map: new Map([[0, 0]]), set: new Set([0]), list: [0] })
+
+type World = ReturnType<typeof make>
+
+const apply = ({ journal, list, map, object, set }: World, { n, what }: { readonly what: string; readonly n: number }): void => {
+  if (what === "set") journal.set(object, n % 2 === 0 ? "a" : "b", n)
+  if (what === "put") journal.put(map, n, n * 2)
+  if (what === "drop") journal.drop(map, n)
+  if (what === "add") journal.add(set, n)
+  if (what === "remove") journal.remove(set, n)
+  if (what === "insert") journal.insert(list, n % (list.length + 1), n)
+  if (what === "take" && list.length > 0) journal.take(list, n % list.length)
+}
+
+const pictureOf = ({ list, map, object, set }: World) => JSON.stringify([object, [...map].sort(), [...set].sort(), list])
+
+describe("Journal", () => {
+  it.prop("takes back everything since a mark, and nothing before it", [changes, changes], ([kept, undone]) => {
+    const world = make()
+    for (const change of kept) apply(world, change)
+    const before = pictureOf(world)
+    const mark = world.journal.mark
+    for (const change of undone) apply(world, change)
+    world.journal.rewindTo(mark)
+    assert.strictEqual(pictureOf(world), before)
+    world.journal.rewindTo(0)
+    assert.strictEqual(pictureOf(world), pictureOf(make()))
+  })
+
+  it("takes back nothing that was forgotten", () => {
+    const world = make()
+    world.journal.set(world.object, "a", 7)
+    world.journal.forget()
+    world.journal.rewindTo(0)
+    assert.strictEqual(world.object.a, 7)
+  })
+})
+
+describe("lowerBound", () => {
+  it("finds where something belongs in a sorted list", () => {
+    const list = [1, 3, 3, 5]
+    assert.deepStrictEqual([0, 1, 2, 3, 4, 5, 6].map((n) => lowerBound(list, (item) => item - n)), [0, 0, 1, 1, 3, 3, 4])
+    assert.strictEqual(lowerBound([], () => 0), 0)
+  })
+})
