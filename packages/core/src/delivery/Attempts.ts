@@ -3,9 +3,11 @@ import { Effect, Exit } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
 import { spanFrom } from "../shared/TraceContext.ts"
-import type { AttemptRecord, ClaimedLane } from "./DeliveryQueue.ts"
+import type { AttemptRecord, ClaimedLane, Freeze } from "./DeliveryQueue.ts"
 import type { Hmac } from "./Hmac.ts"
+import type { LanePlan } from "./LanePlan.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
+import { wrap } from "./model/Envelope.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
 import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
 import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
@@ -37,6 +39,38 @@ export interface Verdict {
   /** Why the lane is to be paused. */
   readonly pause: string | undefined
 }
+
+/** The attempts that a plan comes to once it is frozen: retries first, each with the bytes it always had. */
+export const attemptsOf = (
+  tenantId: string,
+  lane: ClaimedLane,
+  plan: LanePlan,
+  freeze: Freeze,
+  keys: Attempt["keys"]
+): ReadonlyArray<Attempt> => [
+  ...plan.again.map((due): Attempt => ({
+    tenantId,
+    lane,
+    keys,
+    deliveryId: due.deliveryId,
+    attempt: due.attempt + 1,
+    tries: due.tries + 1,
+    body: wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads),
+    events: due.events,
+    traceparent: due.traceparent
+  })),
+  ...freeze.fresh.map((fresh, at): Attempt => ({
+    tenantId,
+    lane,
+    keys,
+    deliveryId: fresh.deliveryId,
+    attempt: 1,
+    tries: 1,
+    body: wrap(lane.envelope, fresh.deliveryId, fresh.sentAt, plan.batches[at]!.map((entry) => entry.payload)),
+    events: fresh.entries.length,
+    traceparent: fresh.traceparent
+  }))
+]
 
 const broken = AttemptOutcome.Failed({
   failure: "protocol",

@@ -4,22 +4,19 @@
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
-import { Cause, Effect, Exit, Fiber, Latch, Metric } from "effect"
+import { Cause, Effect, Exit, Latch, Metric } from "effect"
 import * as Clock from "effect/Clock"
-import * as Random from "effect/Random"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { type Attempt, requestOf, runAttempt, type Verdict, verdictOf } from "./Attempts.ts"
+import { type Attempt, attemptsOf, type Verdict } from "./Attempts.ts"
+import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
-import type { ClaimedLane, DeliveryQueue, Freeze, FreshDelivery, Settlement } from "./DeliveryQueue.ts"
+import type { ClaimedLane, DeliveryQueue, Freeze, Settlement } from "./DeliveryQueue.ts"
 import { report } from "./DeliveryReport.ts"
-import { byTenant, type Finished, type HeldLane, laneSettlementOf, settlementOf } from "./HeldLane.ts"
+import { byTenant, deadSettlement, type Finished, type HeldLane, holdLane, judge, laneSettlementOf, settlementOf } from "./HeldLane.ts"
 import type { Hmac } from "./Hmac.ts"
-import { type LanePlan, planLane } from "./LanePlan.ts"
-import { AttemptOutcome } from "./model/AttemptOutcome.ts"
-import { afterFailure, afterSuccess } from "./model/Breaker.ts"
-import { wrap } from "./model/Envelope.ts"
+import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
 import type { Wakeups } from "./Wakeups.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
@@ -51,20 +48,11 @@ export interface PumpServices {
 
 const laneKey = (tenantId: string, laneId: string): string => `${tenantId}\n${laneId}`
 
-/** An attempt that runs without a fiber. */
-interface Flight {
-  abort: () => void
-  readonly land: (outcome: AttemptOutcome) => void
-}
-
 /** One worker's turn at the queue, from its first claim to its stop. */
 export class DeliveryPump {
   private readonly services: PumpServices
   private readonly lanes = new Map<string, HeldLane>()
-  private readonly fibers = new Set<Fiber.Fiber<void>>()
-  private readonly flights = new Set<Flight>()
-  private clock!: Clock.Clock
-  private random!: typeof Random.Random.Service
+  private readonly flights: AttemptsUnderWay
   /** Tenants that may have something due. */
   private readonly hot = new Set<string>()
   /** Open when there may be something to claim. */
@@ -83,6 +71,7 @@ export class DeliveryPump {
 
   constructor(services: PumpServices) {
     this.services = services
+    this.flights = new AttemptsUnderWay(services)
   }
 
   get run(): Effect.Effect<void> {
@@ -94,7 +83,7 @@ export class DeliveryPump {
       })))
     const claiming = steadily(this.claimTurn(), this.untilWork())
     const settling = steadily(this.settleTurn(), this.done.await)
-    return Effect.andThen(this.ready(), Effect.raceAllFirst([claiming, settling, listen])).pipe(
+    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, settling, listen])).pipe(
       Effect.onExit(() => pump.stop()),
       Effect.asVoid
     )
@@ -103,7 +92,7 @@ export class DeliveryPump {
   get drain(): Effect.Effect<number, StorageError> {
     const pump = this
     return Effect.gen(function*() {
-      yield* pump.ready()
+      yield* pump.flights.ready
       for (;;) {
         pump.nextPoll = 0
         yield* pump.settleTurn()
@@ -113,14 +102,6 @@ export class DeliveryPump {
         yield* Effect.raceFirst(pump.done.await, pump.untilWork())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
-  }
-
-  private ready(): Effect.Effect<void> {
-    return Effect.withFiber((fiber) => {
-      this.clock = fiber.getRef(Clock.Clock)
-      this.random = fiber.getRef(Random.Random)
-      return Effect.void
-    })
   }
 
   /** Leases kept alive, new work in. */
@@ -283,7 +264,7 @@ export class DeliveryPump {
         touched.add(held)
         const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, now)
-        if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: pump.freezeOf(lane, plan, storeNow) })
+        if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
       }
       if (planned.length === 0) return
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze))
@@ -295,33 +276,7 @@ export class DeliveryPump {
           continue
         }
         const keys = yield* pump.services.keysOf(tenantId, lane, storeNow)
-        for (const due of plan.again) {
-          yield* pump.send(held, {
-            tenantId,
-            lane,
-            keys,
-            deliveryId: due.deliveryId,
-            attempt: due.attempt + 1,
-            tries: due.tries + 1,
-            body: wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads),
-            events: due.events,
-            traceparent: due.traceparent
-          })
-        }
-        for (let index = 0; index < plan.batches.length; index++) {
-          const fresh = freeze.fresh[index]!
-          yield* pump.send(held, {
-            tenantId,
-            lane,
-            keys,
-            deliveryId: fresh.deliveryId,
-            attempt: 1,
-            tries: 1,
-            body: wrap(lane.envelope, fresh.deliveryId, fresh.sentAt, plan.batches[index]!.map((entry) => entry.payload)),
-            events: fresh.entries.length,
-            traceparent: fresh.traceparent
-          })
-        }
+        for (const attempt of attemptsOf(tenantId, lane, plan, freeze, keys)) yield* pump.send(held, attempt)
       }
     })
   }
@@ -333,24 +288,7 @@ export class DeliveryPump {
       before.arrivals = lane.arrivals
       return before
     }
-    const held: HeldLane = {
-      tenantId,
-      laneId: lane.laneId,
-      token: lane.token,
-      since: now,
-      storeAhead: storeNow - now,
-      arrivals: lane.arrivals,
-      breaker: lane.breaker,
-      breakerChanged: false,
-      rateMark: lane.rateMark ?? 0,
-      underWay: 0,
-      busy: true,
-      settled: false,
-      more: false,
-      notBefore: 0,
-      pause: undefined,
-      lost: false
-    }
+    const held = holdLane(tenantId, lane, now, storeNow)
     if (before !== undefined) before.lost = true
     this.lanes.set(key, held)
     return held
@@ -361,77 +299,15 @@ export class DeliveryPump {
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.hot.add(held.tenantId)
-    for (const due of plan.hopeless) {
-      this.hopeless.push({
-        lane: held,
-        settlement: {
-          laneId: held.laneId,
-          token: held.token,
-          deliveryId: due.deliveryId,
-          state: "dead",
-          dueInMillis: 0,
-          uncount: false,
-          record: undefined
-        }
-      })
-    }
-  }
-
-  private freezeOf(lane: ClaimedLane, plan: LanePlan, storeNow: number): Freeze {
-    const fresh = plan.batches.map((batch): FreshDelivery => ({
-      deliveryId: this.services.ids.nextAt(storeNow),
-      sentAt: storeNow,
-      entries: batch,
-      traceparent: batch.find((entry) => entry.traceparent !== undefined)?.traceparent
-    }))
-    return {
-      laneId: lane.laneId,
-      token: lane.token,
-      rateMark: plan.rateMark,
-      cursor: plan.cursor,
-      fresh,
-      again: plan.again.map((due) => due.deliveryId)
-    }
+    for (const due of plan.hopeless) this.hopeless.push({ lane: held, settlement: deadSettlement(held, due.deliveryId) })
   }
 
   private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {
-    const { hmac, options, sender } = this.services
     this.underWay += 1
     this.bytesUnderWay += attempt.body.length
     this.attempts += 1
     lane.underWay += 1
-    if (this.launch(lane, attempt)) return Effect.void
-    const done = Effect.uninterruptible(Effect.map(runAttempt({ sender, hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt), (verdict) =>
-      this.land(lane, attempt, verdict)))
-    return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
-      if (fiber.pollUnsafe() !== undefined) return
-      this.fibers.add(fiber)
-      fiber.addObserver(() => this.fibers.delete(fiber))
-    })
-  }
-
-  /** Sends without a fiber where the sender can and nobody traces; `false` when it has to be done the other way. */
-  private launch(lane: HeldLane, attempt: Attempt): boolean {
-    const { hmac, options, sender } = this.services
-    if (sender.start === undefined || attempt.traceparent !== undefined) return false
-    const startedAt = this.clock.currentTimeMillisUnsafe()
-    let landed = false
-    const land = (outcome: AttemptOutcome) => {
-      landed = true
-      this.flights.delete(flight)
-      this.land(lane, attempt, verdictOf(attempt, outcome, startedAt, this.clock.currentTimeMillisUnsafe(), this.random.nextDoubleUnsafe()))
-    }
-    const flight: Flight = { abort: () => {}, land }
-    try {
-      const request = requestOf({ hmac, timeoutMillis: options.attemptTimeoutMillis }, attempt, startedAt)
-      if ("_tag" in request) land(request)
-      else flight.abort = sender.start(request, land)
-    } catch {
-      // what breaks here breaks there too, and is told there
-      return landed
-    }
-    if (!landed) this.flights.add(flight)
-    return true
+    return this.flights.begin(attempt, (verdict) => this.land(lane, attempt, verdict))
   }
 
   private land(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
@@ -439,7 +315,7 @@ export class DeliveryPump {
     this.bytesUnderWay -= attempt.body.length
     lane.underWay -= 1
     lane.settled = true
-    this.judge(lane, attempt, verdict)
+    judge(lane, attempt, verdict)
     this.finished.push({ lane, attempt, verdict })
     this.done.openUnsafe()
   }
@@ -535,23 +411,6 @@ export class DeliveryPump {
     return !refillable || this.lanes.size >= this.services.options.maxLanes
   }
 
-  /** What an attempt says of its lane; once, however often its outcome has to be written. */
-  private judge(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
-    const now = verdict.record.at + verdict.record.durationMillis
-    if (verdict.pause !== undefined) lane.pause = verdict.pause
-    if (verdict.health === "up" && lane.breaker.failures > 0) {
-      lane.breaker = afterSuccess()
-      lane.breakerChanged = true
-      lane.notBefore = 0
-    }
-    if (verdict.health === "down") {
-      const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.lane.policy.initialBackoffSeconds * 1000
-      lane.breaker = afterFailure(lane.breaker, now + lane.storeAhead, pauseMillis)
-      lane.breakerChanged = true
-      if (lane.breaker.openUntil !== undefined) lane.notBefore = Math.max(lane.notBefore, lane.breaker.openUntil - lane.storeAhead)
-    }
-  }
-
   private stop(): Effect.Effect<void> {
     const pump = this
     const { drainMillis } = this.services.options
@@ -565,11 +424,7 @@ export class DeliveryPump {
         }
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(drainMillis)))
-      for (const flight of pump.flights) {
-        flight.abort()
-        flight.land(AttemptOutcome.Interrupted())
-      }
-      yield* Fiber.interruptAll(pump.fibers)
+      yield* pump.flights.abandon
       for (const lane of pump.lanes.values()) {
         lane.underWay = 0
         lane.busy = false

@@ -1,7 +1,7 @@
 /** A lane under a worker's lease, and what is written of it. */
 import type { Attempt, Verdict } from "./Attempts.ts"
-import type { LaneSettlement, Settlement } from "./DeliveryQueue.ts"
-import type { Breaker } from "./model/Breaker.ts"
+import type { ClaimedLane, LaneSettlement, Settlement } from "./DeliveryQueue.ts"
+import { afterFailure, afterSuccess, type Breaker } from "./model/Breaker.ts"
 
 /** What a worker knows of a lane it holds. */
 export interface HeldLane {
@@ -55,6 +55,17 @@ export const settlementOf = ({ attempt, lane, verdict }: Finished): Settlement =
   record: verdict.record
 })
 
+/** A delivery whose every sender died ends as a dead letter. */
+export const deadSettlement = (lane: HeldLane, deliveryId: string): Settlement => ({
+  laneId: lane.laneId,
+  token: lane.token,
+  deliveryId,
+  state: "dead",
+  dueInMillis: 0,
+  uncount: false,
+  record: undefined
+})
+
 export const laneSettlementOf = (lane: HeldLane, release: boolean, now: number): LaneSettlement => ({
   laneId: lane.laneId,
   token: lane.token,
@@ -64,3 +75,40 @@ export const laneSettlementOf = (lane: HeldLane, release: boolean, now: number):
     ? { arrivals: lane.arrivals, progress: lane.more || lane.settled, notBeforeMillis: Math.max(0, lane.notBefore - now) }
     : undefined
 })
+
+/** A lane as it comes from a claim; busy until its attempts are started. */
+export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, storeNow: number): HeldLane => ({
+  tenantId,
+  laneId: lane.laneId,
+  token: lane.token,
+  since: now,
+  storeAhead: storeNow - now,
+  arrivals: lane.arrivals,
+  breaker: lane.breaker,
+  breakerChanged: false,
+  rateMark: lane.rateMark ?? 0,
+  underWay: 0,
+  busy: true,
+  settled: false,
+  more: false,
+  notBefore: 0,
+  pause: undefined,
+  lost: false
+})
+
+/** What an attempt says of its lane; once, however often its outcome has to be written. */
+export const judge = (lane: HeldLane, attempt: Attempt, verdict: Verdict): void => {
+  const now = verdict.record.at + verdict.record.durationMillis
+  if (verdict.pause !== undefined) lane.pause = verdict.pause
+  if (verdict.health === "up" && lane.breaker.failures > 0) {
+    lane.breaker = afterSuccess()
+    lane.breakerChanged = true
+    lane.notBefore = 0
+  }
+  if (verdict.health === "down") {
+    const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.lane.policy.initialBackoffSeconds * 1000
+    lane.breaker = afterFailure(lane.breaker, now + lane.storeAhead, pauseMillis)
+    lane.breakerChanged = true
+    if (lane.breaker.openUntil !== undefined) lane.notBefore = Math.max(lane.notBefore, lane.breaker.openUntil - lane.storeAhead)
+  }
+}

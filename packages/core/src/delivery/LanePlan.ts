@@ -1,5 +1,5 @@
 /** What of a claimed lane goes out now: retries first, then new batches, within room, rate and breaker. */
-import type { ClaimedEntry, ClaimedLane, DueDelivery } from "./DeliveryQueue.ts"
+import type { ClaimedEntry, ClaimedLane, DueDelivery, Freeze, FreshDelivery } from "./DeliveryQueue.ts"
 import { cutBatches } from "./model/Batch.ts"
 import { breakerState } from "./model/Breaker.ts"
 import { takeFromRate } from "./model/RateLimit.ts"
@@ -58,3 +58,18 @@ export const planLane = (lane: ClaimedLane, now: number, limits: PlanLimits): La
     cursor: last?.[last.length - 1]?.key
   }
 }
+
+/** What of a plan is to be frozen, under ids of its own. `storeNow` becomes the deliveries' `sentAt`. */
+export const freezeOf = (lane: ClaimedLane, plan: LanePlan, storeNow: number, idAt: (millis: number) => string): Freeze => ({
+  laneId: lane.laneId,
+  token: lane.token,
+  rateMark: plan.rateMark,
+  cursor: plan.cursor,
+  fresh: plan.batches.map((batch): FreshDelivery => ({
+    deliveryId: idAt(storeNow),
+    sentAt: storeNow,
+    entries: batch,
+    traceparent: batch.find((entry) => entry.traceparent !== undefined)?.traceparent
+  })),
+  again: plan.again.map((due) => due.deliveryId)
+})

@@ -1,0 +1,92 @@
+/** Attempts that run: without a fiber where the sender works by callbacks and nobody traces, else in one each. */
+import { Effect, Fiber } from "effect"
+import * as Clock from "effect/Clock"
+import * as Random from "effect/Random"
+import { type Attempt, requestOf, runAttempt, type Verdict, verdictOf } from "./Attempts.ts"
+import type { DeliveryOptions } from "./DeliveryOptions.ts"
+import type { Hmac } from "./Hmac.ts"
+import { AttemptOutcome } from "./model/AttemptOutcome.ts"
+import type { WebhookSender } from "./WebhookSender.ts"
+
+/** One that runs without a fiber. */
+interface Flight {
+  abort: () => void
+  readonly land: (outcome: AttemptOutcome) => void
+}
+
+export class AttemptsUnderWay {
+  private readonly services: {
+    readonly sender: WebhookSender["Service"]
+    readonly hmac: Hmac["Service"]
+    readonly timeoutMillis: number
+  }
+  private readonly fibers = new Set<Fiber.Fiber<void>>()
+  private readonly flights = new Set<Flight>()
+  private clock!: Clock.Clock
+  private random!: typeof Random.Random.Service
+
+  constructor({ hmac, options, sender }: {
+    readonly sender: WebhookSender["Service"]
+    readonly hmac: Hmac["Service"]
+    readonly options: DeliveryOptions["Service"]
+  }) {
+    this.services = { sender, hmac, timeoutMillis: options.attemptTimeoutMillis }
+  }
+
+  /** Takes clock and chance from whoever runs the worker; first of all. */
+  get ready(): Effect.Effect<void> {
+    return Effect.withFiber((fiber) => {
+      this.clock = fiber.getRef(Clock.Clock)
+      this.random = fiber.getRef(Random.Random)
+      return Effect.void
+    })
+  }
+
+  /** Starts an attempt; `land` is called once, perhaps before this ends. */
+  begin(attempt: Attempt, land: (verdict: Verdict) => void): Effect.Effect<void> {
+    if (this.launch(attempt, land)) return Effect.void
+    const done = Effect.uninterruptible(Effect.map(runAttempt(this.services, attempt), land))
+    return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
+      if (fiber.pollUnsafe() !== undefined) return
+      this.fibers.add(fiber)
+      fiber.addObserver(() => this.fibers.delete(fiber))
+    })
+  }
+
+  /** Cuts short whatever runs; each lands as interrupted. */
+  get abandon(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      for (const flight of this.flights) {
+        flight.abort()
+        flight.land(AttemptOutcome.Interrupted())
+      }
+      return Fiber.interruptAll(this.fibers)
+    })
+  }
+
+  /** `false` when it has to be done the other way. */
+  private launch(attempt: Attempt, done: (verdict: Verdict) => void): boolean {
+    const { sender } = this.services
+    if (sender.start === undefined || attempt.traceparent !== undefined) return false
+    const startedAt = this.clock.currentTimeMillisUnsafe()
+    let landed = false
+    const land = (outcome: AttemptOutcome) => {
+      // a sender that speaks twice, or after it was told to stop, is not heard again
+      if (landed) return
+      landed = true
+      this.flights.delete(flight)
+      done(verdictOf(attempt, outcome, startedAt, this.clock.currentTimeMillisUnsafe(), this.random.nextDoubleUnsafe()))
+    }
+    const flight: Flight = { abort: () => {}, land }
+    try {
+      const request = requestOf(this.services, attempt, startedAt)
+      if ("_tag" in request) land(request)
+      else flight.abort = sender.start(request, land)
+    } catch {
+      // what breaks here breaks there too, and is told there
+      return landed
+    }
+    if (!landed) this.flights.add(flight)
+    return true
+  }
+}
