@@ -170,13 +170,12 @@ interface ReadLane {
 
 /** The first row of a lane describes it; every row that has a key is an entry. */
 const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
-  const lanes = new Map<string, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry> }>()
+  const lanes = new Map<number, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry> }>()
   for (const row of rows) {
-    if (row[1] === null) continue
-    lanes.set(row[0] as string, { read: laneOf(row[0] as string, row), found: (row[12] as number | null) ?? 0, entries: [] })
+    if (row[1] !== null) lanes.set(row[0] as number, { read: laneOf(row), found: (row[12] as number | null) ?? 0, entries: [] })
   }
   for (const row of rows) {
-    if (row[8] !== null) lanes.get(row[0] as string)!.entries.push(entryOf(row))
+    if (row[8] !== null) lanes.get(row[0] as number)!.entries.push(entryOf(row))
   }
   return [...lanes.values()].map(({ entries, found, read }) => ({
     ...read,
@@ -188,8 +187,8 @@ const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
   }))
 }
 
-const laneOf = (laneId: string, row: Row): ReadLane => {
-  const [endpointUrl, hmacSecretId, open, close] = row[1] as [string, string, string, string]
+const laneOf = (row: Row): ReadLane => {
+  const [laneId, endpointUrl, hmacSecretId, open, close] = row[1] as [string, string, string, string, string]
   const [token, arrivals, maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute, failures] =
     row[2] as [number, number, number, number, number, number, number, number]
   const [rateMark, openUntil, now] = row[3] as [number | null, number | null, number]
@@ -237,26 +236,27 @@ const dueOf = ([, deliveryId, sentAt, attempt, tries, orphaned, events, tracepar
 })
 
 const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyArray<BulkValue> => {
-  const fresh = lanes.flatMap((lane) => lane.fresh.map((delivery) => ({ ...delivery, laneId: lane.laneId })))
-  const taken = fresh.flatMap((delivery) => delivery.entries.map((entry) => ({ ...entry, laneId: delivery.laneId })))
-  const again = lanes.flatMap((lane) => lane.again.map((deliveryId) => ({ laneId: lane.laneId, deliveryId })))
+  // places count from 1, as WITH ORDINALITY does
+  const fresh = lanes.flatMap((lane, at) => lane.fresh.map((delivery) => ({ ...delivery, place: at + 1 })))
+  const taken = fresh.flatMap((delivery) => delivery.entries.map((entry) => ({ entry, place: delivery.place })))
+  const again = lanes.flatMap((lane, at) => lane.again.map((deliveryId) => ({ deliveryId, place: at + 1 })))
   return [
     tenantId,
     uuidArray(lanes.map((lane) => lane.laneId)),
     int8Array(lanes.map((lane) => lane.token)),
     float8Array(lanes.map((lane) => lane.rateMark)),
     textArray(lanes.map((lane) => lane.cursor ?? null)),
-    uuidArray(taken.map((entry) => entry.laneId)),
-    textArray(taken.map((entry) => entry.key)),
-    int8Array(taken.map((entry) => entry.sequence)),
-    int8Array(taken.map((entry) => entry.ref)),
-    uuidArray(fresh.map((delivery) => delivery.laneId)),
+    int4Array(taken.map((each) => each.place)),
+    textArray(taken.map((each) => each.entry.key)),
+    int8Array(taken.map((each) => each.entry.sequence)),
+    int8Array(taken.map((each) => each.entry.ref)),
+    int4Array(fresh.map((delivery) => delivery.place)),
     uuidArray(fresh.map((delivery) => delivery.deliveryId)),
     textArray(fresh.map((delivery) => `{${delivery.entries.map((entry) => entry.ref).join(",")}}`)),
     textArray(fresh.map((delivery) => new PgArray("text", [...new Set(delivery.entries.map((entry) => entry.key))]).literal())),
     timestamptzArray(fresh.map((delivery) => delivery.sentAt)),
     textArray(fresh.map((delivery) => delivery.traceparent ?? null)),
-    uuidArray(again.map((each) => each.laneId)),
+    int4Array(again.map((each) => each.place)),
     uuidArray(again.map((each) => each.deliveryId))
   ]
 }
@@ -265,22 +265,34 @@ const settleValues = (
   tenantId: string,
   deliveries: ReadonlyArray<Settlement>,
   lanes: ReadonlyArray<LaneSettlement>
-): ReadonlyArray<BulkValue> => [
-  tenantId,
-  uuidArray(deliveries.map((each) => each.laneId)),
-  int8Array(deliveries.map((each) => each.token)),
-  uuidArray(deliveries.map((each) => each.deliveryId)),
-  textArray(deliveries.map((each) => each.state)),
-  float8Array(deliveries.map((each) => each.dueInMillis)),
-  boolArray(deliveries.map((each) => each.uncount)),
-  textArray(deliveries.map((each) => each.record === undefined ? null : JSON.stringify(each.record))),
-  uuidArray(lanes.map((each) => each.laneId)),
-  int8Array(lanes.map((each) => each.token)),
-  int4Array(lanes.map((each) => each.breaker.failures)),
-  float8Array(lanes.map((each) => each.breaker.openUntil ?? null)),
-  textArray(lanes.map((each) => each.pause ?? null)),
-  boolArray(lanes.map((each) => each.release !== undefined)),
-  int8Array(lanes.map((each) => each.release?.arrivals ?? 0)),
-  boolArray(lanes.map((each) => each.release?.progress ?? false)),
-  float8Array(lanes.map((each) => each.release?.notBeforeMillis ?? 0))
-]
+): ReadonlyArray<BulkValue> => {
+  const places = new Map<string, number>()
+  const named: Array<LaneLease> = []
+  const placeOf = (lease: LaneLease): number => {
+    const key = `${lease.laneId} ${lease.token}`
+    let place = places.get(key)
+    if (place === undefined) places.set(key, place = named.push(lease))
+    return place
+  }
+  const placed = deliveries.map(placeOf)
+  return [
+    tenantId,
+    uuidArray(named.map((each) => each.laneId)),
+    int8Array(named.map((each) => each.token)),
+    uuidArray(deliveries.map((each) => each.deliveryId)),
+    textArray(deliveries.map((each) => each.state)),
+    float8Array(deliveries.map((each) => each.dueInMillis)),
+    boolArray(deliveries.map((each) => each.uncount)),
+    textArray(deliveries.map((each) => each.record === undefined ? null : JSON.stringify(each.record))),
+    uuidArray(lanes.map((each) => each.laneId)),
+    int8Array(lanes.map((each) => each.token)),
+    int4Array(lanes.map((each) => each.breaker.failures)),
+    float8Array(lanes.map((each) => each.breaker.openUntil ?? null)),
+    textArray(lanes.map((each) => each.pause ?? null)),
+    boolArray(lanes.map((each) => each.release !== undefined)),
+    int8Array(lanes.map((each) => each.release?.arrivals ?? 0)),
+    boolArray(lanes.map((each) => each.release?.progress ?? false)),
+    float8Array(lanes.map((each) => each.release?.notBeforeMillis ?? 0)),
+    int4Array(placed)
+  ]
+}

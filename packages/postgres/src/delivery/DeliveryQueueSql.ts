@@ -81,12 +81,17 @@ SELECT ${epoch("min(due_at) - now()")} AS millis
 FROM ${schema}.delivery_lanes
 WHERE wake_at IS NOT NULL AND due_at > now() AND state = 'active'`
 
+/** Up to so many entries are read without a guess at their bytes. */
+const unestimated = 64
+
 /**
  * Leases what is due and hands out what waits, in one round trip.
  *
  * - \`wanted\`: lanes due, lanes that something arrived for, and lanes the worker already holds.
  * - \`locked\`: those of them nobody else is writing; the others come next time, and their arrivals stay.
  * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
+ * - \`reach\`: how many entries of a lane to look at. Bytes run out before deliveries do where batches are large; the next few
+ *   entries tell how soon, so that thousands are not read to hand out hundreds.
  *
  * An expired lease needs no case of its own: a leased lane is due at the lease's end. Lane columns stand in the first
  * row of each lane only; every further row carries one entry. One entry more than asked for is looked at, to know whether
@@ -153,15 +158,15 @@ leased AS (
   RETURNING l.*, r.refilled OR r.claimable AND r.turn <= $2::int8 AS ours
 ),
 ours AS MATERIALIZED (
-  SELECT l.*,
+  SELECT l.*, (row_number() OVER ())::int4 AS place,
          (SELECT jsonb_object_agg(k, 0)
           FROM ${schema}.deliveries AS d CROSS JOIN unnest(d.keys) AS k
           WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')) AS held_keys
   FROM leased AS l
   WHERE l.ours
 )
-SELECT o.lane_id,
-       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close] END AS texts,
+SELECT o.place AS lane,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.lane_id::text, o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close] END AS texts,
        CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[
          o.lease_token, o.arrivals, o.max_attempts, o.initial_backoff_seconds, o.max_backoff_seconds, o.batch_max_size,
          o.rate_limit_per_minute, o.breaker_failures
@@ -178,6 +183,21 @@ LEFT JOIN LATERAL (
   WHERE s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
   OFFSET 0
 ) AS s ON true
+CROSS JOIN LATERAL (
+  SELECT CASE
+    WHEN $6::int8 * o.batch_max_size <= ${unestimated} THEN $6::int8 * o.batch_max_size
+    ELSE (
+      SELECT coalesce(least($6::int8 * o.batch_max_size, 1 + $7::int8 / avg(e.size)), $6::int8 * o.batch_max_size)::int8
+      FROM (
+        SELECT e.size FROM ${schema}.delivery_entries AS e
+        WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key > coalesce(o.cursor, '')
+        ORDER BY e.key, e.sequence, e.ref
+        LIMIT 16
+      ) AS e
+    )
+  END AS most
+  OFFSET 0
+) AS reach
 LEFT JOIN LATERAL (
   SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, p.order_id, p.traceparent, p.body
   FROM (
@@ -190,7 +210,7 @@ LEFT JOIN LATERAL (
           WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key > coalesce(o.cursor, '')
             AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
           ORDER BY e.key, e.sequence, e.ref
-          LIMIT $6::int8 * o.batch_max_size + 1
+          LIMIT reach.most + 1
         )
         UNION ALL
         (
@@ -198,10 +218,10 @@ LEFT JOIN LATERAL (
           WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key <= coalesce(o.cursor, '')
             AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
           ORDER BY e.key, e.sequence, e.ref
-          LIMIT $6::int8 * o.batch_max_size + 1
+          LIMIT reach.most + 1
         )
       ) AS t
-      LIMIT $6::int8 * o.batch_max_size + 1
+      LIMIT reach.most + 1
     ) AS t
     WINDOW t_order AS (ORDER BY t.taken ROWS UNBOUNDED PRECEDING)
   ) AS w
@@ -211,7 +231,7 @@ LEFT JOIN LATERAL (
     FROM ${schema}.${each.table} AS x
     WHERE x.tenant_id = $1 AND x.${each.ref} = w.ref AND o.source = '${each.source}'`).join(" UNION ALL ")}
   ) AS p
-  WHERE w.place <= $6::int8 * o.batch_max_size AND w.before < $7::int8
+  WHERE w.place <= reach.most AND w.before < $7::int8
   ORDER BY w.place
 ) AS e ON true`
 
@@ -243,34 +263,34 @@ function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>): stri
   ) AS x`
 }
 
-/** Freezes batches and counts attempts, where the lease still holds and the lane still sends. */
+/** Freezes batches and counts attempts, where the lease still holds and the lane still sends. Lanes are named once, then by their place. */
 export const freeze = (schema: string) => `
 WITH ours AS (
   UPDATE ${schema}.delivery_lanes AS l
   SET rate_mark = g.rate_mark, cursor = coalesce(g.cursor, l.cursor)
-  FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) AS g (lane_id, token, rate_mark, cursor)
+  FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) WITH ORDINALITY AS g (lane_id, token, rate_mark, cursor, place)
   WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state = 'active'
-  RETURNING l.lane_id, l.lease_token
+  RETURNING l.lane_id, l.lease_token, g.place
 ),
 taken AS (
   DELETE FROM ${schema}.delivery_entries AS e
-  USING unnest($6::uuid[], $7::text[], $8::int8[], $9::int8[]) AS g (lane_id, key, sequence, ref), ours AS o
-  WHERE o.lane_id = g.lane_id
-    AND e.tenant_id = $1 AND e.lane_id = g.lane_id AND e.key = g.key AND e.sequence = g.sequence AND e.ref = g.ref
+  USING unnest($6::int4[], $7::text[], $8::int8[], $9::int8[]) AS g (place, key, sequence, ref), ours AS o
+  WHERE o.place = g.place
+    AND e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key = g.key AND e.sequence = g.sequence AND e.ref = g.ref
 ),
 made AS (
   INSERT INTO ${schema}.deliveries
     (tenant_id, delivery_id, lane_id, state, token, attempt, tries, refs, keys, sent_at, traceparent)
-  SELECT $1, g.delivery_id, g.lane_id, 'sending', o.lease_token, 1, 1, g.refs::bigint[], g.keys::text[], g.sent_at, g.traceparent
-  FROM unnest($10::uuid[], $11::uuid[], $12::text[], $13::text[], $14::timestamptz[], $15::text[])
-    AS g (lane_id, delivery_id, refs, keys, sent_at, traceparent)
-  JOIN ours AS o ON o.lane_id = g.lane_id
+  SELECT $1, g.delivery_id, o.lane_id, 'sending', o.lease_token, 1, 1, g.refs::bigint[], g.keys::text[], g.sent_at, g.traceparent
+  FROM unnest($10::int4[], $11::uuid[], $12::text[], $13::text[], $14::timestamptz[], $15::text[])
+    AS g (place, delivery_id, refs, keys, sent_at, traceparent)
+  JOIN ours AS o ON o.place = g.place
 ),
 again AS (
   UPDATE ${schema}.deliveries AS d
   SET state = 'sending', token = o.lease_token, attempt = d.attempt + 1, tries = d.tries + 1, due_at = NULL
-  FROM unnest($16::uuid[], $17::uuid[]) AS g (lane_id, delivery_id)
-  JOIN ours AS o ON o.lane_id = g.lane_id
+  FROM unnest($16::int4[], $17::uuid[]) AS g (place, delivery_id)
+  JOIN ours AS o ON o.place = g.place
   WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($17::uuid[]) AND d.state IN ('sending', 'waiting')
 )
 SELECT lane_id FROM ours`
@@ -292,14 +312,15 @@ const dueAfterRelease = `CASE
  */
 export const settle = (schema: string) => `
 WITH fence AS MATERIALIZED (
-  SELECT l.lane_id, l.lease_token FROM ${schema}.delivery_lanes AS l
-  WHERE l.tenant_id = $1 AND l.lane_id = ANY ($2::uuid[]) AND l.state <> 'closed'
+  SELECT g.place, g.lane_id, coalesce(l.lease_token = g.token, false) AS fenced
+  FROM unnest($2::uuid[], $3::int8[]) WITH ORDINALITY AS g (lane_id, token, place)
+  LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.state <> 'closed'
 ),
 given AS MATERIALIZED (
-  SELECT g.*, coalesce(f.lease_token = g.token, false) AS fenced
-  FROM unnest($2::uuid[], $3::int8[], $4::uuid[], $5::text[], $6::float8[], $7::bool[], $8::text[])
-    AS g (lane_id, token, delivery_id, state, due_in, uncount, record)
-  LEFT JOIN fence AS f ON f.lane_id = g.lane_id
+  SELECT g.delivery_id, g.state, g.due_in, g.uncount, g.record, f.lane_id, f.fenced
+  FROM unnest($18::int4[], $4::uuid[], $5::text[], $6::float8[], $7::bool[], $8::text[])
+    AS g (place, delivery_id, state, due_in, uncount, record)
+  JOIN fence AS f ON f.place = g.place
 ),
 outcomes AS (
   UPDATE ${schema}.deliveries AS d
