@@ -45,8 +45,6 @@ const waybill = createWaybill({
 const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
 const customer: HostPrincipal = { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
 await waybill.tenants.put("acme", { name: "Acme Freight" })
-// this client has no key and no token, so the service hears of its accounts here
-await waybill.apiKeys.create("acme", { name: "shipper", roles: ["customer"], accounts: ["A-1"] })
 secret = (await waybill.secrets.put("acme", "main")).secret
 await waybill.subscriptions.create(customer, {
   endpointUrl: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`,

@@ -56,17 +56,18 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
       )
     ),
     joined: (tx) => {
-      if (open === undefined) throw new Error("The storage is not open. Await createWaybill before joining a transaction.")
       if (!isHost(tx)) {
         throw new TypeError("within(tx) takes a pg client that has sent BEGIN, or an object with executeSql(text, values).")
       }
-      const join = open.joined(tx)
       return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.catchIf(
-          join(Effect.provideService(effect, InHostTransaction, true)),
-          (error): error is Extract<E | SqlError, SqlError> => isSqlError(error),
-          (error) => Effect.fail(new StorageError({ operation: "within", cause: error }))
-        ) as Effect.Effect<A, E, R>
+        Effect.suspend(() => {
+          if (open === undefined) return Effect.die(new Error("The storage is not open yet, or was closed."))
+          return Effect.catchIf(
+            open.joined(tx)(Effect.provideService(effect, InHostTransaction, true)),
+            (error): error is Extract<E | SqlError, SqlError> => isSqlError(error),
+            (error) => Effect.fail(new StorageError({ operation: "within", cause: error }))
+          )
+        }) as Effect.Effect<A, E, R>
     }
   })
 }
