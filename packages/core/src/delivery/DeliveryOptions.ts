@@ -24,14 +24,14 @@ export class DeliveryOptions extends Context.Service<DeliveryOptions, {
   readonly keepSettledMillis: number
 }>()("@waybill/core/delivery/DeliveryOptions") {
   static readonly defaults: DeliveryOptions["Service"] = {
-    concurrency: 2048,
+    concurrency: 1024,
     laneConcurrency: 16,
-    maxLanes: 2048,
+    maxLanes: 1024,
     attemptTimeoutMillis: 15_000,
     leaseMillis: 20_000,
     pollMillis: 1_000,
     maxBatchBytes: 1024 * 1024,
-    maxBytesInFlight: 64 * 1024 * 1024,
+    maxBytesInFlight: 16 * 1024 * 1024,
     drainMillis: 10_000,
     keepSettledMillis: 30 * 86_400_000
   }

@@ -33,6 +33,8 @@ const tenantsPerPoll = 256
 const attemptsPerClaim = 512
 /** More outcomes than this are not waited for. */
 const outcomesPerWrite = 512
+/** Bytes that one claim hands out of one lane, about: others wait while they are read. */
+const bytesPerTurn = 256 * 1024
 const fewestLanesPerClaim = 8
 const mostLanesPerClaim = 256
 
@@ -218,7 +220,7 @@ export class DeliveryPump {
         refill,
         leaseMillis: options.leaseMillis,
         deliveriesPerLane: options.laneConcurrency,
-        bytesPerLane: Math.ceil(freeBytes / asked)
+        bytesPerLane: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
       })
       // others may hold what we were not given; whoever asks learns when their leases run out
       pump.lookAt(now + askAgainMillis)

@@ -81,6 +81,12 @@ SELECT ${epoch("min(due_at) - now()")} AS millis
 FROM ${schema}.delivery_lanes
 WHERE wake_at IS NOT NULL AND due_at > now() AND state = 'active'`
 
+/**
+ * Microseconds since 1970: no token is ever given out twice, not even when a crash of the database undid a claim whose
+ * commit was not waited for.
+ */
+const freshToken = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
+
 /** Up to so many entries are read without a guess at their bytes. */
 const unestimated = 64
 
@@ -92,6 +98,8 @@ const unestimated = 64
  * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
  * - \`reach\`: how many entries of a lane to look at. Bytes run out before deliveries do where batches are large; the next few
  *   entries tell how soon, so that thousands are not read to hand out hundreds.
+ *
+ * The commit does not wait for the disk: a lease that a crash undoes is nobody's, and freezing waits for everything before it.
  *
  * An expired lease needs no case of its own: a leased lane is due at the lease's end. Lane columns stand in the first
  * row of each lane only; every further row carries one entry. One entry more than asked for is looked at, to know whether
@@ -140,7 +148,7 @@ ranked AS MATERIALIZED (
 ),
 leased AS (
   UPDATE ${schema}.delivery_lanes AS l
-  SET lease_token = l.lease_token + CASE WHEN r.claimable AND r.turn <= $2::int8 THEN 1 ELSE 0 END,
+  SET lease_token = CASE WHEN r.claimable AND r.turn <= $2::int8 THEN greatest(l.lease_token + 1, ${freshToken}) ELSE l.lease_token END,
       leased_until = CASE WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")} ELSE l.leased_until END,
       due_at = n.due,
       wake_at = ${wakeFor("n.due")},
@@ -177,7 +185,8 @@ SELECT o.place AS lane,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.body_signature END AS body_signature,
        o.held_keys IS NOT NULL AS unsettled,
        e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body
-FROM ours AS o
+FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unwaited
+CROSS JOIN ours AS o
 LEFT JOIN LATERAL (
   SELECT s.sealed, s.signs_until, s.body_signature FROM ${schema}.secrets AS s
   WHERE s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
