@@ -122,8 +122,8 @@ const readEvent = Effect.fnUntraced(function*(input: unknown, index: number): Ef
   const text = yield* Effect.try({ try: () => JSON.stringify(rest), catch: noJson })
   // a host's own object may say of itself that it is something else
   if (typeof text !== "string" || !text.startsWith("{\"")) return yield* noJson()
-  // two bytes a character at most beyond ASCII count here; the exact size is what goes out
-  if (text.length > maxEventBytes || encoder.encode(text).length > maxEventBytes) {
+  // a character is three bytes at most, so most events need not be encoded to know that they fit
+  if (text.length > maxEventBytes || (text.length * 3 > maxEventBytes && encoder.encode(text).length > maxEventBytes)) {
     return yield* InvalidInput.of(fault(at, `An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds"))
   }
   return { index, event, json: input, text }

@@ -100,7 +100,7 @@ CREATE TABLE ${schema}.transit_events (
 );
 CREATE UNIQUE INDEX transit_events_id ON ${schema}.transit_events (tenant_id, event_id);
 CREATE INDEX transit_events_order ON ${schema}.transit_events (tenant_id, shipment_id, sequence, event_id);
-CREATE INDEX transit_events_occurred ON ${schema}.transit_events (tenant_id, occurred_at);
+CREATE INDEX transit_events_occurred ON ${schema}.transit_events USING brin (occurred_at);
 CREATE INDEX transit_events_recorded ON ${schema}.transit_events USING brin (recorded_at);
 
 -- which Postgres the xids above belong to: in another one, after a restore, they mean nothing and are reset
