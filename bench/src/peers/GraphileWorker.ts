@@ -9,10 +9,10 @@ const quiet = new Logger(() => () => undefined)
 
 const presets = {
   throughput: {
-    concurrentJobs: 100,
+    concurrentJobs: 200,
     maxPoolSize: 10,
     pollInterval: 100,
-    localQueue: { size: 1000 },
+    localQueue: { size: 2000 },
     completeJobBatchDelay: 10,
     failJobBatchDelay: 10
   },
@@ -21,7 +21,9 @@ const presets = {
 
 export const makeGraphileWorker = async (options: ContenderOptions): Promise<Contender> => {
   const poster = makePoster(options.receiver, { connections: 64, sign: true })
-  const pool = new pg.Pool({ connectionString: options.database, max: 10 }).on("error", (error) => console.error(error))
+  const pool = new pg.Pool({ connectionString: options.database, max: 10 })
+  const complain = (error: Error) => console.error(error)
+  pool.on("error", complain).on("connect", (client) => client.on("error", complain))
   const preset = { worker: { connectionString: options.database, logger: quiet, preparedStatements: true, ...presets[options.tuned] } }
   await runMigrations({ preset: { worker: { connectionString: options.database, logger: quiet } } })
   const utils = await makeWorkerUtils({ pgPool: pool, logger: quiet })

@@ -7,7 +7,7 @@ import { makePoster } from "./SignedPost.ts"
 const queue = "deliver"
 
 const presets = {
-  throughput: { batchSize: 500, localConcurrency: 4, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true },
+  throughput: { batchSize: 1000, localConcurrency: 2, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true },
   latency: { batchSize: 10, localConcurrency: 4, pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 1 }
 }
 

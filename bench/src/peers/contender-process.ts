@@ -1,4 +1,5 @@
 /** A process for one contender: its name and options come as arguments. */
+import "effect/schema/SchemaJITCompiler/enable"
 import { serve } from "../machine/Child.ts"
 import { makeWaybill } from "../waybill/WaybillContender.ts"
 import type { Contender, ContenderOptions } from "./Contender.ts"

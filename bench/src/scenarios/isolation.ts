@@ -5,6 +5,9 @@ import { delays } from "./latency.ts"
 
 const perSecond = 200
 
+/** How long the slow receiver takes. */
+const slowMillis = 1000
+
 const backlogs = [
   { label: "drained at full speed, 200 events a POST", path: "/big", batchMaxSize: 200 },
   { label: "drained at full speed, one event a POST", path: "/big", batchMaxSize: 1 },
@@ -16,18 +19,17 @@ const measure = async (bench: Bench, extra: typeof backlogs[number]) => {
   const seconds = bench.quick ? 1 : 10
   const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200, extra })
   await contender.call.start()
-  await delays(bench, contender, perSecond, perSecond)
-  const alone = await delays(bench, contender, perSecond * seconds, perSecond)
+  await delays(bench, contender, { count: perSecond, perSecond })
+  const alone = await delays(bench, contender, { count: perSecond * seconds, perSecond })
   await contender.call.stop()
   await contender.call.fillExtra(waiting)
   await bench.postgres.settle(contender.database)
-  await bench.receiver.reset({ slowMillis: 1000 })
   await contender.call.start()
   // as long as the backlog lasts, whole seconds, at most as many as without it
   const beside: Array<number> = []
   let lasted = 0
   while (lasted < seconds && !await contender.call.extraIsEmpty()) {
-    beside.push(...await delays(bench, contender, perSecond, perSecond))
+    beside.push(...await delays(bench, contender, { count: perSecond, perSecond, slowMillis }))
     lasted += 1
   }
   await bench.receiver.reset({})

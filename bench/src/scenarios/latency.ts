@@ -1,14 +1,17 @@
 /** How long after its commit an event is received, when there is little to do. */
 import { percentile } from "../measure/Stats.ts"
-import type { ContenderProcess } from "./Bench.ts"
-import { type Bench, type Scenario, startContender } from "./Bench.ts"
+import { type Bench, type ContenderProcess, type Scenario, startContender } from "./Bench.ts"
 import { labels } from "./deliveries.ts"
 
 /** Milliseconds from commit to arrival of `count` events, published evenly. */
-export const delays = async (bench: Bench, contender: ContenderProcess, count: number, perSecond: number): Promise<ReadonlyArray<number>> => {
-  await bench.receiver.reset({ watched: count + 1 })
+export const delays = async (
+  bench: Bench,
+  contender: ContenderProcess,
+  { count, perSecond, slowMillis = 0 }: { readonly count: number; readonly perSecond: number; readonly slowMillis?: number }
+): Promise<ReadonlyArray<number>> => {
+  await bench.receiver.reset({ watched: count + 1, slowMillis })
   const committed = await contender.call.publishEvenly(count, perSecond, 1)
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const seen = await bench.receiver.marks()
     if (seen.slice(1).every((at) => at > 0)) return committed.map((at, n) => seen[n + 1]! - at)
     await new Promise((done) => setTimeout(done, 100))
@@ -31,7 +34,7 @@ export const latency: Scenario = {
     for (let round = 0; round <= (bench.quick ? 1 : 3); round++) {
       for (const contender of contenders) {
         await contender.call.start()
-        const millis = await delays(bench, contender, round === 0 || bench.quick ? 100 : 1000, 50)
+        const millis = await delays(bench, contender, { count: round === 0 || bench.quick ? 100 : 1000, perSecond: 50 })
         if (round > 0) all.get(contender.name)!.push(...millis)
         await contender.call.stop()
       }

@@ -1,4 +1,5 @@
 /** A process that publishes and reads: through Waybill's use cases, and the same rows into a bare table. */
+import "effect/schema/SchemaJITCompiler/enable"
 import { TransitEvents } from "@waybill/core"
 import { byteaArray, int4Array, int8Array, PgClient, textArray, timestamptzArray } from "@waybill/postgres"
 import { Effect } from "effect"

@@ -1,0 +1,44 @@
+/** SPEC-GAP-D18: totals of long lists. */
+import { layer } from "@effect/vitest"
+import { countLimit, TransitEventStore } from "@waybill/core"
+import { Effect } from "effect"
+import { assert } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const schema = freshSchema()
+
+const store = (tenantId: string, count: number) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    sql.unsafe(
+      `INSERT INTO "${schema}".transit_events (tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, body)
+       SELECT $1, 'E' || n, 'SHP-' || n % 100, n, 1, now(), '{}'::bytea FROM generate_series(1, $2::int) AS n`,
+      [tenantId, count]
+    ))
+
+const total = (tenantId: string) =>
+  Effect.flatMap(TransitEventStore, (events) =>
+    events.page({
+      tenantId,
+      visibility: { _tag: "All" },
+      filter: { shipmentId: undefined, eventTypes: undefined, occurredFrom: undefined, occurredTo: undefined, order: "asc" },
+      snapshot: undefined,
+      after: undefined,
+      skip: 0,
+      limit: 11,
+      count: true
+    })).pipe(Effect.map((page) => page.totalCount))
+
+layer(testStorage(schema), { excludeTestServices: true })("the total of a list", (it) => {
+  it.effect("is exact as far as the limit", () =>
+    Effect.gen(function*() {
+      yield* store("full", countLimit)
+      assert.strictEqual(yield* total("full"), countLimit)
+    }))
+
+  it.effect("is unknown one event further on", () =>
+    Effect.gen(function*() {
+      yield* store("over", countLimit + 1)
+      assert.isNull(yield* total("over"))
+    }))
+})
