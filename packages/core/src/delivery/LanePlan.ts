@@ -37,11 +37,11 @@ export const planLane = (lane: ClaimedLane, now: number, limits: PlanLimits): La
   const heldByBreaker = state === "open" ? lane.breaker.openUntil! - now : 0
 
   const retries = Math.min(due.length, room)
-  const cut = cutBatches(lane.waiting, {
+  const cut = withoutRemnant(lane, cutBatches(lane.waiting, {
     maxSize: lane.policy.batchMaxSize,
     maxBytes: limits.maxBatchBytes,
     maxBatches: room - retries
-  })
+  }))
   const wanted = retries + cut.length
   const grant = takeFromRate(lane.policy.rateLimitPerMinute, lane.rateMark, now, wanted)
   const again = due.slice(0, Math.min(retries, grant.granted))
@@ -58,6 +58,10 @@ export const planLane = (lane: ClaimedLane, now: number, limits: PlanLimits): La
     cursor: last?.[last.length - 1]?.key
   }
 }
+
+/** A batch that is short only because no more was handed out waits for its rest, when full ones go out before it. */
+const withoutRemnant = (lane: ClaimedLane, batches: ReadonlyArray<ReadonlyArray<ClaimedEntry>>) =>
+  lane.more && batches.length > 1 && batches[batches.length - 1]!.length < lane.policy.batchMaxSize ? batches.slice(0, -1) : batches
 
 /** What of a plan is to be frozen, under ids of its own. `storeNow` becomes the deliveries' `sentAt`. */
 export const freezeOf = (lane: ClaimedLane, plan: LanePlan, storeNow: number, idAt: (millis: number) => string): Freeze => ({

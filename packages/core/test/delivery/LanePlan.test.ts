@@ -68,6 +68,18 @@ describe("planLane", () => {
     assert.deepStrictEqual([plan.again.map((each) => each.deliveryId), plan.batches, plan.more], [["1"], [], true])
   })
 
+  it("keeps a short last batch back while more waits behind it, and sends it when nothing does", () => {
+    const waiting = ["a", "b", "c", "d", "e"].map((key) => entry(key, 1))
+    const policy = { ...defaultPolicy, batchMaxSize: 2 }
+    const sizes = (more: boolean) => planLane(lane({ policy, waiting, more }), now, limits).batches.map((batch) => batch.length)
+    assert.deepStrictEqual([sizes(true), sizes(false)], [[2, 2], [2, 2, 1]])
+  })
+
+  it("sends a short batch when it is the only one, whatever waits behind it", () => {
+    const policy = { ...defaultPolicy, batchMaxSize: 20 }
+    assert.lengthOf(planLane(lane({ policy, waiting: backlog, more: true }), now, limits).batches, 1)
+  })
+
   it("probes with a new batch where no retry is left", () => {
     const plan = planLane(lane({ breaker: halfOpen, policy: { ...defaultPolicy, batchMaxSize: 2 }, waiting: backlog }), now, limits)
     assert.lengthOf(plan.batches, 1)
