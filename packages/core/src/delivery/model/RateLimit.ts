@@ -14,6 +14,9 @@ export interface Grant {
   readonly waitMillis: number
 }
 
+/** Instants of today are exact to a quarter of a microsecond; a mark has been added to many times. */
+const markErrorMillis = 0.05
+
 const rhythm = (rateLimitPerMinute: number) => {
   const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))
   return { burst, spacing: windowMillis / (rateLimitPerMinute - burst + 1) }
@@ -28,7 +31,7 @@ const rhythm = (rateLimitPerMinute: number) => {
 export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefined, now: number, wanted: number): Grant => {
   const { burst, spacing } = rhythm(rateLimitPerMinute)
   const used = Math.max(mark ?? now, now)
-  const room = Math.floor((burst * spacing - (used - now)) / spacing + 1e-9)
+  const room = Math.floor((burst * spacing - (used - now) + markErrorMillis) / spacing)
   const granted = Math.max(0, Math.min(wanted, room))
   const next = used + granted * spacing
   return { granted, mark: next, waitMillis: Math.max(0, Math.ceil(next - now - (burst - 1) * spacing)) }

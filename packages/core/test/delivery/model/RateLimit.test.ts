@@ -55,6 +55,19 @@ describe("takeFromRate", () => {
     assert.isAtMost(busiest(instants), perMinute)
   })
 
+  it.prop("gives a whole burst one by one as well as at once", [limit], ([perMinute]) => {
+    const now = 1_763_626_500_123
+    const burst = takeFromRate(perMinute, undefined, now, 1_000_000).granted
+    let mark: number | undefined
+    let granted = 0
+    for (let turn = 0; turn < Math.min(burst, 700); turn++) {
+      const grant = takeFromRate(perMinute, mark, now, 1)
+      granted += grant.granted
+      mark = grant.mark
+    }
+    assert.strictEqual(granted, Math.min(burst, 700))
+  })
+
   it.prop("grants something after the wait it names, and says that no wait is needed only when it is so", [limit, requests], ([perMinute, wishes]) => {
     let now = 0
     let mark: number | undefined
