@@ -35,3 +35,12 @@ export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKey
     return `No live API key ${this.id} in this tenant. It may have been revoked already.`
   }
 }
+
+/** A client asked more often than it may. */
+export class TooManyCalls extends Schema.TaggedError<TooManyCalls>()("TooManyCalls", {
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message(): string {
+    return `Too many calls. Try again in ${this.retryAfterSeconds} second${this.retryAfterSeconds === 1 ? "" : "s"}.`
+  }
+}

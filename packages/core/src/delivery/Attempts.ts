@@ -108,15 +108,16 @@ export const requestOf = (
   { body, deliveryId, keys, lane }: Attempt,
   startedAt: number
 ): WebhookRequest | AttemptOutcome => {
-  if (keys === undefined || keys.length === 0) return unsignable
+  // a key that cannot be read is a fault of ours, never a reason to send unsigned
+  if (keys === undefined || (keys.length === 0 && lane.signing === "required")) return unsignable
   const timestampSeconds = Math.floor(startedAt / 1000)
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "webhook-id": deliveryId,
-    "webhook-timestamp": String(timestampSeconds),
-    "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body })
+    "webhook-timestamp": String(timestampSeconds)
   }
-  if (lane.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
+  if (keys.length > 0) headers["webhook-signature"] = signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body })
+  if (keys.length > 0 && lane.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
   return { url: lane.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
 }
 
@@ -187,10 +188,13 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
           ...excerptOf(outcome.excerpt)
         },
         health: "down",
-        pause: undefined
+        pause: decision._tag === "GiveUp" && attempt.lane.whenDead === "pause" ? pausedByDeath(attempt.tries) : undefined
       }
     }
   }
 }
+
+/** Why a lane that a dead letter pauses was paused. */
+export const pausedByDeath = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
 
 const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? {} : { excerpt }

@@ -8,7 +8,7 @@ import { Cause, Effect, Exit, Latch, Metric } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { type Attempt, attemptsOf, type Verdict } from "./Attempts.ts"
+import { type Attempt, attemptsOf, pausedByDeath, type Verdict } from "./Attempts.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
@@ -266,6 +266,10 @@ export class DeliveryPump {
         touched.add(held)
         const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, now)
+        if (plan.hopeless.length > 0 && lane.whenDead === "pause") {
+          held.pause = pausedByDeath(lane.policy.maxAttempts)
+          continue
+        }
         if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
       }
       if (planned.length === 0) return

@@ -16,6 +16,12 @@ import type { SealedVersion } from "./SecretStore.ts"
 /** `active` sends; `paused` holds what comes; `inactive` holds what was there, and its owner queues nothing more. SPEC-GAP-D9 */
 export type LaneState = "active" | "paused" | "inactive"
 
+/** `whenRegistered`: goes out unsigned as long as no secret of that id is registered. */
+export type LaneSigning = "required" | "whenRegistered"
+
+/** Whether a dead letter pauses the lane, so that nothing more is lost on a receiver that is gone. */
+export type WhenDead = "goOn" | "pause"
+
 /** What an area says of a lane. The lane's id is the subscription's. */
 export interface LaneSettings {
   readonly laneId: string
@@ -25,6 +31,8 @@ export interface LaneSettings {
   readonly hmacSecretId: string
   readonly policy: DeliveryPolicy
   readonly envelope: Envelope
+  readonly signing: LaneSigning
+  readonly whenDead: WhenDead
   readonly state: LaneState
 }
 
@@ -76,6 +84,8 @@ export interface ClaimedLane extends LaneLease {
   readonly hmacSecretId: string
   readonly secrets: ReadonlyArray<SealedVersion>
   readonly bodySignature: boolean
+  readonly signing: LaneSigning
+  readonly whenDead: WhenDead
   readonly policy: DeliveryPolicy
   readonly envelope: Envelope
   readonly breaker: Breaker
@@ -149,7 +159,7 @@ export interface Settlement extends LaneLease {
 
 export interface LaneSettlement extends LaneLease {
   readonly breaker: Breaker
-  /** The receiver answered 410: pause, and say why. */
+  /** The receiver answered 410, or a dead letter pauses this lane: pause, and say why. */
   readonly pause: string | undefined
   /** Gives the lease back. Otherwise it is kept. */
   readonly release: {
@@ -201,7 +211,7 @@ export interface QueueDepth {
 
 export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly openLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
-  /** Changes everything but the source and envelope. Turning `active` makes the lane due. */
+  /** Changes everything but source, envelope, signing and `whenDead`. Turning `active` makes the lane due. */
   readonly changeLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
   /** Removes the lane and what waits in it; unsettled deliveries end as `cancelled`. */
   readonly closeLane: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>

@@ -12,20 +12,19 @@ export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =
       counts.set(verdict.record.outcome, (counts.get(verdict.record.outcome) ?? 0) + 1)
       if (verdict.state === "delivered") events += attempt.events
       yield* Metric.update(metrics.attemptSeconds, verdict.record.durationMillis / 1000)
-      if (verdict.state === "dead" || verdict.pause !== undefined) yield* mention(attempt, verdict)
+      if (verdict.state === "dead") {
+        yield* mention(attempt, verdict, metrics.deadLettersTotal, "A delivery used up its attempts and is a dead letter. Retry it, or recover the subscription.")
+      }
+      if (verdict.pause !== undefined) yield* mention(attempt, verdict, metrics.pausedLanesTotal, `A subscription was paused. ${verdict.pause}`)
     }
     for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
 
-const mention = (attempt: Attempt, verdict: Verdict): Effect.Effect<void> =>
+const mention = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter<number>, message: string): Effect.Effect<void> =>
   Effect.andThen(
-    Metric.update(verdict.pause === undefined ? metrics.deadLettersTotal : metrics.pausedLanesTotal, 1),
-    Effect.logWarning(
-      verdict.pause === undefined
-        ? "A delivery used up its attempts and is a dead letter. Retry it, or recover the subscription."
-        : `A subscription was paused. ${verdict.pause}`
-    ).pipe(Effect.annotateLogs({
+    Metric.update(counter, 1),
+    Effect.logWarning(message).pipe(Effect.annotateLogs({
       tenant: attempt.tenantId,
       subscription: attempt.lane.laneId,
       delivery: attempt.deliveryId,

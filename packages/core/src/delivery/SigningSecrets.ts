@@ -37,6 +37,11 @@ const defaultOverlapSeconds = 86_400
 /** At most this many versions sign at once; a third rotation within the overlap retires the oldest. */
 const maxLiveVersions = 3
 
+const ofClient = "client:"
+
+/** The secret that signs for a client which names none itself. Nobody else may name it, whatever they are called. SPEC-GAP-X3 */
+export const secretOfClient = (client: string): string => `${ofClient}${client}`
+
 /** Where a sealed secret belongs. */
 export const placeOfSecret = (tenantId: string, hmacSecretId: string): string => `${tenantId}/${hmacSecretId}`
 
@@ -100,6 +105,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
       })
 
       const mayName = Effect.fn("SigningSecrets.mayName")(function*(principal: Principal, hmacSecretId: string) {
+        if (hmacSecretId.startsWith(ofClient) && hmacSecretId !== secretOfClient(principal.client)) return false
         const stored = Option.getOrUndefined(yield* store.find(principal.tenantId, hmacSecretId))
         if (stored === undefined) return false
         return stored.accounts.length === 0 || stored.accounts.some((account) => principal.accounts.includes(account))

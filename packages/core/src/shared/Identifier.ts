@@ -26,4 +26,4 @@ export const TenantId = Schema.String.check(
 )
 
 /** Names a stored secret; stands in paths and subscriptions. */
-export const HmacSecretId = identifier("An hmacSecretId", 200)
+export const HmacSecretId = identifier("An hmacSecretId", 220)

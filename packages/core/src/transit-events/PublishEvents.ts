@@ -17,6 +17,16 @@ import type { NewEvent, SequenceRequest, TransitEventStore } from "./TransitEven
 export interface PublishOptions {
   /** Stores the good events although others are refused. */
   readonly partial?: boolean
+  /** Runs in the same transaction, after new events are stored: what follows from them is one fact with them. */
+  readonly also?: (accepted: ReadonlyArray<AcceptedEvent>) => Effect.Effect<void, StorageError>
+}
+
+/** An event that was just stored. */
+export interface AcceptedEvent {
+  readonly eventId: string
+  readonly shipmentId: string
+  readonly sequence: number
+  readonly event: ReportedEvent
 }
 
 /** Most events in one call. */
@@ -46,8 +56,7 @@ export const publishEvents = (services: {
   const decideAndStore = Effect.fnUntraced(function*(
     tenantId: string,
     read: ReadonlyArray<ReadEvent>,
-    partial: boolean,
-    traceparent: string | undefined
+    { also, partial = false, traceparent }: PublishOptions & { readonly traceparent: string | undefined }
   ) {
     const known = yield* findKnown(tenantId, read)
     const { fresh, refused, repeats } = tellApart(read, known)
@@ -64,6 +73,9 @@ export const publishEvents = (services: {
         stored.set(eventId, { eventId, shipmentId, sequence })
         accepted.push({ index: fresh[at]!.index, result: "accepted", eventId, shipmentId, sequence })
       })
+      if (also !== undefined) {
+        yield* also(events.map(({ eventId, sequence, shipmentId }, at) => ({ eventId, shipmentId, sequence, event: fresh[at]!.event })))
+      }
     }
     const duplicates = repeats.map(({ eventId, index }): Publication => {
       const { sequence, shipmentId } = stored.get(eventId)!
@@ -82,7 +94,7 @@ export const publishEvents = (services: {
     const { read, refused } = yield* readAll(events)
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     for (let decision = 1;; decision++) {
-      const decided = yield* transaction.run(decideAndStore(tenantId, read, partial, options.traceparent)).pipe(
+      const decided = yield* transaction.run(decideAndStore(tenantId, read, options)).pipe(
         Effect.catchTag("EventIdTaken", (taken) => decision < maxDecisions ? Effect.succeed(taken) : Effect.die(taken))
       )
       if (!(decided instanceof EventIdTaken)) return [...refused, ...decided].sort((a, b) => a.index - b.index)

@@ -73,6 +73,8 @@ export const countLimit = 100_000
 export const walkMillis = 30 * 60_000
 
 export class TransitEventStore extends Context.Service<TransitEventStore, {
+  /** Everything stored of these shipments, by (shipmentId, sequence, eventId). */
+  readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /** Those of the ids that are stored. */
   readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**

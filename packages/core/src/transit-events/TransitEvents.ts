@@ -17,6 +17,7 @@ import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { defaultEventPageSize, type EventFilter, EventQuery } from "./model/EventFilter.ts"
 import type { Publication } from "./model/EventPublication.ts"
+import type { TransitEvent } from "./model/TransitEvent.ts"
 import { publishEvents, type PublishOptions } from "./PublishEvents.ts"
 import { type PageMark, TransitEventStore } from "./TransitEventStore.ts"
 
@@ -37,6 +38,8 @@ export class TransitEvents extends Context.Service<TransitEvents, {
     events: ReadonlyArray<unknown>,
     options?: PublishOptions
   ) => Effect.Effect<ReadonlyArray<Publication>, InvalidInput | NotPermitted | StorageError>
+  /** For other parts of the service: everything stored of these shipments, by (shipmentId, sequence, eventId). */
+  readonly history: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TransitEvent>, StorageError>
   /** What the caller may see of the log, by (shipmentId, sequence, eventId). Pages of a walk hold still while events arrive. */
   readonly list: (
     principal: Principal,
@@ -114,10 +117,17 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         }
       })
 
-      return TransitEvents.of({ publish, list })
+      const history = Effect.fn("TransitEvents.history")(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
+        const stored = shipmentIds.length === 0 ? [] : yield* store.ofShipments(tenantId, shipmentIds)
+        return stored.map(({ body }): TransitEvent => JSON.parse(decoder.decode(body)))
+      })
+
+      return TransitEvents.of({ publish, history, list })
     })
   )
 }
+
+const decoder = new TextDecoder()
 
 const filterOf = (query: EventQuery): EventFilter => ({
   shipmentId: query.shipmentId,

@@ -3,7 +3,8 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
-import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { rememberAccess } from "../access/ClientAccess.ts"
+import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
 import { contradictionIn, policyOf } from "../delivery/model/DeliveryPolicy.ts"
@@ -81,15 +82,6 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const customersOnly = (principal: Principal) =>
         isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
 
-      /** Tokens bring their own accounts; publishing must know them when the caller is not there. */
-      const rememberAccess = (principal: Principal) =>
-        principal.origin === "key" ? Effect.void : access.putClientAccess(principal.tenantId, {
-          client: principal.client,
-          origin: "token",
-          seesAll: isCarrier(principal),
-          accounts: principal.accounts
-        })
-
       /** What only this caller, this deployment or the rest of the object can tell. */
       const checkSettings = Effect.fnUntraced(function*(
         principal: Principal,
@@ -133,7 +125,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         const id = ids.nextAt(now)
         const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
         yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(principal)
+          yield* rememberAccess(access, principal)
           yield* queue.openLane(principal.tenantId, laneOf(id, settings, "active"))
           yield* store.insert(principal.tenantId, record)
         }))
@@ -179,7 +171,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           const named = input as Readonly<Record<string, unknown>>
           yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: "hmacSecretId" in named })
           const now = yield* Clock.currentTimeMillis
-          yield* rememberAccess(principal)
+          yield* rememberAccess(access, principal)
           yield* queue.changeLane(principal.tenantId, laneOf(id, settings, status))
           yield* store.update(
             principal.tenantId,
@@ -239,6 +231,8 @@ const laneOf = (id: string, settings: SubscriptionCreate, state: SubscriptionSta
   hmacSecretId: settings.hmacSecretId,
   policy: policyOf(settings.delivery),
   envelope: eventBatchEnvelope,
+  signing: "required",
+  whenDead: "goOn",
   state
 })
 

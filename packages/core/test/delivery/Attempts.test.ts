@@ -26,6 +26,8 @@ const lane: ClaimedLane = {
   hmacSecretId: "main",
   secrets: [],
   bodySignature: false,
+  signing: "required",
+  whenDead: "goOn",
   policy: defaultPolicy,
   envelope: eventBatchEnvelope,
   breaker: closedBreaker,
@@ -113,6 +115,18 @@ describe("runAttempt", () => {
       }
     }).pipe(Effect.provide(HmacNode.layer)))
 
+  it.effect("sends unsigned where a secret is only used once it is registered, and signs as soon as there is one", () =>
+    Effect.gen(function*() {
+      const free = { ...lane, signing: "whenRegistered" as const, bodySignature: true }
+      const unsigned = yield* sent(attempt({ lane: free, keys: [] }))
+      assert.strictEqual(unsigned.verdict.state, "delivered")
+      assert.sameMembers(Object.keys(unsigned.request!.headers), ["content-type", "webhook-id", "webhook-timestamp"])
+      const signed = yield* sent(attempt({ lane: free }))
+      assert.containsAllKeys(signed.request!.headers, ["webhook-signature", "x-signature"])
+      const unreadable = yield* sent(attempt({ lane: free, keys: undefined }))
+      assert.deepStrictEqual([unreadable.requests.length, unreadable.verdict.record.outcome], [0, "signing"])
+    }).pipe(Effect.provide(HmacNode.layer)))
+
   it.effect("measures how long the answer took", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(5000)
@@ -168,6 +182,13 @@ describe("verdictOf", () => {
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 11 }).state, "waiting")
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).state, "dead")
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).record.attempt, 40)
+  })
+
+  it("pauses a lane that a dead letter is to pause, and no other", () => {
+    const pausing = { lane: { ...lane, whenDead: "pause" as const } }
+    assert.strictEqual(verdict(failed, { ...pausing, tries: 12 }).pause, "A delivery was not accepted in 12 attempts.")
+    assert.isUndefined(verdict(failed, { ...pausing, tries: 11 }).pause)
+    assert.isUndefined(verdict(failed, { tries: 12 }).pause)
   })
 
   it("pauses the subscription on 410, holds the delivery, and says why (SPEC-GAP-D25)", () => {

@@ -34,6 +34,8 @@ const lane = (parts: Partial<ClaimedLane> = {}): ClaimedLane => ({
   hmacSecretId: "main",
   secrets: [],
   bodySignature: false,
+  signing: "required",
+  whenDead: "goOn",
   policy: defaultPolicy,
   envelope: eventBatchEnvelope,
   breaker: closedBreaker,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, parseSecret, Sealer, SecretStore, SigningSecrets } from "@waybill/core"
+import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -55,6 +55,19 @@ describe("SigningSecrets", () => {
       for (let n = 0; n < 3; n++) yield* secrets.put("acme", "s", {})
       yield* secrets.put("acme", "s", { overlapSeconds: 0 })
       assert.lengthOf(yield* versions, 1)
+    })))
+
+  it.effect("of a client may be named by nobody else, whatever they are called (SPEC-GAP-X3)", () =>
+    inService(Effect.gen(function*() {
+      const { secrets } = yield* setup
+      yield* secrets.put("acme", secretOfClient("shipper"), {})
+      const may = (client: string, id: string) =>
+        secrets.mayName({ tenantId: "acme", client, roles: ["customer"], accounts: [], origin: "key" }, id)
+      assert.isTrue(yield* may("shipper", "client:shipper"))
+      assert.isFalse(yield* may("other", "client:shipper"))
+      // a client that calls itself like a secret gets nothing of it
+      yield* secrets.put("acme", "main", { accounts: ["A"] })
+      assert.notStrictEqual(secretOfClient("main"), "main")
     })))
 
   it.effect("changes nothing when the same secret is put again", () =>

@@ -11,7 +11,7 @@ import {
 import { Effect, Option } from "effect"
 import { type BulkValue, timestamptzArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
-import type { PayloadSource } from "./DeliveryQueueSql.ts"
+import { joinedBody, type PayloadSource } from "./DeliveryQueueSql.ts"
 
 type Log = Pick<DeliveryQueue["Service"], "list" | "find" | "retry" | "recover" | "prune" | "depth">
 
@@ -46,11 +46,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
   const find = (tenantId: string, deliveryId: string) =>
     sql.bulk(
       `SELECT ${summaryColumns}, l.endpoint_url, l.envelope_open, l.envelope_close,
-              (SELECT string_agg(x.body, ',' ORDER BY r.place)
-               FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
-               CROSS JOIN LATERAL (
-                 ${sources.map((each) => `SELECT x.body FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'`).join(" UNION ALL ")}
-               ) AS x) AS body
+              (${joinedBody(schema, sources)}) AS body
        FROM ${schema}.deliveries AS d
        JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = d.tenant_id AND l.lane_id = d.lane_id
        WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid`,

@@ -9,9 +9,11 @@ import {
   type LaneLease,
   type LaneSettings,
   type LaneSettlement,
+  type LaneSigning,
   type LaneState,
   type Settlement,
-  StorageError
+  StorageError,
+  type WhenDead
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import {
@@ -102,7 +104,15 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
 
       return DeliveryQueue.of({
         openLane: (tenantId, lane) =>
-          sql.bulk(statements.openLane(schema), [tenantId, ...laneValues(lane), lane.envelope.open, lane.envelope.close, lane.state]).pipe(
+          sql.bulk(statements.openLane(schema), [
+            tenantId,
+            ...laneValues(lane),
+            lane.envelope.open,
+            lane.envelope.close,
+            lane.signing,
+            lane.whenDead,
+            lane.state
+          ]).pipe(
             Effect.asVoid,
             StorageError.refail("DeliveryQueue.openLane")
           ),
@@ -175,7 +185,8 @@ const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
     if (row[1] !== null) lanes.set(row[0] as number, { read: laneOf(row), found: (row[12] as number | null) ?? 0, entries: [] })
   }
   for (const row of rows) {
-    if (row[8] !== null) lanes.get(row[0] as number)!.entries.push(entryOf(row))
+    // a lane whose first entry has lost its bytes has no first row: it must not stand in the way of the others
+    if (row[8] !== null) lanes.get(row[0] as number)?.entries.push(entryOf(row))
   }
   return [...lanes.values()].map(({ entries, found, read }) => ({
     ...read,
@@ -188,7 +199,8 @@ const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
 }
 
 const laneOf = (row: Row): ReadLane => {
-  const [laneId, endpointUrl, hmacSecretId, open, close] = row[1] as [string, string, string, string, string]
+  const [laneId, endpointUrl, hmacSecretId, open, close, signing, whenDead] =
+    row[1] as [string, string, string, string, string, LaneSigning, WhenDead]
   const [token, arrivals, maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute, failures] =
     row[2] as [number, number, number, number, number, number, number, number]
   const [rateMark, openUntil, now] = row[3] as [number | null, number | null, number]
@@ -202,6 +214,8 @@ const laneOf = (row: Row): ReadLane => {
       hmacSecretId,
       secrets: row[4] === null ? [] : liveVersions(row[4] as ReadonlyArray<Uint8Array>, row[5] as ReadonlyArray<number | null>, now),
       bodySignature: row[6] === true,
+      signing,
+      whenDead,
       policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute },
       envelope: { open, close },
       breaker: { failures, openUntil: openUntil ?? undefined },

@@ -4,6 +4,7 @@
 export interface PayloadSource {
   /** What lanes call it. */
   readonly source: string
+  /** A table or a view. */
   readonly table: string
   /** The bigint that entries hold. */
   readonly ref: string
@@ -26,11 +27,11 @@ const wakeFor = (due: string) => `CASE
       END`
 
 export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds,
-  max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, state`
+  max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state`
 
 export const openLane = (schema: string) => `
 INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns})
-VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 
 /** An activated lane is due at once, unless a worker holds it: then it is when the worker gives it back. */
 export const changeLane = (schema: string) => `
@@ -174,7 +175,9 @@ ours AS MATERIALIZED (
   WHERE l.ours
 )
 SELECT o.place AS lane,
-       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[o.lane_id::text, o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close] END AS texts,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[
+         o.lane_id::text, o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close, o.signing, o.when_dead
+       ] END AS texts,
        CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[
          o.lease_token, o.arrivals, o.max_attempts, o.initial_backoff_seconds, o.max_backoff_seconds, o.batch_max_size,
          o.rate_limit_per_minute, o.breaker_failures
@@ -248,11 +251,12 @@ LEFT JOIN LATERAL (
 export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
 SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
        d.traceparent, p.body
-FROM unnest($2::uuid[], $3::int8[]) AS l (lane_id, token)
+FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
+JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = g.lane_id
 CROSS JOIN LATERAL (
   SELECT d.* FROM ${schema}.deliveries AS d
   WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')
-    AND (d.state = 'waiting' AND d.due_at <= now() OR d.state = 'sending' AND d.token <> l.token)
+    AND (d.state = 'waiting' AND d.due_at <= now() OR d.state = 'sending' AND d.token <> g.token)
   ORDER BY d.delivery_id
   LIMIT $4::int8
 ) AS d
@@ -262,13 +266,13 @@ CROSS JOIN LATERAL (
 WHERE p.body IS NOT NULL
 ORDER BY l.lane_id, d.delivery_id`
 
-/** Bytes of \`d.refs\` in order, joined by commas. */
-function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>): string {
+/** Bytes of \`d.refs\` in order, joined by commas, from the source of the lane \`l\`: the same number means something else in another. */
+export function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>): string {
   return `
   SELECT string_agg(x.body, ',' ORDER BY r.place) AS body
   FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
   CROSS JOIN LATERAL (
-    ${sources.map((each) => `SELECT x.body FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref`).join(" UNION ALL ")}
+    ${sources.map((each) => `SELECT x.body FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'`).join(" UNION ALL ")}
   ) AS x`
 }
 

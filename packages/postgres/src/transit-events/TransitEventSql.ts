@@ -1,4 +1,5 @@
 /** The statements of the event log. */
+import { viewers } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
 export const transitEventPayloads = { source: "transit-events", table: "transit_events", ref: "event_no", orderId: "event_id" } as const
@@ -9,63 +10,12 @@ FROM ${schema}.transit_events
 WHERE tenant_id = $1 AND event_id = ANY ($2::text[])`
 
 /**
- * Locks each shipment's row until the transaction ends, in one order for everybody, and takes its numbers.
- * A new row's counter is highest given + needed; an old one's the greater of that and its own + needed. Says of each
- * shipment whether its accounts have changed.
- */
-export const allocate = (schema: string) => `
-INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated, reassigned)
-SELECT $1, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed, r.accounts IS NOT NULL
-FROM unnest($2::text[], $3::int4[], $4::int8[], $5::text[]) AS r (shipment_id, needed, highest, accounts)
-ORDER BY r.shipment_id COLLATE "C"
-ON CONFLICT (tenant_id, shipment_id) DO UPDATE
-SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.allocated),
-    allocated = EXCLUDED.allocated,
-    reassigned = EXCLUDED.accounts IS NOT NULL AND EXCLUDED.accounts IS DISTINCT FROM s.accounts,
-    accounts = coalesce(EXCLUDED.accounts, s.accounts)
-RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned`
-
-/** Accounts find shipments by this table; what a call says of a shipment replaces what was said before. */
-export const replaceAccounts = (schema: string) => `
-WITH given AS (
-  SELECT r.shipment_id, r.accounts::text[] AS accounts
-  FROM unnest($2::text[], $3::text[]) AS r (shipment_id, accounts)
-),
-dropped AS (
-  DELETE FROM ${schema}.shipment_accounts AS sa
-  USING given AS g
-  WHERE sa.tenant_id = $1 AND sa.shipment_id = g.shipment_id AND sa.account <> ALL (g.accounts)
-)
-INSERT INTO ${schema}.shipment_accounts (tenant_id, account, shipment_id)
-SELECT $1, account, g.shipment_id
-FROM given AS g CROSS JOIN unnest(g.accounts) AS account
-ON CONFLICT DO NOTHING`
-
-/**
  * Which subscriptions want the events of the shipments in a relation \`ships (shipment_id)\`: as \`matched (shipment_id,
  * subscription_id, type_mask)\`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from
  * turning it into a scan of everything), so subscriptions to other freight cost nothing.
  */
 export const matchShipments = (schema: string) => `
-viewers AS MATERIALIZED (
-  SELECT s.shipment_id, ca.client
-  FROM ships AS s
-  CROSS JOIN LATERAL (
-    SELECT unnest(sh.accounts) AS account
-    FROM ${schema}.shipments AS sh
-    WHERE sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
-    OFFSET 0
-  ) AS a
-  CROSS JOIN LATERAL (
-    SELECT ca.client FROM ${schema}.client_accounts AS ca
-    WHERE ca.tenant_id = $1 AND ca.account = a.account
-    OFFSET 0
-  ) AS ca
-  UNION
-  SELECT s.shipment_id, c.client
-  FROM ships AS s CROSS JOIN ${schema}.clients AS c
-  WHERE c.tenant_id = $1 AND c.sees_all
-),
+${viewers(schema)},
 wishes AS MATERIALIZED (
   SELECT v.client, r.subscription_id, r.type_mask
   FROM (SELECT DISTINCT client FROM viewers) AS v

@@ -15,9 +15,10 @@ import {
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { type BulkValue, byteaArray, int4Array, int8Array, PgArray, textArray, timestamptzArray } from "../client/PgBulk.ts"
+import { type BulkValue, byteaArray, int4Array, int8Array, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./TransitEventSql.ts"
 
 export const layer = Layer.effect(
@@ -26,8 +27,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
     const findEvents = statements.findEvents(schema)
-    const allocateNumbers = statements.allocate(schema)
-    const replaceAccounts = statements.replaceAccounts(schema)
+    const lockShipments = makeLockShipments(sql, schema)
     const appendEvents = statements.append(schema)
 
     const find = (tenantId: string, eventIds: ReadonlyArray<string>) =>
@@ -36,26 +36,20 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.find")
       )
 
+    const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
+      sql.bulk(
+        `SELECT event_id, shipment_id, sequence, body FROM ${schema}.transit_events
+         WHERE tenant_id = $1 AND shipment_id = ANY ($2::text[])
+         ORDER BY shipment_id, sequence, event_id`,
+        [tenantId, textArray(shipmentIds)],
+        ["text", "text", "int8", "bytea"]
+      ).pipe(Effect.map((rows) => rows.map(eventOf)), StorageError.refail("TransitEventStore.ofShipments"))
+
     const allocate = (tenantId: string, requests: ReadonlyArray<SequenceRequest>) =>
-      Effect.gen(function*() {
-        const rows = yield* sql.bulk(allocateNumbers, [
-          tenantId,
-          textArray(requests.map((each) => each.shipmentId)),
-          int4Array(requests.map((each) => each.needed)),
-          int8Array(requests.map((each) => each.highestGiven)),
-          textArray(requests.map((each) => each.accounts === undefined ? null : arrayLiteral(each.accounts)))
-        ], ["text", "int8", "bool"])
-        const taken = new Map((rows as ReadonlyArray<[string, number, boolean]>).map(([id, first, reassigned]) => [id, { first, reassigned }]))
-        const reassigned = requests.filter((each) => taken.get(each.shipmentId)!.reassigned)
-        if (reassigned.length > 0) {
-          yield* sql.bulk(replaceAccounts, [
-            tenantId,
-            textArray(reassigned.map((each) => each.shipmentId)),
-            textArray(reassigned.map((each) => arrayLiteral(each.accounts!)))
-          ])
-        }
-        return requests.map((each) => taken.get(each.shipmentId)!.first)
-      }).pipe(StorageError.refail("TransitEventStore.allocate"))
+      lockShipments(tenantId, requests).pipe(
+        Effect.map((firsts) => requests.map((each) => firsts.get(each.shipmentId)!)),
+        StorageError.refail("TransitEventStore.allocate")
+      )
 
     const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined) =>
       sql.bulk(appendEvents, [
@@ -148,7 +142,7 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.findMark")
       )
 
-    return TransitEventStore.of({ find, allocate, append, page, putMark, findMark })
+    return TransitEventStore.of({ find, ofShipments, allocate, append, page, putMark, findMark })
   })
 )
 
@@ -167,8 +161,6 @@ const markOf = ([page, snapshot, shipmentId, sequence, eventId, totalCount]: Row
   after: { shipmentId: shipmentId as string, sequence: sequence as number, eventId: eventId as string },
   totalCount: totalCount as number | null
 })
-
-const arrayLiteral = (elements: ReadonlyArray<string>): string => new PgArray("text", elements).literal()
 
 /** What Postgres says of a snapshot it did not write. */
 const isBadSnapshot = (error: SqlError): boolean => {

@@ -51,9 +51,9 @@ export const DeliveryQueueMemory = {
           operate((now) => {
             const lane = rows.find(tenantId, settings.laneId)
             if (lane === undefined) return
-            const { endpointUrl, envelope, source } = lane.settings
+            const { endpointUrl, envelope, signing, source, whenDead } = lane.settings
             const turned = lane.status.state !== settings.state
-            journal.set(lane, "settings", { ...settings, envelope, source })
+            journal.set(lane, "settings", { ...settings, envelope, signing, source, whenDead })
             rows.setState(lane, settings.state, undefined, now)
             // another address is another destination
             if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)

@@ -274,18 +274,33 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("shows what was changed with the next claim, and keeps the envelope", () =>
+    it.effect("shows what was changed with the next claim, and keeps what a lane was opened for", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         const policy = { maxAttempts: 2, initialBackoffSeconds: 3, maxBackoffSeconds: 4, batchMaxSize: 5, rateLimitPerMinute: 6 }
         const changed = { ...laneSettings({ endpointUrl: "https://other.example/" }), hmacSecretId: "other", policy }
-        yield* queue.changeLane(tenantId, { ...changed, envelope: { open: "<", close: ">" }, source: "elsewhere" })
+        yield* queue.changeLane(tenantId, { ...changed, envelope: { open: "<", close: ">" }, source: "elsewhere", signing: "whenRegistered", whenDead: "pause" })
         const lane = yield* claimOne(tenantId)
         assert.deepStrictEqual([lane.endpointUrl, lane.hmacSecretId, lane.policy], ["https://other.example/", "other", policy])
-        assert.deepStrictEqual(lane.envelope, laneSettings().envelope)
+        assert.deepStrictEqual([lane.envelope, lane.signing, lane.whenDead], [laneSettings().envelope, "required", "goOn"])
         assert.deepStrictEqual(orderOf(lane), ["S/1"])
+      }))
+
+    it.effect("hands out with a lane whether it must be signed, and what a dead letter means for it", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const settings = [["required", "goOn"], ["required", "pause"], ["whenRegistered", "goOn"], ["whenRegistered", "pause"]] as const
+        for (const [at, [signing, whenDead]] of settings.entries()) {
+          const lane = { ...laneSettings({ n: at + 1, state: "paused" }), signing, whenDead }
+          yield* queue.openLane(tenantId, lane)
+          yield* queue.changeLane(tenantId, { ...lane, state: "active" })
+        }
+        const { lanes } = yield* claim(tenantId)
+        const handedOut = lanes.toSorted((a, b) => a.laneId < b.laneId ? -1 : 1).map(({ signing, whenDead }) => [signing, whenDead])
+        assert.deepStrictEqual(handedOut, settings.map((each) => [...each]))
       }))
 
     it.effect("says since when a lane is in its state, and why when the engine put it there", () =>

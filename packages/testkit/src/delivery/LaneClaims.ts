@@ -6,7 +6,7 @@ import type { Delivery, Entry, Lane } from "./LaneTables.ts"
 import type { SecretRows } from "./SecretTables.ts"
 
 export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimRequest, now: number): ClaimedLane => {
-  const { endpointUrl, envelope, hmacSecretId, policy } = lane.settings
+  const { endpointUrl, envelope, hmacSecretId, policy, signing, whenDead } = lane.settings
   const secret = secrets.find(request.tenantId, hmacSecretId, now)
   return {
     laneId: lane.laneId,
@@ -15,6 +15,8 @@ export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimReque
     hmacSecretId,
     secrets: secret?.versions ?? [],
     bodySignature: secret?.bodySignature ?? false,
+    signing,
+    whenDead,
     policy,
     envelope,
     breaker: lane.breaker,

@@ -186,6 +186,14 @@ export class LaneRows {
     }
     this.journal.drop(lane.byRef, entry.ref)
   }
+
+  /** The bytes that what waits, and deliveries that may still be sent, refer to. */
+  payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
+    const { deliveries, lanes } = this.tenant(tenantId)
+    const waiting = [...lanes.values()].flatMap((lane) => [...lane.byRef.values()].map((entry) => entry.payload))
+    const kept = [...deliveries.values()].filter(({ state }) => state !== "delivered" && state !== "cancelled")
+    return new Set([...waiting, ...kept.flatMap((each) => each.payloads)])
+  }
 }
 
 const placeOf = (list: ReadonlyArray<Entry>, what: Pick<Entry, "sequence" | "orderId">): number =>

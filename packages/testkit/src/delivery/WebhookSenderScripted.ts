@@ -67,7 +67,10 @@ export const Receiver = { accept, fail, gone, refuse, hang, delay }
 const decoder = new TextDecoder()
 
 /** The request's body as JSON. */
-export const batchOf = (request: ReceivedRequest): ReceivedBatch => JSON.parse(decoder.decode(request.body))
+export const jsonOf = (request: ReceivedRequest): unknown => JSON.parse(decoder.decode(request.body))
+
+/** The same where it is a batch of events. */
+export const batchOf = (request: ReceivedRequest): ReceivedBatch => jsonOf(request) as ReceivedBatch
 
 export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
   /** What a receiver does from now on; other addresses accept. */
@@ -78,6 +81,8 @@ export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
   readonly requests: (url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
   /** Events of requests that were answered with 2xx, in order of the answers, repeats included. */
   readonly deliveredEvents: (url?: string) => Effect.Effect<ReadonlyArray<ReceivedEvent>>
+  /** Bodies of requests that were answered with 2xx, likewise, whatever area they are of. */
+  readonly delivered: (url?: string) => Effect.Effect<ReadonlyArray<unknown>>
   /** Waits until so many requests came in all, to one address or to all. */
   readonly received: (count: number, url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
 }>()("@waybill/testkit/delivery/ScriptedReceivers") {}
@@ -112,6 +117,7 @@ const make = (options: { readonly byCallbacks: boolean }) =>
       })
 
     const requests = (url: string | undefined) => log.filter((each) => url === undefined || each.url === url)
+    const accepted = (url: string | undefined) => answered.filter((each) => url === undefined || each.url === url)
 
     const received = (count: number, url?: string): Effect.Effect<ReadonlyArray<ReceivedRequest>> =>
       Effect.suspend(() => {
@@ -145,8 +151,8 @@ const make = (options: { readonly byCallbacks: boolean }) =>
               otherTurn = 0
             }),
           requests: (url) => Effect.sync(() => requests(url)),
-          deliveredEvents: (url) =>
-            Effect.sync(() => answered.filter((each) => url === undefined || each.url === url).flatMap((each) => batchOf(each).events)),
+          deliveredEvents: (url) => Effect.sync(() => accepted(url).flatMap((each) => batchOf(each).events)),
+          delivered: (url) => Effect.sync(() => accepted(url).map(jsonOf)),
           received
         })
       )

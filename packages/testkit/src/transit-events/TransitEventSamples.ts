@@ -2,6 +2,7 @@
 import { type EventType, eventTypes, formatInstant, type ReportedEvent } from "@waybill/core"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
+import { oneOf } from "../shared/Draws.ts"
 
 /** The parts of a sample that tests usually care about. */
 export interface EventOverrides {
@@ -56,10 +57,6 @@ export const ltlJourney = (shipmentId: string, options: JourneyOptions = {}): Re
       more: { status, location }
     })
   )
-
-/** One of these values. */
-const oneOf = <const A>(values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
-  Arbitrary.map(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: values.length - 1 }))), (at) => values[at]!)
 
 /** Ids of every kind that senders choose: uuids, plain numbers, blanks inside, slashes, letters of all scripts. */
 export const arbitraryShipmentId: Arbitrary.Arbitrary<string> = oneOf([

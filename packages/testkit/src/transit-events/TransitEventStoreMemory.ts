@@ -15,6 +15,7 @@ import {
   walkMillis
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
+import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"
@@ -25,12 +26,13 @@ export const TransitEventStoreMemory = {
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* TransitEventTables
+      const owners = yield* ShipmentTables
 
       const allocate = (tenantId: string, request: SequenceRequest): number => {
         const shipment = rows.shipment(tenantId, request.shipmentId)
         const start = Math.max(shipment.last, request.highestGiven)
         journal.set(shipment, "last", start + request.needed)
-        if (request.accounts !== undefined) journal.set(shipment, "accounts", request.accounts)
+        owners.setAccounts(tenantId, request.shipmentId, request.accounts)
         return start + 1
       }
 
@@ -55,13 +57,17 @@ export const TransitEventStoreMemory = {
           .filter(({ at, mark }) => mark.page <= page && at > now - walkMillis)
           .sort((a, b) => b.mark.page - a.mark.page)[0]?.mark
 
+      const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyArray<EventRow> =>
+        [...new Set(shipmentIds)].sort(compareText).flatMap((shipmentId) => rows.of(tenantId).shipments.get(shipmentId)?.events ?? [])
+
       return TransitEventStore.of({
+        ofShipments: (tenantId, shipmentIds) => operate(() => ofShipments(tenantId, shipmentIds)),
         find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
         allocate: (tenantId, requests) => operate(() => requests.map((request) => allocate(tenantId, request))),
         append: (tenantId, events, traceparent) =>
           Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
             stored ? Effect.void : Effect.fail(new EventIdTaken())),
-        page: (request) => Effect.flatMap(operate(() => pageOf(rows, request)), (page) => page === undefined ? Effect.fail(new WalkExpired()) : Effect.succeed(page)),
+        page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new WalkExpired()) : Effect.succeed(page)),
         putMark: (tenantId, walkKey, mark) => operate((now) => putMark(tenantId, walkKey, mark, now)),
         findMark: (tenantId, walkKey, page) => operate((now) => findMark(tenantId, walkKey, page, now))
       })
@@ -70,7 +76,7 @@ export const TransitEventStoreMemory = {
 }
 
 /** `undefined` when the snapshot is none of ours. */
-const pageOf = (rows: TransitEventRows, request: PageRequest): PageRows | undefined => {
+const pageOf = (rows: TransitEventRows, owners: ShipmentRows, request: PageRequest): PageRows | undefined => {
   const { after, limit, skip } = request
   const snapshot = request.snapshot ?? String(rows.writes)
   const seen = /^\d{1,15}$/.test(snapshot) ? Number(snapshot) : Infinity
@@ -78,7 +84,7 @@ const pageOf = (rows: TransitEventRows, request: PageRequest): PageRows | undefi
   const page: Array<EventRow> = []
   let passed = 0
   let count = 0
-  for (const event of inOrder(rows, request)) {
+  for (const event of inOrder(rows, owners, request)) {
     if (event.write > seen || !admits(request, event)) continue
     if (request.count) count += 1
     if (after !== undefined && !comesAfter(event, after, request.filter.order)) continue
@@ -90,13 +96,14 @@ const pageOf = (rows: TransitEventRows, request: PageRequest): PageRows | undefi
 }
 
 /** The visible events of the shipments that are asked for. */
-const inOrder = function*(rows: TransitEventRows, { filter, tenantId, visibility }: PageRequest): Iterable<EventRow> {
+const inOrder = function*(rows: TransitEventRows, owners: ShipmentRows, { filter, tenantId, visibility }: PageRequest): Iterable<EventRow> {
   const { shipmentIds, shipments } = rows.of(tenantId)
   const wanted = filter.shipmentId === undefined ? shipmentIds : [filter.shipmentId]
   const turned = filter.order === "desc"
   for (const shipmentId of turned ? wanted.toReversed() : wanted) {
     const shipment = shipments.get(shipmentId)
-    if (shipment !== undefined && maySee(visibility, shipment.accounts)) yield* turned ? shipment.events.toReversed() : shipment.events
+    if (shipment === undefined || !maySee(visibility, owners.accountsOf(tenantId, shipmentId))) continue
+    yield* turned ? shipment.events.toReversed() : shipment.events
   }
 }
 

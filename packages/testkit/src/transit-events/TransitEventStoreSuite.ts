@@ -113,6 +113,29 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf(yield* store.find(tenantId, ["unknown"]), 0)
       }))
 
+    it.effect("answers everything stored of some shipments, by shipment, number and id", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const store = yield* TransitEventStore
+        yield* publish(tenantId, [
+          { shipmentId: "b", eventId: "b2", sequence: 2 },
+          { shipmentId: "b", eventId: "b1 z", sequence: 1 },
+          { shipmentId: "b", eventId: "b1 Z", sequence: 1 },
+          { shipmentId: "B", eventId: "B1", body: "{\"notes\":\"käse 船\"}" },
+          { shipmentId: "other", eventId: "o1" }
+        ], { accounts: ["A"] })
+        const stored = yield* store.ofShipments(tenantId, ["unknown", "b", "B", "b"])
+        assert.deepStrictEqual(stored.map((each) => [each.shipmentId, each.sequence, each.eventId]), [
+          ["B", 1, "B1"],
+          ["b", 1, "b1 Z"],
+          ["b", 1, "b1 z"],
+          ["b", 2, "b2"]
+        ])
+        assert.strictEqual(textOf(stored[0]!.body), "{\"notes\":\"käse 船\"}")
+        assert.deepStrictEqual(yield* store.ofShipments(tenantId, []), [])
+        assert.deepStrictEqual(yield* store.ofShipments(freshTenant(), ["b"]), [])
+      }))
+
     it.effect("refuses an event whose id is taken, and stores nothing of that call", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

@@ -2,10 +2,12 @@
 import type { NewEvent, PageMark, SubscriptionRecord } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { routeIn } from "../shared/Routes.ts"
 
 export interface EventRow extends NewEvent {
   readonly storedAt: number
@@ -18,7 +20,6 @@ export interface ShipmentRow {
   /** By sequence and id. */
   readonly events: Array<EventRow>
   last: number
-  accounts: ReadonlyArray<string>
 }
 
 interface Walk {
@@ -46,7 +47,7 @@ export class TransitEventTables
     TransitEventTables,
     Effect.gen(function*() {
       const { journal } = yield* MemoryDatabase
-      return new TransitEventRows(journal, yield* LaneTables, yield* AccessTables)
+      return new TransitEventRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables)
     })
   )
 }
@@ -58,11 +59,13 @@ export class TransitEventRows {
   private readonly journal: Journal
   private readonly lanes: LaneRows
   private readonly access: AccessRows
+  private readonly owners: ShipmentRows
 
-  constructor(journal: Journal, lanes: LaneRows, access: AccessRows) {
+  constructor(journal: Journal, lanes: LaneRows, access: AccessRows, owners: ShipmentRows) {
     this.journal = journal
     this.lanes = lanes
     this.access = access
+    this.owners = owners
   }
 
   of(tenantId: string): TenantEvents {
@@ -87,7 +90,7 @@ export class TransitEventRows {
     const own = this.of(tenantId)
     const known = own.shipments.get(shipmentId)
     if (known !== undefined) return known
-    const row: ShipmentRow = { shipmentId, events: [], last: 0, accounts: [] }
+    const row: ShipmentRow = { shipmentId, events: [], last: 0 }
     this.journal.put(own.shipments, shipmentId, row)
     this.journal.insert(own.shipmentIds, lowerBound(own.shipmentIds, (each) => compareText(each, shipmentId)), shipmentId)
     return row
@@ -131,16 +134,16 @@ export class TransitEventRows {
       else own.push(event)
     }
     for (const [shipmentId, own] of byShipment) {
-      for (const subscription of this.matching(tenantId, this.shipment(tenantId, shipmentId))) {
+      for (const subscription of this.matching(tenantId, shipmentId)) {
         this.queue(tenantId, subscription.id, own.filter((event) => (event.typeBit & subscription.typeMask) !== 0), traceparent, now)
       }
     }
   }
 
-  private matching(tenantId: string, shipment: ShipmentRow): ReadonlyArray<SubscriptionRecord> {
+  private matching(tenantId: string, shipmentId: string): ReadonlyArray<SubscriptionRecord> {
     const { byClient, byShipment, subscriptions } = this.of(tenantId)
-    const audience = this.access.audience(tenantId, shipment.accounts)
-    const named = [...byShipment.get(shipment.shipmentId) ?? []].map((id) => subscriptions.get(id)!).filter((each) => audience.has(each.client))
+    const audience = this.access.audience(tenantId, this.owners.accountsOf(tenantId, shipmentId))
+    const named = [...byShipment.get(shipmentId) ?? []].map((id) => subscriptions.get(id)!).filter((each) => audience.has(each.client))
     const all = [...audience].flatMap((client) => [...byClient.get(client) ?? []]).map((id) => subscriptions.get(id)!)
     return [...named, ...all]
   }
@@ -153,7 +156,7 @@ export class TransitEventRows {
     return [...new Set(wanted)].flatMap((shipmentId) => {
       const shipment = shipments.get(shipmentId)
       if (shipment === undefined || (named !== undefined && !named.has(shipmentId))) return []
-      if (!this.access.maySee(tenantId, record.client, shipment.accounts)) return []
+      if (!this.access.maySee(tenantId, record.client, this.owners.accountsOf(tenantId, shipmentId))) return []
       return shipment.events.filter((event) => (event.typeBit & record.typeMask) !== 0)
     })
   }
@@ -172,13 +175,4 @@ export class TransitEventRows {
     if (queued > 0) this.lanes.arrive(lane, now)
     return queued
   }
-}
-
-const routeIn = (routes: Map<string, Set<string>>, name: string): Set<string> => {
-  let route = routes.get(name)
-  if (route === undefined) {
-    route = new Set()
-    routes.set(name, route)
-  }
-  return route
 }

@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { CallLog } from "@waybill/core"
+import { int, listOf, oneOf } from "../arbitraries.ts"
+
+const pauses = listOf(oneOf([0, 1, 999, 5000, 30_000, 59_999, 60_000]), 1, 60)
+
+/** A log that made these calls. */
+const logOf = (perMinute: number, made: ReadonlyArray<number>): CallLog => {
+  const log = new CallLog()
+  for (const at of made) assert.strictEqual(log.admit(perMinute, at), 0)
+  return log
+}
+
+describe("CallLog", () => {
+  it.prop("lets no sixty seconds see more calls than are allowed, and says exactly when the next one may come", [int(1, 10), pauses], ([perMinute, all]) => {
+    const log = new CallLog()
+    const made: Array<number> = []
+    let now = 0
+    for (const pause of all) {
+      now += pause
+      const wait = log.admit(perMinute, now)
+      if (wait === 0) made.push(now)
+      else {
+        assert.isAbove(logOf(perMinute, made).admit(perMinute, now + wait - 1), 0)
+        assert.strictEqual(logOf(perMinute, made).admit(perMinute, now + wait), 0)
+      }
+    }
+    for (const at of made) assert.isAtMost(made.filter((each) => each >= at && each < at + 60_000).length, perMinute)
+  })
+
+  it("goes on for ever without growing beyond a window", () => {
+    const log = new CallLog()
+    for (let at = 0; at < 1_000_000; at += 10) assert.strictEqual(log.admit(6000, at), 0)
+    assert.isAbove(log.admit(6000, 999_990), 0)
+    assert.isBelow(JSON.stringify(log).length, 200_000)
+  })
+})
