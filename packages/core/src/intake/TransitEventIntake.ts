@@ -1,13 +1,16 @@
-/** Where the carrier's own system hands in transit events. */
+/** Where the carrier's own system hands in transit events; what they say of a shipment's status is one fact with them. */
 import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
-import { isObject } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import type { Publication } from "../transit-events/model/EventPublication.ts"
+import type { AcceptedEvent } from "../transit-events/PublishEvents.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
+import { itemsOf } from "./IntakeItems.ts"
+import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
 export interface IntakeReport {
   /** One for each item, in the order they came. */
@@ -15,7 +18,7 @@ export interface IntakeReport {
 }
 
 export class TransitEventIntake extends Context.Service<TransitEventIntake, {
-  /** Takes `{events: […]}`, `{events: {…}}`, a bare list or one bare event. */
+  /** Takes `{events: […]}`, `{events: {…}}`, a bare list or one bare event. Moves the status of shipments that have one. */
   readonly report: (
     principal: Principal,
     body: unknown,
@@ -26,24 +29,26 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
     TransitEventIntake,
     Effect.gen(function*() {
       const transitEvents = yield* TransitEvents
+      const reports = yield* ShipmentReports
+
+      /** Most shipments of a tenant that only follows events have no status: that costs one read for all of them. */
+      const derive = (tenantId: string) => Effect.fnUntraced(function*(accepted: ReadonlyArray<AcceptedEvent>) {
+        const known = yield* reports.read(tenantId, [...new Set(accepted.map(({ shipmentId }) => shipmentId))])
+        if (known.size === 0) return
+        const derived = accepted.filter(({ shipmentId }) => known.has(shipmentId))
+          .map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
+        yield* reports.report(tenantId, known, derived)
+      })
+
       return TransitEventIntake.of({
         report: Effect.fn("TransitEventIntake.report")(function*(principal: Principal, body: unknown, options?: { readonly partial?: boolean }) {
-          const events = itemsOf(body)
+          const events = itemsOf(body, "events", (one) => "shipment" in one)
           if (events === undefined) {
             return yield* InvalidInput.of(fault([], "Send {\"events\": [ … ]} with 1 to 1000 events, or one event.", "required"))
           }
-          return { results: yield* transitEvents.publish(principal, events, options) }
+          return { results: yield* transitEvents.publish(principal, events, { ...options, also: derive(principal.tenantId) }) }
         })
       })
     })
   )
-}
-
-const itemsOf = (body: unknown): ReadonlyArray<unknown> | undefined => {
-  if (Array.isArray(body)) return body
-  if (!isObject(body)) return undefined
-  const { events } = body
-  if (Array.isArray(events)) return events
-  if (isObject(events)) return [events]
-  return events === undefined && "shipment" in body ? [body] : undefined
 }

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransitEventIntake, TransitEvents } from "@waybill/core"
-import { reportedEvent, TestWaybill } from "@waybill/testkit"
+import { milestoneMoves, TransitEventIntake, TransitEvents } from "@waybill/core"
+import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
-import { json } from "../arbitraries.ts"
+import { json, listOf } from "../arbitraries.ts"
+import { makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
@@ -58,5 +59,64 @@ describe("TransitEventIntake", () => {
         assert.strictEqual(refused._tag, "InvalidInput")
       }
       assert.strictEqual(yield* stored, 0)
+    })))
+})
+
+describe("what events say of a shipment's status", () => {
+  it.effect("moves it and is told, as one fact with the events", () =>
+    inService(Effect.gen(function*() {
+      const { events, follow, post, tenant, told, view } = yield* makeCarrier
+      yield* follow("S1")
+      yield* post("S1")
+      yield* events.report(tenant.carrier, ltlJourney("S1", { accounts: ["A"], start }))
+      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Arrived", "Departed", "Arrived", "Out for Delivery", "Delivered", "POD available"])
+      assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "Delivered", PODAvailable: true })
+    })))
+
+  it.effect("counts once, however often an event comes", () =>
+    inService(Effect.gen(function*() {
+      const { happen, post, statuses, tenant } = yield* makeCarrier
+      yield* post("S1")
+      for (let n = 0; n < 3; n++) yield* happen("S1", { eventId: "e1", type: "PICKED_UP" })
+      assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 2)
+    })))
+
+  it.effect("leaves shipments alone that nobody handed in", () =>
+    inService(Effect.gen(function*() {
+      const { happen, logged, statuses, tenant } = yield* makeCarrier
+      yield* happen("S1", { type: "PICKED_UP" })
+      assert.lengthOf(yield* logged, 1)
+      assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "S1")), "ShipmentNotFound")
+    })))
+
+  it.effect("is never a reason to refuse an event: a milestone that cannot be stays as it is", () =>
+    inService(Effect.gen(function*() {
+      const { happen, logged, post, view } = yield* makeCarrier
+      yield* post("S1")
+      yield* happen("S1", { type: "DELIVERED", occurredAt: "2026-11-20T15:00:00Z" })
+      yield* happen("S1", { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-20T16:00:00Z" })
+      assert.lengthOf(yield* logged, 2)
+      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Delivered")
+    })))
+
+  it.effect("of a refused call is nothing", () =>
+    inService(Effect.gen(function*() {
+      const { events, post, tenant, view } = yield* makeCarrier
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+      yield* Effect.flip(events.report(tenant.carrier, [reportedEvent("S1", { type: "DELIVERED" }), "no event"]))
+      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
+    })))
+
+  it.effect.prop("keeps the milestone's order and Delivered final, whatever events come in whatever order", [listOf(arbitraryReportedEvent, 1, 12)], ([reported]) =>
+    inService(Effect.gen(function*() {
+      const { events, post, tenant, view } = yield* makeCarrier
+      yield* post("S1")
+      let before = (yield* view("S1")).ShipmentMilestoneStatus
+      for (const event of reported) {
+        yield* events.report(tenant.carrier, { ...event, shipment: { ...event.shipment, shipmentId: "S1" } })
+        const after = (yield* view("S1")).ShipmentMilestoneStatus
+        assert.isTrue(before === undefined || before === after || milestoneMoves.some((move) => move.from === before && move.to === after))
+        before = after
+      }
     })))
 })

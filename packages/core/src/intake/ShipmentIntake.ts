@@ -1,0 +1,101 @@
+/** Where the carrier's own system hands in shipments, so that they can be looked up and followed. */
+import { Context, Effect, Layer } from "effect"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { fault } from "../shared/Fault.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { contradictionsIn, PostedShipment } from "../shipment-status/model/PostedShipment.ts"
+import type { StatusReport } from "../shipment-status/model/StatusReport.ts"
+import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
+import { TransitEvents } from "../transit-events/TransitEvents.ts"
+import {
+  inOrder,
+  intakeItems,
+  type IntakeOptions,
+  type IntakeResults,
+  type ItemResult,
+  type ReadItem,
+  readItems,
+  refusedCall
+} from "./IntakeItems.ts"
+import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
+
+/** A shipment's natural key. */
+export interface ShipmentKey {
+  readonly shipmentId: string
+}
+
+export class ShipmentIntake extends Context.Service<ShipmentIntake, {
+  /**
+   * Takes `{shipments: […]}`, `{shipments: {…}}`, a bare list or one bare shipment. A shipment handed in again replaces its
+   * description; the same content again is a duplicate. One refused shipment refuses the whole call, unless `partial`.
+   */
+  readonly report: (
+    principal: Principal,
+    body: unknown,
+    options?: IntakeOptions
+  ) => Effect.Effect<IntakeResults<ShipmentKey>, InvalidInput | NotPermitted | StorageError>
+}>()("@waybill/core/intake/ShipmentIntake") {
+  static readonly layer = Layer.effect(
+    ShipmentIntake,
+    Effect.gen(function*() {
+      const reports = yield* ShipmentReports
+      const transitEvents = yield* TransitEvents
+      const transaction = yield* Transaction
+      const wakeups = yield* Wakeups
+
+      /** What the event log tells of shipments, oldest first. */
+      const historyOf = Effect.fnUntraced(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
+        const history = new Map<string, Array<StatusReport>>()
+        const events = shipmentIds.length === 0 ? [] : yield* transitEvents.history(tenantId, shipmentIds)
+        for (const event of events) {
+          const { shipmentId } = event.shipment
+          const told = history.get(shipmentId)
+          if (told === undefined) history.set(shipmentId, [statusFromTransitEvent(event, event.eventId)])
+          else told.push(statusFromTransitEvent(event, event.eventId))
+        }
+        for (const told of history.values()) told.sort((a, b) => a.at - b.at)
+        return history
+      })
+
+      /** Runs in a transaction: all of it is seen, or none. */
+      const register = Effect.fnUntraced(function*(tenantId: string, good: ReadonlyArray<ReadItem<PostedShipment>>, partial: boolean) {
+        const shipmentIds = [...new Set(good.map(({ value }) => value.shipmentId))]
+        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+        const history = yield* historyOf(tenantId, shipmentIds.filter((shipmentId) => !known.has(shipmentId)))
+        const registered = yield* reports.register(tenantId, known, good.map(({ value }) => value), ({ shipmentId }) => history.get(shipmentId) ?? [])
+        const results = registered.map(({ result, why }, at): ItemResult<ShipmentKey> => {
+          const { index, value: { shipmentId } } = good[at]!
+          if (result !== "refused") return { index, result, shipmentId }
+          return { index, result, faults: [fault(["shipments", index, "ShipmentMilestoneStatus"], why!, "conflict")] }
+        })
+        const refused = results.filter((each) => each.result === "refused")
+        return refused.length > 0 && !partial ? yield* refusedCall(refused) : results
+      })
+
+      return ShipmentIntake.of({
+        report: Effect.fn("ShipmentIntake.report")(function*(principal: Principal, body: unknown, options: IntakeOptions = {}) {
+          if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+          const partial = options.partial === true
+          const items = yield* intakeItems(body, "shipments", (one) => "shipmentId" in one || "ProNumber" in one)
+          const { good, refused } = yield* readItems(items, "shipments", readShipment)
+          if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+          const results = good.length === 0 ? [] : yield* transaction.run(register(principal.tenantId, good, partial))
+          if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+          return { results: inOrder([...refused, ...results]) }
+        })
+      })
+    })
+  )
+}
+
+const decode = decodeInput(PostedShipment)
+
+const readShipment = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<PostedShipment, InvalidInput> =>
+  Effect.flatMap(decode(item, at), (posted) => {
+    const faults = contradictionsIn(posted, at)
+    return faults.length === 0 ? Effect.succeed(posted) : Effect.fail(new InvalidInput({ faults }))
+  })

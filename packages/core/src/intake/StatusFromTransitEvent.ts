@@ -1,0 +1,224 @@
+/** What an event of the log says of a shipment's status: the published mapping, as a table and the functions that read it. SPEC-GAP-A15 */
+import { Schema } from "effect"
+import { parseInstant } from "../shared/Instant.ts"
+import { isObject } from "../shared/Json.ts"
+import {
+  AppointmentChange,
+  CountryCode,
+  CustomsStatus,
+  DelayReasonCode,
+  type DeliveryMessage,
+  type Milestone,
+  type NotedFact,
+  type TerminalStatus,
+  TerminalType
+} from "../shipment-status/model/CodeLists.ts"
+import { DateOrInstant, plainText, StandardAddress, type TerminalInfo, UtcOffset } from "../shipment-status/model/FreightShapes.ts"
+import type { Information, StatusReport } from "../shipment-status/model/StatusReport.ts"
+import type { EventType } from "../transit-events/model/EventType.ts"
+import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
+
+/** What one type of event means; nothing at all is history only. */
+export interface EventMeaning {
+  readonly milestone?: Milestone
+  readonly terminal?: TerminalStatus
+  readonly information?: DeliveryMessage
+  /** Unless the attributes name another one. */
+  readonly customs?: CustomsStatus
+  /** Read from the attributes: `exception` names what is noted of the freight, `delay` what makes it late. */
+  readonly reads?: "exception" | "delay"
+}
+
+export const meaningOfEvent: Readonly<Record<EventType, EventMeaning>> = {
+  PICKUP_SCHEDULED: {},
+  PICKUP_ATTEMPTED: {},
+  PICKED_UP: { milestone: "Picked-up" },
+  ARRIVED_AT_TERMINAL: { milestone: "In Transit", terminal: "Arrived" },
+  DEPARTED_TERMINAL: { milestone: "In Transit", terminal: "Departed" },
+  IN_TRANSIT: { milestone: "In Transit" },
+  DELAY: { reads: "delay" },
+  EXCEPTION: { reads: "exception" },
+  CUSTOMS_HOLD: { information: "Customs information", customs: "Hold" },
+  CUSTOMS_CLEARED: { information: "Customs information", customs: "Cleared Customs" },
+  OUT_FOR_DELIVERY: { milestone: "Out for Delivery" },
+  DELIVERY_ATTEMPTED: { information: "Missed delivery" },
+  DELIVERED: { milestone: "Delivered" },
+  PROOF_OF_DELIVERY: { information: "POD available" },
+  CANCELLED: {},
+  GATE_IN: { milestone: "In Transit", terminal: "Arrived" },
+  GATE_OUT: { milestone: "In Transit", terminal: "Departed" },
+  VESSEL_LOADED: { milestone: "In Transit", terminal: "Loaded" },
+  VESSEL_UNLOADED: { milestone: "In Transit", terminal: "Unloaded" },
+  RAIL_ARRIVAL: { milestone: "In Transit", terminal: "Arrived" },
+  RAIL_DEPARTURE: { milestone: "In Transit", terminal: "Departed" },
+  AIR_DEPARTURE: { milestone: "In Transit", terminal: "Departed" },
+  AIR_ARRIVAL: { milestone: "In Transit", terminal: "Arrived" },
+  OTHER: {}
+}
+
+/** Attributes that are read; others, and values of another form, say nothing here. */
+const attributeSchemas = {
+  stopsAway: Schema.Int,
+  delayReasonCode: DelayReasonCode,
+  updatedEta: DateOrInstant,
+  exception: Schema.Literals(["damaged", "short", "lost", "reconsigned"]),
+  custody: Schema.Literals(["consignee", "partner", "other"]),
+  partnerCarrierName: plainText(200),
+  partnerCarrierScac: plainText(20),
+  updatedPro: plainText(100),
+  trailerNumber: plainText(100),
+  terminalType: TerminalType,
+  timeZone: UtcOffset,
+  message: plainText(2000),
+  customsStatus: CustomsStatus,
+  customsEntryNumber: plainText(100),
+  appointmentStatus: AppointmentChange,
+  appointmentDate: DateOrInstant,
+  utcOffset: UtcOffset,
+  responsibleParty: plainText(200),
+  majorStatusCategory: plainText(200),
+  generalDescription: plainText(1000),
+  carrierSpecificDescription: plainText(1000)
+} as const
+
+/** The attributes an event is read for. */
+export type StatusAttributes = { readonly [K in keyof typeof attributeSchemas]?: (typeof attributeSchemas)[K]["Type"] }
+
+export const statusAttributeNames = Object.keys(attributeSchemas) as ReadonlyArray<keyof StatusAttributes>
+
+const readers = Object.entries(attributeSchemas).map(([name, schema]) => [name, Schema.is(schema as Schema.Codec<unknown>)] as const)
+
+/** SPEC-GAP-A16: attributes are the sender's own, so one that cannot be used is passed over instead of refused. */
+const attributesOf = (event: ReportedEvent): StatusAttributes => {
+  const given: unknown = event.attributes
+  if (!isObject(given)) return {}
+  return Object.fromEntries(readers.filter(([name, reads]) => Object.hasOwn(given, name) && reads(plain(name, given[name]))).map(([name]) => [name, plain(name, given[name])]))
+}
+
+/** Words that senders spell in either case. */
+const plain = (name: string, value: unknown): unknown =>
+  typeof value === "string" && (name === "exception" || name === "custody") ? value.toLowerCase() : value
+
+/** The report that an event amounts to. Only a shipment's own view can say whether the move it proposes is one. */
+export const statusFromTransitEvent = (event: ReportedEvent, eventId: string): StatusReport => {
+  const meaning = meaningOfEvent[event.type]
+  const attributes = attributesOf(event)
+  return {
+    occurredAt: event.occurredAt,
+    at: parseInstant(event.occurredAt)!,
+    source: { kind: "event", id: eventId },
+    onlyForward: true,
+    ...milestoneOf(meaning, event, attributes),
+    ...placeOf(meaning, event, attributes),
+    ...saidOf(meaning, attributes),
+    ...(meaning.milestone !== undefined && event.status !== undefined && plainStatus.test(event.status) ? { statusText: event.status } : {})
+  }
+}
+
+const plainStatus = /^[^\p{Cc}\p{Cs}]{1,500}$/u
+
+/** While a partner carrier has the freight, moving and delivering are that carrier's. SPEC-GAP-A17 */
+const milestoneOf = (meaning: EventMeaning, event: ReportedEvent, attributes: StatusAttributes): Partial<StatusReport> => {
+  const { milestone } = meaning
+  const partner = attributes.partnerCarrierName === undefined && attributes.partnerCarrierScac === undefined
+    ? {}
+    : { partner: { name: attributes.partnerCarrierName ?? null, scac: attributes.partnerCarrierScac ?? null } }
+  if (milestone === undefined) return {}
+  if (attributes.custody === "partner" && (milestone === "Delivered" || milestone === "In Transit")) return { milestone: "Interline", ...partner }
+  if (milestone === "Delivered") {
+    return { milestone, custody: consigneeHasIt(event, attributes) ? "consignee" : "other", ...partner }
+  }
+  return { milestone, ...partner }
+}
+
+/** Said so, or left unsaid at a place that is not another one than the destination. */
+const consigneeHasIt = (event: ReportedEvent, { custody }: StatusAttributes): boolean => {
+  if (custody !== undefined) return custody === "consignee"
+  const { destination } = event.shipment
+  const differ = (here: string | undefined, there: string | undefined): boolean =>
+    here !== undefined && there !== undefined && here.replaceAll(/[\s-]/g, "").toUpperCase() !== there.replaceAll(/[\s-]/g, "").toUpperCase()
+  return !differ(event.location?.locationId, destination.locationId) && !differ(event.location?.postalCode, destination.postalCode)
+}
+
+const placeOf = (meaning: EventMeaning, event: ReportedEvent, attributes: StatusAttributes): Partial<StatusReport> => {
+  const info = event.location === undefined ? undefined : terminalOf(event.location)
+  const terminal = {
+    ...(meaning.terminal === undefined ? {} : { status: meaning.terminal }),
+    ...(attributes.terminalType === undefined ? {} : { type: attributes.terminalType }),
+    ...(info === undefined ? {} : { info })
+  }
+  return {
+    ...(meaning.terminal === undefined && meaning.reads !== "exception" ? {} : { terminal }),
+    ...(meaning.milestone === undefined || event.location === undefined ? {} : { location: addressOf(event.location) }),
+    ...(attributes.timeZone === undefined ? {} : { timeZone: attributes.timeZone })
+  }
+}
+
+type EventLocation = NonNullable<ReportedEvent["location"]>
+
+/** Text that an event may hold and an answer may not is left out. */
+const usable = Schema.is(plainText(200))
+
+const terminalOf = (location: EventLocation): TerminalInfo => {
+  const members = {
+    AddressLine1: location.address1,
+    AddressLine2: location.address2,
+    City: location.city,
+    State: location.state,
+    PostalCode: location.postalCode,
+    Country: location.country
+  }
+  const known = Object.entries(members).filter(([name, value]) => name === "Country" ? Schema.is(CountryCode)(value) : usable(value))
+  return { TerminalID: usable(location.locationId) ? location.locationId : null, ...Object.fromEntries(known) }
+}
+
+/** Only a whole address can be shown; of any other place it is only known that the freight is no longer where it was. */
+const addressOf = (location: EventLocation): StandardAddress | null => {
+  const { address1: addressLine1, address2: addressLine2, city, country, name: addressName, postalCode, state } = location
+  const address = { addressName, addressLine1, ...(addressLine2 === undefined ? {} : { addressLine2 }), city, state, postalCode, country }
+  return Schema.is(StandardAddress)(address) ? address : null
+}
+
+const factOf = { damaged: "Damaged", short: "Short", lost: "Lost", reconsigned: "Reconsigned" } as const satisfies Record<string, NotedFact>
+
+const saidOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<StatusReport> => {
+  const { delayReasonCode, exception, message, stopsAway, trailerNumber, updatedEta, updatedPro } = attributes
+  const given = {
+    message,
+    trailerNumber,
+    updatedPro,
+    // an estimate may come with any event, and only the calendar says whether it is late
+    updatedEta,
+    stopsAway: meaning.milestone === "Out for Delivery" ? stopsAway : undefined,
+    delayReasonCode: meaning.reads === "delay" ? delayReasonCode : undefined,
+    noted: meaning.reads === "exception" && exception !== undefined ? [factOf[exception]] : undefined,
+    information: informationsOf(meaning, attributes)
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+const informationsOf = (meaning: EventMeaning, attributes: StatusAttributes): ReadonlyArray<Information> | undefined => {
+  const informations = [
+    ...(meaning.information === undefined ? [] : [informationOf(meaning.information, meaning, attributes)]),
+    // there is no type of event for appointments
+    ...(attributes.appointmentStatus === undefined ? [] : [informationOf("Appointment Update", meaning, attributes)])
+  ]
+  return informations.length === 0 ? undefined : informations
+}
+
+const informationOf = (message: DeliveryMessage, meaning: EventMeaning, attributes: StatusAttributes): Information => {
+  const { appointmentDate, appointmentStatus, customsEntryNumber, customsStatus, utcOffset, ...rest } = attributes
+  const { carrierSpecificDescription, delayReasonCode, generalDescription, majorStatusCategory, responsibleParty } = rest
+  const reason = { delayReasonCode, responsibleParty, majorStatusCategory, generalDescription, carrierSpecificDescription }
+  const given = message === "Customs information"
+    ? { customsStatus: customsStatus ?? meaning.customs, customsEntryNumber }
+    : message === "Missed delivery"
+    ? reason
+    : message === "Appointment Update"
+    ? { appointmentStatus, appointmentDate, utcOffset, ...(appointmentStatus === "appointment missed" ? reason : {}) }
+    : {}
+  return {
+    deliveryInformation_messages: message,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  }
+}

@@ -1,0 +1,184 @@
+/** Where the carrier's own system hands in status updates. Each enters the event log as well, as one fact with what it changes. */
+import { Context, Effect, Layer } from "effect"
+import { Base64Url } from "effect/encoding"
+import * as Clock from "effect/Clock"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { sha256 } from "../access/Sha256.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { fault } from "../shared/Fault.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { canonicalText } from "../shared/Json.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import type { ReportOutcome } from "../shipment-status/model/StatusReport.ts"
+import { faultsIn, reportOfUpdate, StatusUpdate } from "../shipment-status/model/StatusUpdate.ts"
+import { type KnownShipments, ShipmentReports } from "../shipment-status/ShipmentReports.ts"
+import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
+import { TransitEvents } from "../transit-events/TransitEvents.ts"
+import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
+import {
+  inOrder,
+  intakeItems,
+  type IntakeOptions,
+  type IntakeResults,
+  type ItemResult,
+  type ReadItem,
+  readItems,
+  type RefusedItem,
+  refusedCall
+} from "./IntakeItems.ts"
+import { transitEventFromStatus } from "./TransitEventFromStatus.ts"
+
+/** Where an update went. */
+export interface StatusUpdateKey {
+  readonly shipmentId: string
+  /** Its event in the log. */
+  readonly eventId: string
+  /** What it made of the shipment; a duplicate makes nothing. */
+  readonly outcome?: ReportOutcome
+}
+
+export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
+  /**
+   * Takes `{updates: […]}`, `{updates: {…}}`, a bare list or one bare update. A move that the shipment cannot make is refused and
+   * says why. One refused update refuses the whole call, unless `partial`.
+   */
+  readonly report: (
+    principal: Principal,
+    body: unknown,
+    options?: IntakeOptions
+  ) => Effect.Effect<IntakeResults<StatusUpdateKey>, InvalidInput | NotPermitted | StorageError>
+}>()("@waybill/core/intake/StatusUpdateIntake") {
+  static readonly layer = Layer.effect(
+    StatusUpdateIntake,
+    Effect.gen(function*() {
+      const reports = yield* ShipmentReports
+      const transitEvents = yield* TransitEvents
+      const eventStore = yield* TransitEventStore
+      const transaction = yield* Transaction
+      const wakeups = yield* Wakeups
+
+      /** Updates with the shipments they are about, locked. */
+      const located = Effect.fnUntraced(function*(tenantId: string, good: ReadonlyArray<ReadItem<StatusUpdate>>) {
+        const byPro = yield* reports.resolve(tenantId, good.map(({ value }) => value.shipmentId === undefined ? value.proNumber ?? "" : ""))
+        const named = good.map(({ value }, at) => value.shipmentId ?? byPro[at])
+        const shipmentIds = [...new Set(named.filter((id) => id !== undefined))]
+        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+        const found: Array<LocatedUpdate> = []
+        const refused: Array<RefusedItem> = []
+        for (const [at, item] of good.entries()) {
+          const shipmentId = named[at]
+          if (shipmentId === undefined || !known.has(shipmentId)) refused.push(unknownShipment(item))
+          else found.push({ ...item, shipmentId, eventId: yield* eventIdOf(shipmentId, item.value) })
+        }
+        return { known, found, refused }
+      })
+
+      /** Tells new updates from repeated ones and from those that contradict what was said under the same id. */
+      const toldApart = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
+        const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
+        const stored = eventIds.length === 0 ? [] : yield* eventStore.find(tenantId, eventIds)
+        const said = new Map(stored.map((event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
+        const now = yield* Clock.currentTimeMillis
+        const fresh: Array<FreshUpdate> = []
+        const others: Array<ItemResult<StatusUpdateKey>> = []
+        for (const update of found) {
+          const { eventId, index, shipmentId, value } = update
+          const before = said.get(eventId)
+          const report = reportOfUpdate(value, value.updateId ?? eventId, now)
+          const event = transitEventFromStatus({ shipmentId, view: known.get(shipmentId)!.view }, value, eventId, value.occurredAt ?? before?.occurredAt ?? report.occurredAt)
+          if (before === undefined) {
+            said.set(eventId, event)
+            fresh.push({ ...update, report, event })
+          } else if (sameUpdate(event, before)) others.push({ index, result: "duplicate", shipmentId, eventId })
+          else others.push(contradicting(update))
+        }
+        return { fresh, others }
+      })
+
+      /** Runs in a transaction: all of it is seen, or none. */
+      const apply = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>, partial: boolean) {
+        const { tenantId } = principal
+        const { found, known, refused: unknown } = yield* located(tenantId, good)
+        const { fresh, others } = yield* toldApart(tenantId, known, found)
+        const applied = fresh.length === 0 ? [] : yield* reports.report(tenantId, known, fresh)
+        const results = applied.map(({ outcome, why }, at): ItemResult<StatusUpdateKey> => {
+          const update = fresh[at]!
+          return outcome === "refused" || outcome === "unknown"
+            ? refusedMove(update, why ?? "")
+            : { index: update.index, result: "accepted", shipmentId: update.shipmentId, eventId: update.eventId, outcome }
+        })
+        const all = [...unknown, ...others, ...results]
+        const refused = all.filter((each) => each.result === "refused")
+        if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+        const events = fresh.filter((_, at) => results[at]!.result === "accepted").map(({ event }) => event)
+        if (events.length > 0) yield* transitEvents.publish(principal, events)
+        return all
+      })
+
+      return StatusUpdateIntake.of({
+        report: Effect.fn("StatusUpdateIntake.report")(function*(principal: Principal, body: unknown, options: IntakeOptions = {}) {
+          if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+          const partial = options.partial === true
+          const items = yield* intakeItems(body, "updates", (one) => "proNumber" in one || "shipmentId" in one)
+          const { good, refused } = yield* readItems(items, "updates", readUpdate)
+          if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+          const results = good.length === 0 ? [] : yield* transaction.run(apply(principal, good, partial))
+          if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+          return { results: inOrder([...refused, ...results]) }
+        })
+      })
+    })
+  )
+}
+
+interface LocatedUpdate extends ReadItem<StatusUpdate> {
+  readonly shipmentId: string
+  readonly eventId: string
+}
+
+interface FreshUpdate extends LocatedUpdate {
+  readonly report: ReturnType<typeof reportOfUpdate>
+  readonly event: ReportedEvent
+}
+
+const decoder = new TextDecoder()
+const decode = decodeInput(StatusUpdate)
+
+const readUpdate = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<StatusUpdate, InvalidInput> =>
+  Effect.flatMap(decode(item, at), (update) => {
+    const faults = faultsIn(update, at)
+    return faults.length === 0 ? Effect.succeed(update) : Effect.fail(new InvalidInput({ faults }))
+  })
+
+/** SPEC-GAP-A18: the sender's own id, or the whole content; a thing that may happen twice in the same words needs a time or an id. */
+const eventIdOf = (shipmentId: string, update: StatusUpdate): Effect.Effect<string> => {
+  const { proNumber: _proNumber, shipmentId: _shipmentId, updateId, ...content } = update
+  const key = updateId === undefined ? canonicalText([shipmentId, content]) : canonicalText([shipmentId, "updateId", updateId])
+  return Effect.map(sha256(key), (hash) => `status-update-${Base64Url.encode(hash)}`)
+}
+
+/** The shipment's addresses may have been corrected meanwhile; they are not part of what the update said. */
+const sameUpdate = (event: ReportedEvent, before: ReportedEvent): boolean => {
+  const said = ({ attributes, location, notes, occurredAt, status, type }: ReportedEvent) =>
+    canonicalText(JSON.parse(JSON.stringify({ attributes, location, notes, occurredAt, status, type })))
+  return said(event) === said(before)
+}
+
+const refusal = (index: number, member: string, detail: string, code: "conflict" | "unknown_reference"): RefusedItem => ({
+  index,
+  result: "refused",
+  faults: [fault(["updates", index, member], detail, code)]
+})
+
+const unknownShipment = ({ index, value }: ReadItem<StatusUpdate>): RefusedItem =>
+  value.shipmentId === undefined
+    ? refusal(index, "proNumber", `No shipment with PRO ${value.proNumber}. Hand it in as a shipment first.`, "unknown_reference")
+    : refusal(index, "shipmentId", `No shipment ${value.shipmentId}. Hand it in as a shipment first.`, "unknown_reference")
+
+const contradicting = ({ index, value }: LocatedUpdate): RefusedItem =>
+  refusal(index, "updateId", `Update ${value.updateId} is known with other content. An update never changes: give a correction an updateId of its own.`, "conflict")
+
+const refusedMove = ({ index, value }: FreshUpdate, why: string): RefusedItem =>
+  refusal(index, value.deliveryInformation_messages === undefined ? "shipmentMilestoneStatus" : "UpdatedETA", why, "conflict")

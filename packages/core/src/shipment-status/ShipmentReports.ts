@@ -1,0 +1,222 @@
+/** The writing side of shipment status: what intake calls, inside a transaction of its own. */
+import { Context, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import type { StorageError } from "../shared/StorageError.ts"
+import { currentTraceparent } from "../shared/TraceContext.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import { parseInstant } from "../shared/Instant.ts"
+import { isDateOnly } from "./model/FreightShapes.ts"
+import { type KeyedShipment, keysOf, keyOf, referencesOf } from "./model/LookupKey.ts"
+import type { PostedShipment } from "./model/PostedShipment.ts"
+import { registerAgain, registerShipment, type Registered } from "./model/Registration.ts"
+import { applyReport, type KnownShipment } from "./model/ShipmentState.ts"
+import type { StatusNotification } from "./model/StatusNotification.ts"
+import type { ReportOutcome, StatusReport } from "./model/StatusReport.ts"
+import { publicOf } from "./model/VerifiedShipment.ts"
+import {
+  ShipmentStatusStore,
+  type StatusClaim,
+  type StatusHistoryEntry,
+  type StatusNotice,
+  type StatusWrite,
+  type StoredStatus
+} from "./ShipmentStatusStore.ts"
+
+/** By shipmentId, those that have a status. */
+export type KnownShipments = ReadonlyMap<string, KnownShipment>
+
+export interface ShipmentReport {
+  readonly shipmentId: string
+  readonly report: StatusReport
+}
+
+/** What became of one report; `why` stands beside a refusal. */
+export interface ReportResult {
+  readonly outcome: ReportOutcome | "unknown"
+  readonly why?: string
+}
+
+export interface RegistrationResult {
+  readonly result: Registered["result"]
+  readonly why?: string
+}
+
+export class ShipmentReports extends Context.Service<ShipmentReports, {
+  /** The shipments of PRO numbers as people write them. */
+  readonly resolve: (tenantId: string, proNumbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
+  /** Locks shipments until the transaction ends, says whose they are, and answers what is known of them. */
+  readonly lock: (tenantId: string, claims: ReadonlyArray<StatusClaim>) => Effect.Effect<KnownShipments, StorageError>
+  /** What is known of shipments that are locked already. */
+  readonly read: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<KnownShipments, StorageError>
+  /**
+   * Takes shipments as the carrier's system hands them in; `historyOf` answers, oldest first, what the event log tells of one that
+   * was unknown. Answers one result for each; refused ones change nothing.
+   */
+  readonly register: (
+    tenantId: string,
+    known: KnownShipments,
+    posted: ReadonlyArray<PostedShipment>,
+    historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>
+  ) => Effect.Effect<ReadonlyArray<RegistrationResult>, StorageError>
+  /** Applies reports in their order and queues what they give to tell. Answers one result for each; refused ones change nothing. */
+  readonly report: (
+    tenantId: string,
+    known: KnownShipments,
+    reports: ReadonlyArray<ShipmentReport>
+  ) => Effect.Effect<ReadonlyArray<ReportResult>, StorageError>
+}>()("@waybill/core/shipment-status/ShipmentReports") {
+  static readonly layer = Layer.effect(
+    ShipmentReports,
+    Effect.gen(function*() {
+      const store = yield* ShipmentStatusStore
+      const ids = yield* UniqueIds
+
+      const write = Effect.fnUntraced(function*(tenantId: string, changes: Changes) {
+        if (changes.isEmpty) return
+        const traceparent = yield* currentTraceparent
+        yield* store.write(tenantId, { ...changes.written(), traceparent })
+      })
+
+      const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => new Changes(known, now, ids.nextAt))
+
+      return ShipmentReports.of({
+        resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>) {
+          const keys = proNumbers.map((proNumber) => keyOf({ kind: "pro", proNumber }))
+          const found = new Map<string, string | undefined>()
+          const sought = [...new Set(keys.filter((key) => key !== undefined))]
+          if (sought.length > 0) {
+            const shipmentIds = yield* store.resolve(tenantId, sought)
+            sought.forEach((key, at) => found.set(key, shipmentIds[at]))
+          }
+          return keys.map((key) => key === undefined ? undefined : found.get(key))
+        }),
+        lock: (tenantId, claims) => Effect.map(store.lock(tenantId, claims), knownOf),
+        read: (tenantId, shipmentIds) => Effect.map(store.read(tenantId, shipmentIds), knownOf),
+        register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf) {
+          const changes = yield* changesOf(known)
+          const results = posted.map((each) => changes.register(each, historyOf))
+          // whose a shipment is must be known before its news are queued; one that is refused or repeated says nothing of it
+          const claims = new Map(posted.filter((each, at) => results[at]!.result === "accepted" && each.accounts !== undefined)
+            .map(({ accounts, shipmentId }): [string, StatusClaim] => [shipmentId, { shipmentId, accounts }]))
+          if (claims.size > 0) yield* store.lock(tenantId, [...claims.values()])
+          yield* write(tenantId, changes)
+          return results
+        }),
+        report: Effect.fn("ShipmentReports.report")(function*(tenantId, known, reports) {
+          const changes = yield* changesOf(known)
+          const results = reports.map(({ report, shipmentId }) => changes.report(shipmentId, report))
+          yield* write(tenantId, changes)
+          return results
+        })
+      })
+    })
+  )
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const knownOf = (stored: ReadonlyArray<StoredStatus>): KnownShipments =>
+  new Map(stored.map((each): [string, KnownShipment] => [each.shipmentId, { view: JSON.parse(decoder.decode(each.verified)), state: JSON.parse(each.state) }]))
+
+const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value))
+
+/** Everything one call changes, gathered until it is written at once. */
+class Changes {
+  readonly #known: Map<string, KnownShipment>
+  readonly #before: KnownShipments
+  readonly #changed = new Set<string>()
+  readonly #history: Array<StatusHistoryEntry> = []
+  readonly #notices: Array<StatusNotice> = []
+  readonly #now: number
+  readonly #nextId: (now: number) => string
+
+  constructor(known: KnownShipments, now: number, nextId: (now: number) => string) {
+    this.#before = known
+    this.#known = new Map(known)
+    this.#now = now
+    this.#nextId = nextId
+  }
+
+  get isEmpty(): boolean {
+    return this.#changed.size === 0
+  }
+
+  register(posted: PostedShipment, historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>): RegistrationResult {
+    const known = this.#known.get(posted.shipmentId)
+    const registered = known === undefined ? registerShipment(posted, historyOf(posted), this.#now) : registerAgain(known, posted, this.#now)
+    if (registered.result !== "accepted") return registered
+    registered.applied.forEach(({ outcome, report }, at) => this.#remember(posted.shipmentId, (known?.state.reports ?? 0) + at + 1, report, outcome))
+    this.#change(posted.shipmentId, registered.known, registered.notifications)
+    return { result: "accepted" }
+  }
+
+  report(shipmentId: string, report: StatusReport): ReportResult {
+    const known = this.#known.get(shipmentId)
+    if (known === undefined) return { outcome: "unknown" }
+    const applied = applyReport(known, report)
+    if (applied.outcome === "refused") return { outcome: "refused", why: applied.why! }
+    this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)
+    this.#change(shipmentId, applied.known, applied.notifications)
+    return { outcome: applied.outcome }
+  }
+
+  written() {
+    const statuses = [...this.#changed].map((shipmentId) => writeOf(this.#known.get(shipmentId)!, this.#before.get(shipmentId)))
+    return { statuses, history: this.#history, notices: this.#notices }
+  }
+
+  #remember(shipmentId: string, position: number, report: StatusReport, outcome: ReportOutcome): void {
+    const { at: occurredAt, onlyForward: _onlyForward, ...said } = report
+    this.#history.push({ shipmentId, position, occurredAt, doc: JSON.stringify({ outcome, ...said }) })
+  }
+
+  #change(shipmentId: string, known: KnownShipment, notifications: ReadonlyArray<StatusNotification>): void {
+    this.#known.set(shipmentId, known)
+    this.#changed.add(shipmentId)
+    notifications.forEach((notification, at) =>
+      this.#notices.push({
+        shipmentId,
+        sequence: known.state.notices - notifications.length + at + 1,
+        noticeId: this.#nextId(this.#now),
+        body: encode(notification)
+      })
+    )
+  }
+}
+
+const writeOf = (known: KnownShipment, before: KnownShipment | undefined): StatusWrite => {
+  const { state, view } = known
+  const keyed = keyedOf(known)
+  const keys = keysOf(keyed)
+  const references = referencesOf(keyed)
+  const keyedBefore = before === undefined ? undefined : keyedOf(before)
+  return {
+    shipmentId: state.shipmentId,
+    state: JSON.stringify(state),
+    verified: encode(view),
+    public: encode(publicOf(view)),
+    covered: view.ShipmentMilestoneStatus !== undefined,
+    pickupAt: pickupInstant(state.posted.pickupDate) ?? state.pickedUpAt ?? state.registeredAt,
+    deliveredAt: state.deliveredAt ?? undefined,
+    keys: keyedBefore !== undefined && sameTexts(keysOf(keyedBefore), keys) ? undefined : keys,
+    references: keyedBefore !== undefined && sameTexts(referencesOf(keyedBefore), references) ? undefined : references
+  }
+}
+
+const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({
+  shipmentId: state.shipmentId,
+  ProNumber: view.ProNumber,
+  UpdatedPro: view.UpdatedPro,
+  UniqueID: view.UniqueID,
+  ReferenceNumbers: view.ReferenceNumbers,
+  PickupAddress: view.PickupAddress,
+  ConsigneeAddress: view.ConsigneeAddress,
+  references: state.references
+})
+
+const sameTexts = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((text, at) => text === b[at])
+
+/** A date without a time counts as its noon in UTC, which is that day nearly everywhere. Ranges compare it; nobody is shown it. */
+const pickupInstant = (date: string | null | undefined): number | undefined =>
+  date == null ? undefined : parseInstant(isDateOnly(date) ? `${date}T12:00:00Z` : date)

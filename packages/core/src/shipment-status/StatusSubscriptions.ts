@@ -1,0 +1,143 @@
+/** Follow shipments by their reference numbers, and stop following them. */
+import { Context, Effect, Layer, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { AccessStore } from "../access/AccessStore.ts"
+import { rememberAccess } from "../access/ClientAccess.ts"
+import { isOperator, type Principal } from "../access/model/Principal.ts"
+import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
+import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
+import { secretOfClient, SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { WebhookSender } from "../delivery/WebhookSender.ts"
+import { fault } from "../shared/Fault.ts"
+import { HmacSecretId } from "../shared/Identifier.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { plainText } from "./model/FreightShapes.ts"
+import { plainNumber } from "./model/LookupKey.ts"
+import { StatusSubscriptionNotFound } from "./ShipmentStatusErrors.ts"
+import { StatusSubscriptionStore } from "./StatusSubscriptionStore.ts"
+
+/** The store's name for notifications that entries refer to. */
+export const shipmentStatusSource = "shipment-status"
+
+export const maxReferenceNumbers = 1000
+
+const Reference = plainText(500).check(
+  Schema.makeFilter((text: string) => plainNumber(text) !== "" || "A reference number has at least one letter or digit.")
+)
+
+/** What a client sends to follow shipments. `hmacSecretId` names the secret that deliveries are signed with. SPEC-GAP-A13 */
+export const SubscribeRequest = Schema.Struct({
+  referenceNumbers: Schema.NonEmptyArray(Reference).check(
+    Schema.isMaxLength(maxReferenceNumbers, { message: `At most ${maxReferenceNumbers} referenceNumbers.` })
+  ),
+  webhookUrl: Schema.String.check(
+    Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "webhookUrl is an absolute https address." }),
+    Schema.isMaxLength(2048, { message: "webhookUrl has at most 2048 characters." })
+  ),
+  hmacSecretId: Schema.optionalKey(HmacSecretId)
+}).annotate({ identifier: "SubscribeRequest" })
+export type SubscribeRequest = typeof SubscribeRequest.Type
+
+/** What both calls answer. */
+export const SubscriptionResult = Schema.Struct({
+  message: Schema.String,
+  transactionId: Schema.String
+}).annotate({ identifier: "SubscriptionResult" })
+export type SubscriptionResult = typeof SubscriptionResult.Type
+
+export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
+  /** Tells the address of every status change of these shipments from now on, as far as the caller may see them then. SPEC-GAP-A14 */
+  readonly subscribe: (principal: Principal, input: unknown) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | StorageError>
+  /** Deliveries stop at once and what waits is cleared. */
+  readonly unsubscribe: (
+    principal: Principal,
+    transactionId: string
+  ) => Effect.Effect<SubscriptionResult, StatusSubscriptionNotFound | NotPermitted | StorageError>
+}>()("@waybill/core/shipment-status/StatusSubscriptions") {
+  static readonly layer = Layer.effect(
+    StatusSubscriptions,
+    Effect.gen(function*() {
+      const store = yield* StatusSubscriptionStore
+      const queue = yield* DeliveryQueue
+      const access = yield* AccessStore
+      const secrets = yield* SigningSecrets
+      const sender = yield* WebhookSender
+      const transaction = yield* Transaction
+      const ids = yield* UniqueIds
+      const wakeups = yield* Wakeups
+
+      /** Whatever else is wrong with the body, one refusal names all of it. */
+      const faultsOf = Effect.fnUntraced(function*(principal: Principal, input: unknown, malformed: ReadonlySet<string>) {
+        const { hmacSecretId, webhookUrl } = isObject(input) ? input : {}
+        const refusal = typeof webhookUrl === "string" && !malformed.has("/webhookUrl") ? sender.refusal(webhookUrl) : undefined
+        const named = typeof hmacSecretId === "string" && !malformed.has("/hmacSecretId") ? hmacSecretId : undefined
+        return [
+          ...(refusal === undefined ? [] : [fault(["webhookUrl"], refusal, "not_allowed")]),
+          ...(named !== undefined && !(yield* secrets.mayName(principal, named)) ? unknownSecret(named).faults : [])
+        ]
+      })
+
+      const read = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
+        if (nestsDeeperThan(input, maxDepth)) return yield* InvalidInput.of(fault([], "The body nests too deep.", "out_of_bounds"))
+        const decoded = yield* Effect.result(decode(input))
+        const malformed = decoded._tag === "Failure" ? decoded.failure.faults : []
+        const others = yield* faultsOf(principal, input, new Set(malformed.map((each) => each.pointer)))
+        if (malformed.length + others.length > 0) return yield* new InvalidInput({ faults: [...malformed, ...others] })
+        return yield* Effect.fromResult(decoded)
+      })
+
+      const subscribe = Effect.fn("StatusSubscriptions.subscribe")(function*(principal: Principal, input: unknown) {
+        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        const request = yield* read(principal, input)
+        const references = [...new Set(request.referenceNumbers.map(plainNumber))]
+        const createdAt = yield* Clock.currentTimeMillis
+        const id = ids.nextAt(createdAt)
+        yield* transaction.run(Effect.gen(function*() {
+          yield* rememberAccess(access, principal)
+          yield* queue.openLane(principal.tenantId, laneOf(id, principal, request))
+          yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
+        }))
+        yield* wakeups.wake(principal.tenantId)
+        const count = references.length
+        return { message: `Subscribed to ${count} reference ${count === 1 ? "number" : "numbers"}.`, transactionId: id }
+      })
+
+      const unsubscribe = Effect.fn("StatusSubscriptions.unsubscribe")(function*(principal: Principal, transactionId: string) {
+        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        if (!isUniqueId(transactionId)) return yield* new StatusSubscriptionNotFound({ transactionId })
+        yield* transaction.run(Effect.gen(function*() {
+          const removed = yield* store.remove(principal.tenantId, principal.client, transactionId)
+          if (!removed) return yield* new StatusSubscriptionNotFound({ transactionId })
+          yield* queue.closeLane(principal.tenantId, transactionId)
+        }))
+        return { message: "Unsubscribed. Nothing more is sent.", transactionId }
+      })
+
+      return StatusSubscriptions.of({ subscribe, unsubscribe })
+    })
+  )
+}
+
+const decode = decodeInput(SubscribeRequest)
+
+/**
+ * Each notification is a delivery of its own, and its body goes out as it is. A client that names no secret is signed for as
+ * soon as the operator registers one for the client.
+ */
+const laneOf = (id: string, principal: Principal, request: SubscribeRequest): LaneSettings => ({
+  laneId: id,
+  source: shipmentStatusSource,
+  endpointUrl: request.webhookUrl,
+  hmacSecretId: request.hmacSecretId ?? secretOfClient(principal.client),
+  policy: { ...defaultPolicy, batchMaxSize: 1, rateLimitPerMinute: 6000 },
+  envelope: { open: "", close: "" },
+  signing: request.hmacSecretId === undefined ? "whenRegistered" : "required",
+  whenDead: "goOn",
+  state: "active"
+})

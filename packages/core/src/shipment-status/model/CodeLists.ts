@@ -1,0 +1,152 @@
+/** The published code lists of shipment status. Closed lists refuse what they do not have; open ones take new codes of a known shape. */
+import { Schema } from "effect"
+
+const closed = <const L extends ReadonlyArray<string>>(what: string, values: L) =>
+  Schema.Literals(values).annotate({ identifier: what, message: `${what} is one of ${values.join(", ")}.` })
+
+export const milestones = ["Picked-up", "In Transit", "Interline", "Out for Delivery", "Delivered"] as const
+export const ShipmentMilestoneStatus = closed("ShipmentMilestoneStatus", milestones)
+export type Milestone = typeof ShipmentMilestoneStatus.Type
+
+/** What happens at a terminal. */
+export const terminalStatuses = ["Arrived", "Unloaded", "Loaded", "Departed"] as const
+export const TerminalStatus = closed("TerminalStatus", terminalStatuses)
+export type TerminalStatus = typeof TerminalStatus.Type
+
+/** What is noted of the freight itself; it stays true whatever comes later. */
+export const notedFacts = ["Damaged", "Short", "Lost", "Reconsigned"] as const
+export type NotedFact = (typeof notedFacts)[number]
+
+export const NotifiedTerminalStatus = closed("terminalStatus", [...terminalStatuses, ...notedFacts] as const)
+
+export const TerminalType = closed("terminaltype", ["origin", "intermediate", "delivery", "interline"] as const)
+export type TerminalType = typeof TerminalType.Type
+
+export const AppointmentStatus = closed("AppointmentStatus", ["Requested", "Secured", "Missed"] as const)
+
+export const appointmentChanges = ["appointment scheduled", "appointment rescheduled", "appointment missed"] as const
+export const AppointmentChange = closed("appointmentStatus", appointmentChanges)
+export type AppointmentChange = typeof AppointmentChange.Type
+
+export const CrossBorderStatus = closed("CrossBorderStatus", ["Bond", "Hold", "ClearedCustoms"] as const)
+export type CrossBorderStatus = typeof CrossBorderStatus.Type
+
+export const customsStatuses = ["Broker Identified", "Bond", "Hold", "Cleared Customs"] as const
+export const CustomsStatus = closed("customsStatus", customsStatuses)
+export type CustomsStatus = typeof CustomsStatus.Type
+
+export const deliveryMessages = [
+  "POD available",
+  "Noted late",
+  "Accessorial added",
+  "Noted reweigh",
+  "Appointment Update",
+  "Missed delivery",
+  "Customs information"
+] as const
+export const DeliveryMessage = closed("deliveryInformation_messages", deliveryMessages)
+export type DeliveryMessage = typeof DeliveryMessage.Type
+
+export const TimeCriticalType = closed(
+  "TimeCriticalType",
+  ["Deliver On Date", "Deliver On or After Date", "Deliver By Date", "Delivery Window"] as const
+)
+
+export const CountryCode = closed("country", ["USA", "CAN", "MEX"] as const)
+export const WeightUnit = closed("weightUnit", ["kg", "lbs"] as const)
+export const DimensionsUnit = closed("dimensionsUnit", ["In", "Ft", "M", "CM"] as const)
+export const NestedOrStacked = closed("nestedOrStacked", ["Nested", "Stacked"] as const)
+export const BrokerType = closed("type", ["Import", "Export"] as const)
+
+const limitedAccessGroups = [
+  "Airport", "Church", "Club", "Construction", "Fair", "Farm", "Hotel", "Mine", "Other", "Park", "Port", "School", "Secure",
+  "Storage", "Tradeshow"
+]
+
+/** A group, or a group with a number, such as `Farm` or `Farm-87`; numbers are open. */
+export const LimitedAccessType = Schema.String.check(
+  Schema.isPattern(new RegExp(`^(?:${limitedAccessGroups.join("|")})(?:-\\d{1,3})?$`, "u"), {
+    message: `A limited access type is one of ${limitedAccessGroups.join(", ")}, with or without a number, such as Farm-87.`
+  })
+)
+
+/** What a published delay reason code says, in the words that notifications carry. */
+export interface DelayReason {
+  readonly generalDescription: string
+  readonly carrierSpecificDescription: string | undefined
+  readonly responsibleParty: string | undefined
+  readonly majorStatusCategory: string | undefined
+}
+
+const published: Readonly<Record<string, readonly [general: string, specific: string, party: string, category: string]>> = {
+  "100-1": ["Success", "Delivered Full and Complete", "No Fault", "Delivery Complete"],
+  "100-2": ["Success", "Delivered Full and Complete within Appointment", "No Fault", "Delivery Complete"],
+  "200-1": ["Delivery made with exception", "Delivered with superficial damage", "Carrier Action", "Delivery w/ Exception"],
+  "200-2": ["Delivery made with exception", "Delivered with noted product damage", "Carrier Action", "Delivery w/ Exception"],
+  "200-3": ["Delivery made with exception", "Delivered Short", "Carrier Action", "Delivery w/ Exception"],
+  "200-4": ["Delivery made with exception", "Waiting on Inspection", "Shipper Action", "Delivery w/ Exception"],
+  "310-1": ["Carrier not able to service", "Area not serviced today", "Carrier Action", "Reschedule"],
+  "310-2": ["Carrier not able to service", "Equipment Breakdown", "Carrier Action", "Reschedule"],
+  "310-3": ["Carrier not able to service", "Customer request to reschedule", "Shipper Action", "Reschedule"],
+  "310-4": ["Carrier not able to service", "Dispatch error", "Carrier Action", "Reschedule"],
+  "310-5": ["Carrier not able to service", "Driver cut off", "Carrier Action", "Reschedule"],
+  "310-6": ["Carrier not able to service", "End of day", "Carrier Action", "Reschedule"],
+  "310-7": ["Carrier not able to service", "Delivery terminal capacity constraint", "Carrier Action", "Reschedule"],
+  "310-8": ["Carrier not able to service", "Accident", "Carrier Action", "Reschedule"],
+  "310-9": ["Carrier not able to service", "Bad Address Data", "Shipper Action", "Reschedule"],
+  "310-10": ["Carrier not able to service", "Hold For Payment", "Shipper Action", "Reschedule"],
+  "320-1": ["Appointment Issue", "Need Contact Information", "Shipper Action", "Reschedule"],
+  "320-2": ["Appointment Issue", "Need Appointment Number", "Shipper Action", "Reschedule"],
+  "320-3": ["Appointment Issue", "Pending consolidation to full trailer", "Shipper Action", "Reschedule"],
+  "320-4": ["Appointment Issue", "Left message requesting appointment", "Shipper Action", "Reschedule"],
+  "390-1": ["Weather", "Inclement weather", "No Fault", "Reschedule"],
+  "390-2": ["Civil Event", "Civil Event", "No Fault", "Reschedule"],
+  "330-1": ["Consignee Closed", "Consignee closed - reschedule", "Shipper Action", "Reschedule"],
+  "330-2": ["Consignee Closed", "Consignee closed due to holiday (dispatcher)", "Shipper Action", "Reschedule"],
+  "330-3": ["Consignee Closed", "Consignee closed due to holiday (driver)", "Shipper Action", "Reschedule"],
+  "450-1": ["Duplicate", "Duplicate delivery (dispatcher)", "Shipper Action", "Closed Shipment"],
+  "450-2": ["Duplicate", "Duplicate delivery (driver)", "Shipper Action", "Closed Shipment"],
+  "400-1": ["Delivery request cancelled", "Consignee closed - cancel", "Shipper Action", "Closed Shipment"],
+  "400-2": ["Delivery request cancelled", "Customer request to hold at terminal", "Shipper Action", "Closed Shipment"],
+  "400-3": ["Delivery request cancelled", "Customer request to cancel", "Shipper Action", "Closed Shipment"],
+  "410-1": ["Carrier not able to service", "Embargo/capacity constraint", "Carrier Action", "Closed Shipment"],
+  "410-2": ["Carrier not able to service", "Equipment not available", "Carrier Action", "Closed Shipment"],
+  "440-1": ["Prohibited Items", "Prohibited or restricted freight (dispatcher)", "Carrier Action", "Closed Shipment"],
+  "440-2": ["Prohibited Items", "Prohibited or restricted freight (driver)", "Carrier Action", "Closed Shipment"],
+  "430-1": ["Consignee Closed", "Consignee closed due to strike (dispatcher)", "Shipper Action", "Closed Shipment"],
+  "430-2": ["Consignee Closed", "Consignee closed due to strike (driver)", "Shipper Action", "Closed Shipment"],
+  "460-1": ["Unable to Access Consignee", "Unable to access delivery location", "Shipper Action", "Closed Shipment"],
+  "460-2": ["Unable to Access Consignee", "Unable to contact Consignee for appointment", "Shipper Action", "Closed Shipment"],
+  "460-3": ["Unable to Access Consignee", "Refused Delivery", "Shipper Action", "Closed Shipment"]
+}
+
+/** The council defines the first number, each carrier its own second one from 0 to 999. One first number says two things, so it says neither. */
+const basicCodes = new Map<string, string | undefined>()
+for (const [code, [general]] of Object.entries(published)) {
+  const basic = code.slice(0, 3)
+  basicCodes.set(basic, !basicCodes.has(basic) || basicCodes.get(basic) === general ? general : undefined)
+}
+
+export const DelayReasonCode = Schema.String.annotate({ identifier: "DelayReasonCode" }).check(
+  Schema.isPattern(new RegExp(`^(?:${[...basicCodes.keys()].join("|")})-(?:0|[1-9]\\d{0,2})$`, "u"), {
+    message: `A delay reason code is <basic>-<sub>: one of ${[...basicCodes.keys()].join(", ")}, a hyphen and a number from 0 to 999, such as 310-2.`
+  })
+)
+
+/** SPEC-GAP-A12: a late shipment must say why; where nobody said, the carrier could not service it, without further detail. */
+export const unstatedDelay = "310-0"
+
+/** What a code says; of a carrier's own sub code only the published first part is known. */
+export const delayReason = (code: string): DelayReason | undefined => {
+  const known = Object.hasOwn(published, code) ? published[code] : undefined
+  if (known !== undefined) {
+    const [generalDescription, carrierSpecificDescription, responsibleParty, majorStatusCategory] = known
+    return { generalDescription, carrierSpecificDescription, responsibleParty, majorStatusCategory }
+  }
+  const generalDescription = basicCodes.get(code.slice(0, 3))
+  return generalDescription === undefined
+    ? undefined
+    : { generalDescription, carrierSpecificDescription: undefined, responsibleParty: undefined, majorStatusCategory: undefined }
+}
+
+export const delayReasonCodes: ReadonlyArray<string> = Object.keys(published)

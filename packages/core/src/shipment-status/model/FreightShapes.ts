@@ -1,0 +1,149 @@
+/** Shapes that shipment status shares with other interfaces, in the published spelling. Fields they do not name are dropped. */
+import { Schema } from "effect"
+import { parseInstant } from "../../shared/Instant.ts"
+import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
+
+/** Text that every store keeps: no control characters but line ends, no half surrogate pairs. */
+export const plainText = (maxLength: number) =>
+  Schema.String.check(
+    Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }),
+    Schema.isPattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, { message: "Text without control characters." })
+  )
+
+/** The same, and not empty. */
+export const someText = (maxLength: number) =>
+  plainText(maxLength).check(Schema.isPattern(/\S/u, { message: `Text of 1 to ${maxLength} characters that is not blank.` }))
+
+const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** Whether a text is a calendar date without a time. */
+export const isDateOnly = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined
+
+/** A calendar date, or a date-time with its UTC offset: the time is optional, and none is ever made up. SPEC-GAP-A9 */
+export const DateOrInstant = Schema.String.annotate({ identifier: "DateOrInstant", format: "date-time" }).check(
+  Schema.makeFilter((text: string) =>
+    isDateOnly(text) || parseInstant(text) !== undefined ||
+    "Use a date such as 2026-11-20, or a date-time with a UTC offset such as 2026-11-20T17:00:00-06:00."
+  )
+)
+
+/** The calendar date of either, where it happens. */
+export const localDate = (text: string): string => text.slice(0, 10)
+
+const offsetShape = /^(?:UTC)?([+-])(?:(0?\d|1[0-4])(?::([0-5]\d))?|(0\d|1[0-4])([0-5]\d))$/u
+const noOffset = /^(?:Z|UTC|[+-]?0{1,2}(?::?00)?)$/u
+
+/** UTC offset of a place, such as `-6`; `UTC-06:00` and the like are taken as well. */
+export const UtcOffset = Schema.String.annotate({ identifier: "UtcOffset" }).check(
+  Schema.makeFilter((text: string) => noOffset.test(text) || offsetShape.test(text) || "A UTC offset such as -6.")
+)
+
+/** An offset in the one form that is sent: `-6`, `+5:30`, `0`. */
+export const plainOffset = (text: string): string => {
+  const parts = noOffset.test(text) ? null : offsetShape.exec(text)
+  if (parts === null) return noOffset.test(text) ? "0" : text
+  const [, sign, hours, minutes, hoursTogether, minutesTogether] = parts
+  const rest = minutes ?? minutesTogether ?? "00"
+  return `${sign}${Number(hours ?? hoursTogether)}${rest === "00" ? "" : `:${rest}`}`
+}
+
+export const ReferenceNumbers = Schema.Struct({
+  bolNumber: orNull(plainText(100)),
+  QuoteID: orNull(plainText(100)),
+  ShipmentID: orNull(plainText(200)),
+  MasterBOL: orNull(plainText(100)),
+  /** Several purchase orders may stand in it, separated by commas or semicolons. */
+  poNumber: orNull(plainText(1000)),
+  AdditionalReferences: orNull(plainText(1000)),
+  trailerNumber: orNull(plainText(100))
+}).annotate({ identifier: "ReferenceNumbers" })
+export type ReferenceNumbers = typeof ReferenceNumbers.Type
+
+export const StandardAddress = Schema.Struct({
+  addressName: plainText(200),
+  addressLine1: plainText(200),
+  addressLine2: maybe(plainText(200)),
+  city: plainText(100),
+  state: plainText(20),
+  postalCode: plainText(20),
+  country: CountryCode,
+  accountNumber: maybe(plainText(100))
+}).annotate({ identifier: "StandardAddress" })
+export type StandardAddress = typeof StandardAddress.Type
+
+export const TerminalInfo = Schema.Struct({
+  TerminalID: orNull(plainText(200)),
+  AddressLine1: maybe(plainText(500)),
+  AddressLine2: maybe(plainText(500)),
+  City: maybe(plainText(200)),
+  State: maybe(plainText(200)),
+  PostalCode: maybe(plainText(40)),
+  Country: maybe(CountryCode),
+  ContactName: maybe(plainText(200)),
+  PhoneNumber: maybe(plainText(50)),
+  EmailAddress: maybe(plainText(200)),
+  TerminalStatus: maybe(TerminalStatus)
+}).annotate({ identifier: "TerminalInfo" })
+export type TerminalInfo = typeof TerminalInfo.Type
+
+export const Commodity = Schema.Struct({
+  description: maybe(plainText(1000)),
+  weight: maybe(Schema.Finite),
+  weightUnit: maybe(WeightUnit),
+  pieces: maybe(Schema.Finite),
+  packagingType: maybe(plainText(50)),
+  classification: maybe(Schema.Finite),
+  nmfc: maybe(plainText(50)),
+  nmfcSub: maybe(plainText(50)),
+  hazardous: Schema.optionalKey(Schema.Boolean),
+  hazardousDescription: maybe(plainText(1000)),
+  hazmatContactName: maybe(plainText(200)),
+  hazmatContactPhoneNumber: maybe(plainText(50)),
+  nestedOrStacked: maybe(NestedOrStacked)
+}).annotate({ identifier: "Commodity" })
+
+export const HandlingUnit = Schema.Struct({
+  index: maybe(Schema.Int),
+  count: maybe(Schema.Finite),
+  type: maybe(plainText(50)),
+  tareWeight: maybe(Schema.Finite),
+  weight: maybe(Schema.Finite),
+  weightUnit: maybe(WeightUnit),
+  length: Schema.optionalKey(Schema.Finite),
+  width: Schema.optionalKey(Schema.Finite),
+  height: Schema.optionalKey(Schema.Finite),
+  dimensionsUnit: Schema.optionalKey(DimensionsUnit),
+  stackable: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "HandlingUnit" })
+
+const TimeText = Schema.String.check(
+  Schema.isPattern(/^\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?$/u, { message: "A time of day such as 08:30:00." })
+)
+
+export const TimeCriticalInfo = Schema.Struct({
+  date: maybe(DateOrInstant),
+  windowStart: maybe(TimeText),
+  windowEnd: maybe(TimeText)
+}).annotate({ identifier: "TimeCriticalInfo" })
+
+export const CustomsAgentBroker = Schema.Struct({
+  type: Schema.optionalKey(BrokerType),
+  name: Schema.optionalKey(plainText(200)),
+  address1: Schema.optionalKey(plainText(200)),
+  address2: Schema.optionalKey(plainText(200)),
+  city: Schema.optionalKey(plainText(100)),
+  stateProvince: Schema.optionalKey(plainText(20)),
+  postalCode: Schema.optionalKey(plainText(20)),
+  country: Schema.optionalKey(plainText(3)),
+  contact: Schema.optionalKey(Schema.Struct({
+    phone: Schema.String.check(Schema.isPattern(/^\d{10}$/u, { message: "phone is ten digits, without country code or dashes." })),
+    phoneExt: Schema.optionalKey(plainText(20)),
+    name: Schema.optionalKey(plainText(200)),
+    email: Schema.optionalKey(plainText(200))
+  }))
+}).annotate({ identifier: "CustomsAgentBroker" })
+
+/** One or several: the interface shows one, practice sends lists. Given back as they came. SPEC-GAP-A8 */
+export const oneOrMany = <S extends Schema.Top>(schema: S) =>
+  Schema.Union([schema, Schema.Array(schema).check(Schema.isMaxLength(1000, { message: "At most 1000." }))])

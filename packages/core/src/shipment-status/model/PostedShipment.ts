@@ -1,0 +1,157 @@
+/** A shipment as the carrier's system hands it in: what nobody knows yet may be left out. */
+import { Schema } from "effect"
+import { type Fault, fault } from "../../shared/Fault.ts"
+import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
+import {
+  Commodity,
+  DateOrInstant,
+  HandlingUnit,
+  oneOrMany,
+  plainText,
+  ReferenceNumbers,
+  StandardAddress,
+  TerminalInfo,
+  TimeCriticalInfo
+} from "./FreightShapes.ts"
+import { describedFields, type ShipmentView, VerifiedShipment } from "./VerifiedShipment.ts"
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const known = VerifiedShipment.fields
+const flag = maybe(Schema.Boolean)
+
+const PostedReferences = Schema.Struct({
+  bolNumber: Schema.optionalKey(ReferenceNumbers.fields.bolNumber),
+  QuoteID: Schema.optionalKey(ReferenceNumbers.fields.QuoteID),
+  ShipmentID: Schema.optionalKey(ReferenceNumbers.fields.ShipmentID),
+  MasterBOL: Schema.optionalKey(ReferenceNumbers.fields.MasterBOL),
+  poNumber: Schema.optionalKey(ReferenceNumbers.fields.poNumber),
+  AdditionalReferences: Schema.optionalKey(ReferenceNumbers.fields.AdditionalReferences),
+  trailerNumber: Schema.optionalKey(ReferenceNumbers.fields.trailerNumber)
+})
+
+export const PostedShipment = Schema.Struct({
+  shipmentId: ShipmentId,
+  /** Who may see it; left out, that stays as it is. */
+  accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
+  /** Further numbers; those of type PRO, BOL and PO find the shipment as well. */
+  references: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ type: plainText(100), value: plainText(500) })).check(Schema.isMaxLength(200, { message: "At most 200 references." }))
+  ),
+  pickupDate: maybe(DateOrInstant),
+  /** When the status was as it is said here. */
+  occurredAt: Schema.optionalKey(InstantText),
+  ...describedFields,
+  ReferenceNumbers: maybe(PostedReferences),
+  UpdatedPro: maybe(plainText(100)),
+  DESaccessorial: maybe(Schema.Array(Schema.NullOr(plainText(50))).check(Schema.isMaxLength(200, { message: "At most 200 accessorials." }))),
+  DESLimitedAccess: maybe(known.DESLimitedAccess.members[0]),
+  TimeCriticalType: maybe(known.TimeCriticalType.members[0]),
+  TimeCriticalInfo: maybe(TimeCriticalInfo),
+  Commodities: maybe(oneOrMany(Commodity)),
+  HandlingUnits: maybe(oneOrMany(HandlingUnit)),
+  ShipmentLocation: maybe(StandardAddress),
+  ShipmentMilestoneStatus: maybe(known.ShipmentMilestoneStatus),
+  ShipmentMilestoneStatusLong: maybe(plainText(500)),
+  ShipmentTerminalInfo: maybe(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
+  TimeZoneOfShipment: maybe(known.TimeZoneOfShipment.members[0]),
+  UpdatedETA: maybe(DateOrInstant),
+  OFDStopsAway: maybe(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "OFDStopsAway is an integer from 0." }))),
+  Reconsignment: flag,
+  ShipmentShortage: flag,
+  ShipmentDamage: flag,
+  AllShortOrLostShipment: flag,
+  Late: flag,
+  DelayReasonCode: maybe(known.DelayReasonCode.members[0]),
+  AppointmentRequired: flag,
+  AppointmentStatus: maybe(known.AppointmentStatus.members[0]),
+  AppointmentDate: maybe(DateOrInstant),
+  PartnerCarrierName: maybe(plainText(200)),
+  PartnerCarrierSCAC: maybe(plainText(20)),
+  CrossBorder: flag,
+  CrossBorderStatus: maybe(known.CrossBorderStatus.members[0]),
+  CrossBorderEntryNumber: maybe(plainText(100)),
+  PODAvailable: flag
+}).annotate({ identifier: "PostedShipment" })
+export type PostedShipment = typeof PostedShipment.Type
+
+/** Fields that others make required. */
+export const contradictionsIn = (posted: PostedShipment, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {
+  const missing = (member: keyof PostedShipment, when: boolean, why: string): ReadonlyArray<Fault> =>
+    when && (posted[member] === undefined || posted[member] === null) ? [fault([...at, member], `${member} is required ${why}.`, "required")] : []
+  const interline = posted.ShipmentMilestoneStatus === "Interline"
+  return [
+    ...missing("DelayReasonCode", posted.Late === true, "when Late is true"),
+    ...missing("PartnerCarrierName", interline, "when ShipmentMilestoneStatus is Interline"),
+    ...missing("PartnerCarrierSCAC", interline, "when ShipmentMilestoneStatus is Interline"),
+    ...missing("CrossBorderStatus", posted.CrossBorder === true, "when CrossBorder is true")
+  ]
+}
+
+type Described = Pick<
+  ShipmentView,
+  | "ProNumber" | "UniqueID" | "PayType" | "ShipType" | "PickupAddress" | "BillToAddress" | "BillToAccountNumber" | "ConsigneeAddress"
+  | "DESaccessorial" | "DESLimitedAccess" | "TimeCriticalType" | "TimeCriticalInfo" | "GrossWeight" | "Commodities" | "HandlingUnits"
+  | "EstimatedStandardDay" | "EstimatedDeliveryDate"
+>
+
+/** What movement does not change. */
+export const describedOf = (posted: PostedShipment): Described => ({
+  ProNumber: posted.ProNumber,
+  UniqueID: posted.UniqueID,
+  PayType: posted.PayType,
+  ShipType: posted.ShipType,
+  PickupAddress: posted.PickupAddress,
+  BillToAddress: posted.BillToAddress,
+  BillToAccountNumber: posted.BillToAccountNumber,
+  ConsigneeAddress: posted.ConsigneeAddress,
+  DESaccessorial: accessorialsOf(posted),
+  DESLimitedAccess: posted.DESLimitedAccess ?? null,
+  TimeCriticalType: posted.TimeCriticalType ?? null,
+  TimeCriticalInfo: posted.TimeCriticalInfo ?? {},
+  GrossWeight: posted.GrossWeight,
+  ...(posted.Commodities === undefined || posted.Commodities === null ? {} : { Commodities: posted.Commodities }),
+  ...(posted.HandlingUnits === undefined || posted.HandlingUnits === null ? {} : { HandlingUnits: posted.HandlingUnits }),
+  EstimatedStandardDay: posted.EstimatedStandardDay,
+  EstimatedDeliveryDate: posted.EstimatedDeliveryDate
+})
+
+export const accessorialsOf = (posted: PostedShipment): ReadonlyArray<string> => (posted.DESaccessorial ?? []).filter((code) => code !== null)
+
+/** Its numbers, `null` where it has none. */
+export const referenceNumbersOf = (posted: PostedShipment): ReferenceNumbers => ({
+  bolNumber: posted.ReferenceNumbers?.bolNumber ?? null,
+  QuoteID: posted.ReferenceNumbers?.QuoteID ?? null,
+  ShipmentID: posted.ReferenceNumbers?.ShipmentID ?? null,
+  MasterBOL: posted.ReferenceNumbers?.MasterBOL ?? null,
+  poNumber: posted.ReferenceNumbers?.poNumber ?? null,
+  AdditionalReferences: posted.ReferenceNumbers?.AdditionalReferences ?? null,
+  trailerNumber: posted.ReferenceNumbers?.trailerNumber ?? null
+})
+
+/** Before anything moved. */
+export const unmovedOf = (posted: PostedShipment): ShipmentView => ({
+  ...describedOf(posted),
+  ReferenceNumbers: referenceNumbersOf(posted),
+  UpdatedPro: null,
+  ShipmentMilestoneStatusLong: null,
+  ShipmentTerminalInfo: { TerminalID: null },
+  TimeZoneOfShipment: null,
+  UpdatedETA: posted.EstimatedDeliveryDate,
+  OFDStopsAway: null,
+  Reconsignment: false,
+  ShipmentShortage: false,
+  ShipmentDamage: false,
+  AllShortOrLostShipment: false,
+  Late: false,
+  DelayReasonCode: null,
+  AppointmentRequired: false,
+  AppointmentStatus: null,
+  AppointmentDate: null,
+  PartnerCarrierName: null,
+  PartnerCarrierSCAC: null,
+  CrossBorder: false,
+  CrossBorderStatus: null,
+  CrossBorderEntryNumber: null,
+  PODAvailable: false
+})

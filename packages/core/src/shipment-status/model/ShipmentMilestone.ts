@@ -1,0 +1,58 @@
+/** How far a shipment has come, and which way it may go on: a table. */
+import type { Milestone } from "./CodeLists.ts"
+
+export interface MilestoneMove {
+  readonly from: Milestone
+  readonly to: Milestone
+  /** Only then; always otherwise. */
+  readonly when?: "the delivery was missed"
+}
+
+/** SPEC-GAP-A1: every move there is. Before the first milestone a shipment may begin with any of them. */
+export const milestoneMoves: ReadonlyArray<MilestoneMove> = [
+  { from: "Picked-up", to: "In Transit" },
+  { from: "Picked-up", to: "Interline" },
+  { from: "Picked-up", to: "Out for Delivery" },
+  { from: "Picked-up", to: "Delivered" },
+  { from: "In Transit", to: "Interline" },
+  { from: "In Transit", to: "Out for Delivery" },
+  { from: "In Transit", to: "Delivered" },
+  { from: "Interline", to: "Out for Delivery" },
+  { from: "Interline", to: "Delivered" },
+  { from: "Out for Delivery", to: "Delivered" },
+  { from: "Out for Delivery", to: "In Transit", when: "the delivery was missed" }
+]
+
+/** Whether a milestone ends the visibility of a shipment. */
+export const isFinal = (milestone: Milestone | undefined): boolean => milestone === "Delivered"
+
+export type MoveOutcome =
+  | { readonly _tag: "Moved"; readonly to: Milestone }
+  | { readonly _tag: "Same" }
+  /** `why` is one sentence for people. */
+  | { readonly _tag: "NotPermitted"; readonly why: string }
+
+export const moveTo = (
+  from: Milestone | undefined,
+  to: Milestone,
+  facts: { readonly deliveryMissed: boolean; readonly consigneeHasIt: boolean }
+): MoveOutcome => {
+  if (from === to) return { _tag: "Same" }
+  if (to === "Delivered" && !facts.consigneeHasIt) {
+    return { _tag: "NotPermitted", why: "Delivered needs the freight in the custody of the final consignee." }
+  }
+  if (from === undefined) return { _tag: "Moved", to }
+  const move = milestoneMoves.find((each) => each.from === from && each.to === to)
+  if (move === undefined) return { _tag: "NotPermitted", why: whyNot(from, to) }
+  if (move.when !== undefined && !facts.deliveryMissed) {
+    return { _tag: "NotPermitted", why: `A shipment goes from ${from} back to ${to} only after ${move.when}. Report the missed delivery first.` }
+  }
+  return { _tag: "Moved", to }
+}
+
+const whyNot = (from: Milestone, to: Milestone): string => {
+  if (isFinal(from)) return `The shipment is ${from}, and nothing follows that. ${to} was not taken.`
+  const onward = milestoneMoves.filter((each) => each.from === from).map((each) => each.when === undefined ? each.to : `${each.to} when ${each.when}`)
+  return `A shipment does not go from ${from} back to ${to}. From there it goes to ${onward.join(", ")}.`
+}
+

@@ -1,0 +1,94 @@
+/** Puts what changed into the published notification shapes, with a sentence for people. */
+import { delayReason, type Milestone } from "./CodeLists.ts"
+import type { TerminalInfo } from "./FreightShapes.ts"
+import type { DeliveryInformation, DeliveryUpdate } from "./StatusNotification.ts"
+import type { Information } from "./StatusReport.ts"
+import type { ShipmentView } from "./VerifiedShipment.ts"
+
+/** What of a delivery update only the report can tell; the shipment itself knows the rest. */
+export type Movement = Pick<
+  DeliveryUpdate,
+  | "terminalStatus"
+  | "terminaltype"
+  | "terminalAddress"
+  | "trailerNumber"
+  | "countsToDelivery"
+  | "UpdatedPro"
+  | "PartnerCarrierName"
+  | "PartnerCarrierSCAC"
+>
+
+export const movementOf = (view: ShipmentView, milestone: Milestone, movement: Movement, message: string | undefined): DeliveryUpdate => ({
+  proNumber: view.ProNumber,
+  shipmentReferenceNumbers: view.ReferenceNumbers,
+  shipmentMilestoneStatus: milestone,
+  TimeZoneOfShipment: view.TimeZoneOfShipment,
+  UpdatedETA: view.UpdatedETA,
+  notificationMessage: message ?? sentence(view, milestone, movement),
+  // required while another carrier has the freight
+  ...(milestone === "Interline" ? { PartnerCarrierName: view.PartnerCarrierName, PartnerCarrierSCAC: view.PartnerCarrierSCAC } : {}),
+  ...movement
+})
+
+export const informationOf = (view: ShipmentView, information: Information): DeliveryInformation => ({
+  proNumber: view.ProNumber,
+  shipmentReferenceNumbers: view.ReferenceNumbers,
+  TimeZoneOfShipment: view.TimeZoneOfShipment,
+  UpdatedETA: view.UpdatedETA,
+  ...reasonOf(information),
+  ...information
+})
+
+/** What a published code means, for receivers that do not have the list. */
+const reasonOf = (information: Information): Partial<DeliveryInformation> => {
+  const reason = information.delayReasonCode === undefined ? undefined : delayReason(information.delayReasonCode)
+  if (reason === undefined) return {}
+  const { carrierSpecificDescription, generalDescription, majorStatusCategory, responsibleParty } = reason
+  return {
+    generalDescription,
+    ...(carrierSpecificDescription === undefined ? {} : { carrierSpecificDescription }),
+    ...(majorStatusCategory === undefined ? {} : { majorStatusCategory }),
+    ...(responsibleParty === undefined ? {} : { responsibleParty })
+  }
+}
+
+const sentence = (view: ShipmentView, milestone: Milestone, movement: Movement): string => {
+  const shipment = `Shipment ${view.ProNumber}`
+  if (movement.terminalStatus !== undefined) return `${shipment} ${happened[movement.terminalStatus]}${at(movement)}.`
+  if (movement.countsToDelivery !== undefined) {
+    return `${shipment} is out for delivery, ${movement.countsToDelivery} ${movement.countsToDelivery === 1 ? "stop" : "stops"} away.`
+  }
+  const partner = movement.PartnerCarrierName ?? view.PartnerCarrierName
+  if (milestone === "Interline" && partner !== null) return `${shipment} was handed to ${partner}.`
+  return `${shipment} ${reached[milestone]}.`
+}
+
+const reached: Record<Milestone, string> = {
+  "Picked-up": "was picked up",
+  "In Transit": "is in transit",
+  "Interline": "was handed to a partner carrier",
+  "Out for Delivery": "is out for delivery",
+  "Delivered": "was delivered"
+}
+
+const happened: Record<NonNullable<Movement["terminalStatus"]>, string> = {
+  Arrived: "arrived",
+  Unloaded: "was unloaded",
+  Loaded: "was loaded",
+  Departed: "departed",
+  Damaged: "was noted as damaged",
+  Short: "was noted as short",
+  Lost: "was noted as lost",
+  Reconsigned: "was reconsigned"
+}
+
+const at = ({ terminalAddress, terminaltype }: Movement): string => {
+  const place = placeOf(terminalAddress)
+  if (terminaltype === undefined) return place === undefined ? "" : ` at the terminal in ${place}`
+  return place === undefined ? ` at the ${terminaltype} terminal` : ` at the ${terminaltype} terminal in ${place}`
+}
+
+const placeOf = (terminal: TerminalInfo | undefined): string | undefined => {
+  if (typeof terminal?.City !== "string" || terminal.City === "") return undefined
+  return typeof terminal.State === "string" && terminal.State !== "" ? `${terminal.City}, ${terminal.State}` : terminal.City
+}

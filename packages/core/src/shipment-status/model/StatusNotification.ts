@@ -1,0 +1,64 @@
+/** What followers of a shipment are told: one of two published shapes, in the published spelling. */
+import { Schema } from "effect"
+import {
+  AppointmentChange,
+  CustomsStatus,
+  DelayReasonCode,
+  DeliveryMessage,
+  NotifiedTerminalStatus,
+  ShipmentMilestoneStatus,
+  TerminalType
+} from "./CodeLists.ts"
+import { CustomsAgentBroker, DateOrInstant, plainText, ReferenceNumbers, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
+
+const nullable = (maxLength: number) => Schema.optionalKey(Schema.NullOr(plainText(maxLength)))
+
+/** Physical movement. */
+export const DeliveryUpdate = Schema.Struct({
+  proNumber: plainText(100),
+  shipmentReferenceNumbers: ReferenceNumbers,
+  shipmentMilestoneStatus: ShipmentMilestoneStatus,
+  TimeZoneOfShipment: Schema.NullOr(UtcOffset),
+  UpdatedETA: DateOrInstant,
+  notificationMessage: plainText(2000),
+  terminalStatus: Schema.optionalKey(NotifiedTerminalStatus),
+  terminaltype: Schema.optionalKey(TerminalType),
+  terminalAddress: Schema.optionalKey(TerminalInfo),
+  trailerNumber: nullable(100),
+  /** Stops remaining: 3, 2, 1, each told once. */
+  countsToDelivery: Schema.optionalKey(Schema.Literals([3, 2, 1])),
+  UpdatedPro: nullable(100),
+  PartnerCarrierName: nullable(200),
+  PartnerCarrierSCAC: nullable(20)
+}).annotate({ identifier: "DeliveryUpdate" })
+export type DeliveryUpdate = typeof DeliveryUpdate.Type
+
+/** Fields of a delivery information beside the message, as a carrier's system may report them too. */
+export const informationFields = {
+  delayReasonCode: Schema.optionalKey(DelayReasonCode),
+  appointmentDate: Schema.optionalKey(DateOrInstant),
+  appointmentStatus: Schema.optionalKey(AppointmentChange),
+  utcOffset: Schema.optionalKey(UtcOffset),
+  terminalStatus: Schema.optionalKey(NotifiedTerminalStatus),
+  responsibleParty: Schema.optionalKey(plainText(200)),
+  majorStatusCategory: Schema.optionalKey(plainText(200)),
+  generalDescription: Schema.optionalKey(plainText(1000)),
+  carrierSpecificDescription: Schema.optionalKey(plainText(1000)),
+  customsAgent: Schema.optionalKey(CustomsAgentBroker),
+  customsStatus: Schema.optionalKey(Schema.NullOr(CustomsStatus)),
+  customsEntryNumber: nullable(100)
+}
+
+/** Something to know that is no movement. */
+export const DeliveryInformation = Schema.Struct({
+  proNumber: plainText(100),
+  shipmentReferenceNumbers: ReferenceNumbers,
+  deliveryInformation_messages: DeliveryMessage,
+  TimeZoneOfShipment: Schema.optionalKey(Schema.NullOr(UtcOffset)),
+  UpdatedETA: Schema.optionalKey(DateOrInstant),
+  ...informationFields
+}).annotate({ identifier: "DeliveryInformation" })
+export type DeliveryInformation = typeof DeliveryInformation.Type
+
+export const StatusNotification = Schema.Union([DeliveryUpdate, DeliveryInformation])
+export type StatusNotification = DeliveryUpdate | DeliveryInformation

@@ -1,0 +1,103 @@
+/** A status update as the carrier's system hands it in: the fields of either notification, with the shipment it is about. */
+import { Schema } from "effect"
+import { type Fault, fault } from "../../shared/Fault.ts"
+import { ShipmentId } from "../../shared/Identifier.ts"
+import { formatInstant, InstantText, parseInstant } from "../../shared/Instant.ts"
+import { DeliveryMessage, type NotedFact, notedFacts, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
+import { DateOrInstant, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
+import { informationFields } from "./StatusNotification.ts"
+import type { Information, StatusReport } from "./StatusReport.ts"
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+export const StatusUpdate = Schema.Struct({
+  /** Either names the shipment; `shipmentId` wins. */
+  shipmentId: Schema.optionalKey(ShipmentId),
+  proNumber: Schema.optionalKey(someText(100)),
+  /** Left out, it happened now. */
+  occurredAt: Schema.optionalKey(InstantText),
+  /** The sender's own id: the same again is a duplicate. Left out, the content is what makes it the same. */
+  updateId: Schema.optionalKey(someText(200)),
+  shipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus),
+  deliveryInformation_messages: Schema.optionalKey(DeliveryMessage),
+  TimeZoneOfShipment: maybe(UtcOffset),
+  UpdatedETA: maybe(DateOrInstant),
+  notificationMessage: maybe(plainText(2000)),
+  terminaltype: Schema.optionalKey(TerminalType),
+  terminalAddress: maybe(Schema.Struct({ ...TerminalInfo.fields, TerminalID: Schema.optionalKey(TerminalInfo.fields.TerminalID) })),
+  trailerNumber: maybe(plainText(100)),
+  countsToDelivery: maybe(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }, { message: "countsToDelivery is an integer from 0." }))),
+  UpdatedPro: maybe(plainText(100)),
+  PartnerCarrierName: maybe(plainText(200)),
+  PartnerCarrierSCAC: maybe(plainText(20)),
+  ...informationFields
+}).annotate({ identifier: "StatusUpdate" })
+export type StatusUpdate = typeof StatusUpdate.Type
+
+/** What the fields of an update ask of each other. */
+export const faultsIn = (update: StatusUpdate, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
+  const { countsToDelivery, deliveryInformation_messages: message, proNumber, shipmentId, shipmentMilestoneStatus: milestone } = update
+  if (shipmentId === undefined && proNumber === undefined) faults.push(fault([...at, "proNumber"], "Name the shipment by proNumber or shipmentId.", "required"))
+  if (milestone === undefined && message === undefined) {
+    const detail = "Send shipmentMilestoneStatus for a delivery update, or deliveryInformation_messages for a delivery information."
+    faults.push(fault([...at, "shipmentMilestoneStatus"], detail, "required"))
+  }
+  if (milestone !== undefined && message !== undefined) {
+    const detail = "An update is a delivery update or a delivery information. Send two updates."
+    faults.push(fault([...at, "deliveryInformation_messages"], detail, "conflict"))
+  }
+  if (countsToDelivery != null && milestone !== "Out for Delivery") {
+    faults.push(fault([...at, "countsToDelivery"], "countsToDelivery goes with shipmentMilestoneStatus Out for Delivery only.", "not_allowed"))
+  }
+  return faults
+}
+
+const isNoted = (status: string): status is NotedFact => (notedFacts as ReadonlyArray<string>).includes(status)
+
+/** The report that an update amounts to. */
+export const reportOfUpdate = (update: StatusUpdate, id: string, now: number): StatusReport => {
+  const parts = update.deliveryInformation_messages === undefined ? movementIn(update) : informationIn(update)
+  return {
+    occurredAt: update.occurredAt ?? formatInstant(now),
+    at: update.occurredAt === undefined ? now : parseInstant(update.occurredAt)!,
+    ...(update.occurredAt === undefined ? { undated: true } : {}),
+    source: { kind: "update", id },
+    ...given({
+      timeZone: update.TimeZoneOfShipment ?? undefined,
+      updatedEta: update.UpdatedETA ?? undefined,
+      message: update.notificationMessage ?? undefined,
+      delayReasonCode: update.deliveryInformation_messages === "Noted late" ? update.delayReasonCode : undefined
+    }),
+    ...parts
+  }
+}
+
+const given = <A extends object>(members: A): Partial<{ [K in keyof A]: Exclude<A[K], undefined> }> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<{ [K in keyof A]: Exclude<A[K], undefined> }>
+
+const movementIn = (update: StatusUpdate): Partial<StatusReport> => {
+  const { PartnerCarrierName: name, PartnerCarrierSCAC: scac, terminalStatus, terminaltype } = update
+  const status: TerminalStatus | undefined = terminalStatus === undefined || isNoted(terminalStatus) ? undefined : terminalStatus
+  const info = update.terminalAddress == null ? undefined : { TerminalID: null, ...update.terminalAddress }
+  return given({
+    milestone: update.shipmentMilestoneStatus,
+    terminal: terminalStatus === undefined && info === undefined ? undefined : given({ status, type: terminaltype, info }),
+    noted: terminalStatus !== undefined && isNoted(terminalStatus) ? [terminalStatus] : undefined,
+    stopsAway: update.countsToDelivery ?? undefined,
+    trailerNumber: update.trailerNumber ?? undefined,
+    updatedPro: update.UpdatedPro ?? undefined,
+    partner: name == null && scac == null ? undefined : { name: name ?? null, scac: scac ?? null }
+  })
+}
+
+const informationIn = (update: StatusUpdate): Partial<StatusReport> => {
+  const fields = Object.keys(informationFields) as ReadonlyArray<keyof typeof informationFields>
+  const information: Information = {
+    deliveryInformation_messages: update.deliveryInformation_messages!,
+    ...Object.fromEntries(fields.filter((field) => update[field] !== undefined).map((field) => [field, update[field]]))
+  }
+  // the freight itself may be noted in either shape
+  const noted = update.terminalStatus !== undefined && isNoted(update.terminalStatus) ? { noted: [update.terminalStatus] } : {}
+  return { information: [information], ...noted }
+}

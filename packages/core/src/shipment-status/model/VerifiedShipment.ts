@@ -1,0 +1,135 @@
+/** What a lookup answers: every field to whoever the shipment belongs to, four fields to everybody else. */
+import { Schema } from "effect"
+import {
+  AppointmentStatus,
+  CrossBorderStatus,
+  DelayReasonCode,
+  LimitedAccessType,
+  ShipmentMilestoneStatus,
+  TimeCriticalType
+} from "./CodeLists.ts"
+import {
+  Commodity,
+  DateOrInstant,
+  HandlingUnit,
+  oneOrMany,
+  plainText,
+  ReferenceNumbers,
+  StandardAddress,
+  TerminalInfo,
+  TimeCriticalInfo,
+  UtcOffset
+} from "./FreightShapes.ts"
+
+const orNull = Schema.NullOr
+
+/** Days in transit. */
+const StandardDay = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }, { message: "EstimatedStandardDay is an integer from 0." }))
+
+/** Fields that describe the shipment; intake sets them, movement does not. */
+export const describedFields = {
+  ProNumber: plainText(100).check(Schema.isPattern(/[^\s-]/u, { message: "ProNumber has at least one letter or digit." })),
+  UniqueID: plainText(200),
+  PayType: plainText(50),
+  ShipType: plainText(50),
+  PickupAddress: StandardAddress,
+  BillToAddress: StandardAddress,
+  BillToAccountNumber: plainText(100),
+  ConsigneeAddress: StandardAddress,
+  GrossWeight: Schema.Finite,
+  EstimatedStandardDay: StandardDay,
+  EstimatedDeliveryDate: DateOrInstant
+}
+
+/** The whole answer. What the interface requires stands in it always, `null` where nothing is known. */
+export const VerifiedShipment = Schema.Struct({
+  ProNumber: describedFields.ProNumber,
+  ReferenceNumbers,
+  UniqueID: describedFields.UniqueID,
+  UpdatedPro: orNull(plainText(100)),
+  PayType: describedFields.PayType,
+  ShipType: describedFields.ShipType,
+  PickupAddress: StandardAddress,
+  BillToAddress: StandardAddress,
+  BillToAccountNumber: describedFields.BillToAccountNumber,
+  ConsigneeAddress: StandardAddress,
+  DESaccessorial: Schema.Array(plainText(50)),
+  DESLimitedAccess: orNull(LimitedAccessType),
+  TimeCriticalType: orNull(TimeCriticalType),
+  TimeCriticalInfo,
+  GrossWeight: describedFields.GrossWeight,
+  Commodities: Schema.optionalKey(oneOrMany(Commodity)),
+  HandlingUnits: Schema.optionalKey(oneOrMany(HandlingUnit)),
+  ShipmentLocation: Schema.optionalKey(StandardAddress),
+  ShipmentMilestoneStatus,
+  ShipmentMilestoneStatusLong: orNull(plainText(500)),
+  ShipmentTerminalInfo: TerminalInfo,
+  TimeZoneOfShipment: orNull(UtcOffset),
+  UpdatedETA: DateOrInstant,
+  EstimatedStandardDay: StandardDay,
+  EstimatedDeliveryDate: DateOrInstant,
+  OFDStopsAway: orNull(Schema.Literals([3, 2, 1])),
+  Reconsignment: Schema.Boolean,
+  ShipmentShortage: Schema.Boolean,
+  ShipmentDamage: Schema.Boolean,
+  AllShortOrLostShipment: Schema.Boolean,
+  Late: Schema.Boolean,
+  DelayReasonCode: orNull(DelayReasonCode),
+  AppointmentRequired: Schema.Boolean,
+  AppointmentStatus: orNull(AppointmentStatus),
+  AppointmentDate: orNull(DateOrInstant),
+  PartnerCarrierName: orNull(plainText(200)),
+  PartnerCarrierSCAC: orNull(plainText(20)),
+  CrossBorder: Schema.Boolean,
+  CrossBorderStatus: orNull(CrossBorderStatus),
+  CrossBorderEntryNumber: orNull(plainText(100)),
+  PODAvailable: Schema.Boolean
+}).annotate({ identifier: "VerifiedShipment" })
+export type VerifiedShipment = typeof VerifiedShipment.Type
+
+/** What anybody may see. */
+export const PublicShipment = Schema.Struct({
+  ProNumber: VerifiedShipment.fields.ProNumber,
+  ShipmentMilestoneStatus,
+  UpdatedETA: VerifiedShipment.fields.UpdatedETA,
+  EstimatedStandardDay: VerifiedShipment.fields.EstimatedStandardDay
+}).annotate({ identifier: "PublicShipment" })
+export type PublicShipment = typeof PublicShipment.Type
+
+/** A shipment that has not been picked up yet has no milestone, and is not answered. */
+export type ShipmentView = Omit<VerifiedShipment, "ShipmentMilestoneStatus"> & {
+  readonly ShipmentMilestoneStatus?: VerifiedShipment["ShipmentMilestoneStatus"]
+}
+
+/** The four fields, named one by one: a field that is added later does not become public by itself. */
+export const publicOf = (shipment: ShipmentView): Omit<PublicShipment, "ShipmentMilestoneStatus"> & Partial<PublicShipment> => ({
+  ProNumber: shipment.ProNumber,
+  ...(shipment.ShipmentMilestoneStatus === undefined ? {} : { ShipmentMilestoneStatus: shipment.ShipmentMilestoneStatus }),
+  UpdatedETA: shipment.UpdatedETA,
+  EstimatedStandardDay: shipment.EstimatedStandardDay
+})
+
+/** JSON of a verified answer. A type of its own, so that it cannot be handed out as a public one. */
+export class VerifiedBody {
+  // a private member keeps the two apart although they look alike
+  readonly #shows = "every field"
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+  get shows(): string {
+    return this.#shows
+  }
+}
+
+/** JSON of a public answer. */
+export class PublicBody {
+  readonly #shows = "four fields"
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+  get shows(): string {
+    return this.#shows
+  }
+}

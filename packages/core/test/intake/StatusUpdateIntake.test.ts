@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import { formatInstant } from "@waybill/core"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { json } from "../arbitraries.ts"
+import { faultsOf, inService, makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
+
+/** A carrier whose shipment S1 (PRO S1) was picked up, and whose customer follows it. */
+const underWay = Effect.gen(function*() {
+  const carrier = yield* makeCarrier
+  yield* carrier.follow("S1")
+  yield* carrier.post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+  return carrier
+})
+
+const arrived = {
+  proNumber: "s-1",
+  occurredAt: "2026-11-20T16:00:00-06:00",
+  shipmentMilestoneStatus: "In Transit",
+  terminalStatus: "Arrived",
+  terminaltype: "origin",
+  terminalAddress: { TerminalID: "CHI", City: "Cicero", State: "IL", Country: "USA" },
+  UpdatedETA: "2026-11-24",
+  TimeZoneOfShipment: "-6",
+  trailerNumber: "T-53"
+}
+
+describe("StatusUpdateIntake", () => {
+  it.effect("moves the shipment, tells its followers and enters the event log", () =>
+    inService(Effect.gen(function*() {
+      const { logged, told, update, view } = yield* underWay
+      const { results } = yield* update(arrived)
+      assert.deepInclude(results[0], { index: 0, result: "accepted", shipmentId: "S1", outcome: "applied" })
+      assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "In Transit", TimeZoneOfShipment: "-6" })
+      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Arrived"])
+      assert.deepInclude((yield* told)[1], {
+        proNumber: "S1",
+        shipmentMilestoneStatus: "In Transit",
+        terminaltype: "origin",
+        terminalAddress: arrived.terminalAddress,
+        trailerNumber: "T-53",
+        notificationMessage: "Shipment S1 arrived at the origin terminal in Cicero, IL."
+      })
+      const [event, ...others] = yield* logged
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(event, { type: "ARRIVED_AT_TERMINAL", occurredAt: arrived.occurredAt, sequence: 1 })
+      assert.strictEqual(event!["shipment"]["shipmentId"], "S1")
+      assert.strictEqual(event!["shipment"]["destination"]["postalCode"], "02108")
+      assert.strictEqual(event!["location"]["locationId"], "CHI")
+    })))
+
+  it.effect("tells of information of every kind", () =>
+    inService(Effect.gen(function*() {
+      const { logged, told, update, view } = yield* underWay
+      const inform = (message: string, more: Readonly<Record<string, unknown>> = {}) => ({ shipmentId: "S1", deliveryInformation_messages: message, ...more })
+      yield* update(
+        inform("Accessorial added"),
+        inform("Noted reweigh"),
+        inform("Appointment Update", { appointmentStatus: "appointment scheduled", appointmentDate: "2026-11-24T09:00:00-05:00" }),
+        inform("Customs information", { customsStatus: "Hold", customsAgent: { type: "Import", name: "Border Brokers", contact: { phone: "5552226666" } } }),
+        inform("Noted late", { UpdatedETA: "2026-11-26", delayReasonCode: "390-1" }),
+        inform("POD available")
+      )
+      assert.deepStrictEqual((yield* told).map(wordOf).slice(1), ["Accessorial added", "Noted reweigh", "Appointment Update", "Customs information", "Noted late", "POD available"])
+      assert.deepStrictEqual((yield* told)[4]!["customsAgent"], { type: "Import", name: "Border Brokers", contact: { phone: "5552226666" } })
+      assert.deepInclude((yield* told)[5], { delayReasonCode: "390-1", generalDescription: "Weather", responsibleParty: "No Fault" })
+      assert.deepInclude(yield* view("S1"), { Late: true, DelayReasonCode: "390-1", PODAvailable: true, CrossBorderStatus: "Hold", AppointmentStatus: "Secured" })
+      assert.deepStrictEqual((yield* logged).map((event) => event["type"]), ["OTHER", "OTHER", "OTHER", "CUSTOMS_HOLD", "DELAY", "PROOF_OF_DELIVERY"])
+    })))
+
+  it.effect("refuses a move that the shipment cannot make, says why, and leaves no trace of it", () =>
+    inService(Effect.gen(function*() {
+      const { logged, statuses, tenant, update, updates } = yield* underWay
+      yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery" })
+      const back = { shipmentId: "S1", shipmentMilestoneStatus: "In Transit" }
+      assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1", deliveryInformation_messages: "POD available" }, back)), ["/updates/1/shipmentMilestoneStatus conflict"])
+      assert.lengthOf(yield* logged, 1)
+      const { results } = yield* updates.report(tenant.carrier, [back, { shipmentId: "S1", deliveryInformation_messages: "POD available" }], { partial: true })
+      assert.deepStrictEqual(results.map((each) => each.result), ["refused", "accepted"])
+      assert.lengthOf(yield* logged, 2)
+      assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 3)
+    })))
+
+  it.effect("lets a shipment go back after a missed delivery of the same call", () =>
+    inService(Effect.gen(function*() {
+      const { told, update, view } = yield* underWay
+      yield* update(
+        { shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery", countsToDelivery: 2 },
+        { shipmentId: "S1", deliveryInformation_messages: "Missed delivery", delayReasonCode: "330-1" },
+        { shipmentId: "S1", shipmentMilestoneStatus: "In Transit" }
+      )
+      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "In Transit")
+      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Out for Delivery", "Missed delivery", "In Transit"])
+      assert.strictEqual((yield* told)[1]!["countsToDelivery"], 2)
+    })))
+
+  it.effect("knows an update again by its id, or by its content (SPEC-GAP-A18)", () =>
+    inService(Effect.gen(function*() {
+      const { logged, told, update } = yield* underWay
+      const named = { shipmentId: "S1", updateId: "u1", deliveryInformation_messages: "Noted reweigh" }
+      const first = yield* update(named, arrived)
+      yield* TestClock.adjust("1 hour")
+      const again = yield* update(named, arrived, { ...arrived, proNumber: undefined, shipmentId: "S1" })
+      assert.deepStrictEqual(again.results.map((each) => each.result), ["duplicate", "duplicate", "duplicate"])
+      assert.strictEqual((again.results[0] as { eventId: string }).eventId, (first.results[0] as { eventId: string }).eventId)
+      assert.deepStrictEqual(yield* faultsOf(update({ ...named, deliveryInformation_messages: "Accessorial added" })), ["/updates/0/updateId conflict"])
+      const twice = yield* update({ ...named, updateId: "u2" }, { ...named, updateId: "u2" })
+      assert.deepStrictEqual(twice.results.map((each) => each.result), ["accepted", "duplicate"])
+      // another time is another update
+      yield* update({ ...arrived, occurredAt: "2026-11-20T17:00:00-06:00" })
+      assert.lengthOf(yield* logged, 4)
+      assert.lengthOf(yield* told, 4)
+    })))
+
+  it.effect("knows an update again after the shipment was corrected", () =>
+    inService(Effect.gen(function*() {
+      const { post, update } = yield* underWay
+      yield* update(arrived)
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up", ReferenceNumbers: { bolNumber: "other" } })
+      assert.strictEqual((yield* update(arrived)).results[0]!.result, "duplicate")
+    })))
+
+  it.effect("happens now when nobody says when", () =>
+    inService(Effect.gen(function*() {
+      const { logged, update } = yield* underWay
+      yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "In Transit" })
+      assert.strictEqual((yield* logged)[0]!["occurredAt"], formatInstant(start))
+    })))
+
+  it.effect("keeps late updates in the history only", () =>
+    inService(Effect.gen(function*() {
+      const { told, update, view } = yield* underWay
+      const at = (occurredAt: string, shipmentMilestoneStatus: string) => update({ shipmentId: "S1", shipmentMilestoneStatus, occurredAt })
+      yield* at("2026-11-21T12:00:00Z", "Out for Delivery")
+      const { results } = yield* at("2026-11-21T08:00:00Z", "In Transit")
+      assert.deepInclude(results[0], { result: "accepted", outcome: "late" })
+      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Out for Delivery")
+      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Out for Delivery"])
+    })))
+
+  it.effect("asks for a shipment it knows, and for one of the two shapes", () =>
+    inService(Effect.gen(function*() {
+      const { update } = yield* underWay
+      assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S2", shipmentMilestoneStatus: "In Transit" }, { proNumber: "404", shipmentMilestoneStatus: "In Transit" })), [
+        "/updates/0/shipmentId unknown_reference",
+        "/updates/1/proNumber unknown_reference"
+      ])
+      assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1" })), ["/updates/0/shipmentMilestoneStatus required"])
+      assert.deepStrictEqual(yield* faultsOf(update({ shipmentMilestoneStatus: "In Transit" })), ["/updates/0/proNumber required"])
+      assert.deepStrictEqual(yield* faultsOf(update({ ...arrived, deliveryInformation_messages: "Noted late" })), ["/updates/0/deliveryInformation_messages conflict"])
+      assert.deepStrictEqual(yield* faultsOf(update({ ...arrived, countsToDelivery: 2 })), ["/updates/0/countsToDelivery not_allowed"])
+      assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1", shipmentMilestoneStatus: "Interline" })), ["/updates/0/shipmentMilestoneStatus conflict"])
+      assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1", deliveryInformation_messages: "Noted late", delayReasonCode: "390-1" })), ["/updates/0/UpdatedETA conflict"])
+      assert.deepStrictEqual(yield* faultsOf(update({ ...arrived, terminalStatus: "Parked", delayReasonCode: "999-1" })), ["/updates/0/delayReasonCode invalid", "/updates/0/terminalStatus invalid"])
+    })))
+
+  it.effect("is for carriers", () =>
+    inService(Effect.gen(function*() {
+      const { customer, updates } = yield* underWay
+      assert.strictEqual(yield* tagOf(updates.report(customer, arrived)), "NotPermitted")
+    })))
+
+  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json, json], ([garbage, more]) =>
+    inService(Effect.gen(function*() {
+      const { logged, tenant, told, updates, view } = yield* underWay
+      for (const body of [garbage, { updates: garbage }, [garbage], [arrived, garbage], [arrived, { ...arrived, shipmentMilestoneStatus: more ?? null }]]) {
+        assert.strictEqual(yield* tagOf(updates.report(tenant.carrier, body)), "InvalidInput")
+      }
+      assert.deepStrictEqual(yield* logged, [])
+      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
+      assert.lengthOf(yield* told, 1)
+    })))
+})

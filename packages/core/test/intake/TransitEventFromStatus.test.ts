@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  deliveryMessages,
+  milestones,
+  notedFacts,
+  registerShipment,
+  ReportedEvent,
+  reportOfUpdate,
+  type StatusReport,
+  statusFromTransitEvent,
+  StatusUpdate,
+  terminalStatuses,
+  transitEventFromStatus,
+  typeOfUpdate
+} from "@waybill/core"
+import { postedShipment } from "@waybill/testkit"
+import { Schema } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import { oneOf } from "../arbitraries.ts"
+
+const registered = registerShipment(postedShipment("S", { ShipmentMilestoneStatus: "Picked-up" }), [], 0)
+assert(registered.result === "accepted")
+const { view } = registered.known
+
+const occurredAt = "2026-11-20T08:15:00-06:00"
+
+const eventOf = (update: StatusUpdate) => transitEventFromStatus({ shipmentId: "S", view }, update, "status-update-1", occurredAt)
+
+/** What the event of an update says of the status again. */
+const readBack = (update: StatusUpdate): StatusReport => statusFromTransitEvent(eventOf(update), "status-update-1")
+
+const present = <A extends object>(value: A) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as A
+
+const anyMovement: Arbitrary.Arbitrary<StatusUpdate> = Arbitrary.map(
+  Arbitrary.all({
+    shipmentMilestoneStatus: oneOf(milestones),
+    terminalStatus: oneOf([undefined, ...terminalStatuses, ...notedFacts]),
+    terminaltype: oneOf([undefined, "origin", "delivery"] as const),
+    terminalAddress: oneOf([undefined, null, { TerminalID: "CHI", City: "Cicero", State: "IL", PostalCode: "60804", Country: "USA" as const }]),
+    UpdatedETA: oneOf([undefined, "2026-11-26", "2026-11-26T08:00:00-06:00"]),
+    TimeZoneOfShipment: oneOf([undefined, null, "-6"]),
+    trailerNumber: oneOf([undefined, "T-1"]),
+    notificationMessage: oneOf([undefined, "On its way."]),
+    UpdatedPro: oneOf([undefined, "P-2"]),
+    stops: oneOf([undefined, 3, 2, 1])
+  }),
+  ({ stops, ...update }) =>
+    present({
+      shipmentId: "S",
+      ...update,
+      countsToDelivery: update.shipmentMilestoneStatus === "Out for Delivery" ? stops : undefined,
+      ...(update.shipmentMilestoneStatus === "Interline" ? { PartnerCarrierName: "Other Lines", PartnerCarrierSCAC: "OTHR" } : {})
+    }) as StatusUpdate
+)
+
+const anyInformation: Arbitrary.Arbitrary<StatusUpdate> = Arbitrary.map(
+  Arbitrary.all({
+    deliveryInformation_messages: oneOf(deliveryMessages),
+    customsStatus: oneOf([undefined, "Broker Identified", "Bond", "Hold", "Cleared Customs"] as const),
+    appointmentStatus: oneOf([undefined, "appointment scheduled", "appointment missed"] as const),
+    delayReasonCode: oneOf([undefined, "390-1"]),
+    UpdatedETA: oneOf([undefined, "2026-11-26"])
+  }),
+  (update) => present({ proNumber: "S", ...update }) as StatusUpdate
+)
+
+describe("the event of a status update", () => {
+  it.prop("is a valid event of the log", [anyMovement, anyInformation], (updates) => {
+    for (const update of updates) {
+      assert.isTrue(Schema.is(StatusUpdate)(update), JSON.stringify(update))
+      assert.isTrue(Schema.is(ReportedEvent)(eventOf(update)), JSON.stringify(eventOf(update)))
+    }
+  })
+
+  it.prop("contradicts nothing that the update says, when it is read back", [anyMovement], ([update]) => {
+    const said = reportOfUpdate({ ...update, occurredAt }, "u", 0)
+    const again = readBack(update)
+    if (said.noted !== undefined) {
+      assert.deepStrictEqual(again.noted, said.noted)
+    } else {
+      assert.strictEqual(again.milestone, said.milestone)
+      const told = again.terminal?.status
+      assert.isTrue(told === undefined || told === said.terminal?.status)
+    }
+    for (const field of ["updatedEta", "timeZone", "trailerNumber", "message", "updatedPro"] as const) assert.deepStrictEqual(again[field], said[field], field)
+    if (said.noted === undefined) {
+      assert.deepStrictEqual(again.stopsAway, said.stopsAway)
+      assert.deepStrictEqual(again.partner, said.partner)
+      if (said.milestone === "Delivered") assert.strictEqual(again.custody, "consignee")
+    }
+  })
+
+  it.prop("keeps a proof, a missed delivery and customs what they are", [anyInformation], ([update]) => {
+    const messages = readBack(update).information?.map((each) => each.deliveryInformation_messages) ?? []
+    const message = update.deliveryInformation_messages!
+    if (message === "POD available" || message === "Missed delivery") assert.include(messages, message)
+    if (message === "Customs information" && (update.customsStatus === "Hold" || update.customsStatus === "Cleared Customs")) assert.include(messages, message)
+    assert.isUndefined(readBack(update).milestone)
+  })
+
+  it.each([
+    [{ shipmentMilestoneStatus: "Picked-up" }, "PICKED_UP"],
+    [{ shipmentMilestoneStatus: "In Transit" }, "IN_TRANSIT"],
+    [{ shipmentMilestoneStatus: "In Transit", terminalStatus: "Arrived" }, "ARRIVED_AT_TERMINAL"],
+    [{ shipmentMilestoneStatus: "In Transit", terminalStatus: "Departed" }, "DEPARTED_TERMINAL"],
+    [{ shipmentMilestoneStatus: "In Transit", terminalStatus: "Loaded" }, "IN_TRANSIT"],
+    [{ shipmentMilestoneStatus: "Interline" }, "IN_TRANSIT"],
+    [{ shipmentMilestoneStatus: "Interline", terminalStatus: "Arrived" }, "ARRIVED_AT_TERMINAL"],
+    [{ shipmentMilestoneStatus: "Out for Delivery" }, "OUT_FOR_DELIVERY"],
+    [{ shipmentMilestoneStatus: "Delivered" }, "DELIVERED"],
+    [{ shipmentMilestoneStatus: "Delivered", terminalStatus: "Damaged" }, "EXCEPTION"],
+    [{ deliveryInformation_messages: "Noted late" }, "DELAY"],
+    [{ deliveryInformation_messages: "Missed delivery" }, "DELIVERY_ATTEMPTED"],
+    [{ deliveryInformation_messages: "POD available" }, "PROOF_OF_DELIVERY"],
+    [{ deliveryInformation_messages: "Customs information", customsStatus: "Hold" }, "CUSTOMS_HOLD"],
+    [{ deliveryInformation_messages: "Customs information", customsStatus: "Cleared Customs" }, "CUSTOMS_CLEARED"],
+    [{ deliveryInformation_messages: "Customs information", customsStatus: "Bond" }, "OTHER"],
+    [{ deliveryInformation_messages: "Noted reweigh" }, "OTHER"]
+  ] as ReadonlyArray<readonly [StatusUpdate, string]>)("of %j is %s", (update, type) => {
+    assert.strictEqual(typeOfUpdate(update), type)
+  })
+})

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { lookupAllowance } from "@waybill/core"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+
+describe("the lookup allowance", () => {
+  it.effect("is each caller's own", () =>
+    Effect.gen(function*() {
+      const { pay } = yield* lookupAllowance
+      const caller = { tenantId: "t", client: "a" }
+      while ((yield* Effect.result(pay(caller)))._tag === "Success");
+      yield* pay({ tenantId: "t", client: "b" })
+      yield* pay({ tenantId: "u", client: "a" })
+      assert.strictEqual((yield* Effect.flip(pay(caller)))._tag, "TooManyLookups")
+    }))
+
+  it.effect("comes back with time, after as long as it says", () =>
+    Effect.gen(function*() {
+      const { pay } = yield* lookupAllowance
+      const caller = { tenantId: "t", client: "a" }
+      while ((yield* Effect.result(pay(caller)))._tag === "Success");
+      const { retryAfterSeconds } = yield* Effect.flip(pay(caller))
+      assert.isAtLeast(retryAfterSeconds, 1)
+      yield* TestClock.adjust(`${retryAfterSeconds} seconds`)
+      yield* pay(caller)
+    }))
+
+  it.effect("remembers a bounded number of callers, whoever was quiet longest least", () =>
+    Effect.gen(function*() {
+      const { pay } = yield* lookupAllowance
+      const busy = { tenantId: "t", client: "busy" }
+      while ((yield* Effect.result(pay(busy)))._tag === "Success");
+      for (let n = 0; n < 49_999; n++) yield* pay({ tenantId: "t", client: `${n}` })
+      assert.strictEqual((yield* Effect.flip(pay(busy)))._tag, "TooManyLookups")
+      for (let n = 0; n < 2; n++) yield* pay({ tenantId: "t", client: `more ${n}` })
+      yield* pay(busy)
+    }))
+})

@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import { lookupBatches, ShipmentStatusStore, type StatusFound, type StatusLookup, StorageError } from "@waybill/core"
+import { Deferred, Effect, Fiber } from "effect"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** A store that answers when the test lets it, and remembers what it was asked. */
+const slowStore = Effect.gen(function*() {
+  const asked: Array<ReadonlyArray<StatusLookup>> = []
+  const gates: Array<Deferred.Deferred<void, StorageError>> = []
+  const not = () => Effect.die("not asked here")
+  const store = ShipmentStatusStore.of({
+    lock: not,
+    read: not,
+    write: not,
+    resolve: not,
+    findPickedUp: not,
+    accountKnown: not,
+    record: not,
+    prune: not,
+    find: (_tenantId, lookups) =>
+      Effect.gen(function*() {
+        asked.push(lookups)
+        const gate = yield* Deferred.make<void, StorageError>()
+        gates.push(gate)
+        yield* Deferred.await(gate)
+        return lookups.map(({ key }): StatusFound | undefined => key.startsWith("none") ? undefined : { own: false, public: bytes(key) })
+      })
+  })
+  const open = (nth: number) => Deferred.succeed(gates[nth]!, undefined)
+  const find = yield* lookupBatches(store)
+  const quiet = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
+  const ask = (tenantId: string, key: string) => Effect.forkChild(find(tenantId, { key, own: [] }))
+  return { asked, gates, open, ask, quiet, sizes: () => asked.map((each) => each.length) }
+})
+
+const keyOf = (found: StatusFound | undefined) => found === undefined || found.own ? undefined : new TextDecoder().decode(found.public)
+
+describe("lookups that come together", () => {
+  it.effect("are one statement, and each gets its own answer", () =>
+    Effect.gen(function*() {
+      const { ask, open, quiet, sizes } = yield* slowStore
+      const fibers = yield* Effect.forEach(["a", "none", "b", "a"], (key) => ask("t", key))
+      yield* quiet
+      const before = sizes()
+      assert.strictEqual(before.reduce((sum, each) => sum + each, 0), 4)
+      assert.isAtMost(before.length, 2)
+      for (const [nth] of before.entries()) yield* open(nth)
+      assert.deepStrictEqual((yield* Effect.forEach(fibers, Fiber.join)).map(keyOf), ["a", undefined, "b", "a"])
+    }))
+
+  it.effect("have two statements under way at most; what comes meanwhile gathers", () =>
+    Effect.gen(function*() {
+      const { ask, open, quiet, sizes } = yield* slowStore
+      yield* ask("t", "1")
+      yield* quiet
+      const later = yield* Effect.forEach(Array.from({ length: 30 }, (_, n) => `k${n}`), (key) => Effect.tap(ask("t", key), () => quiet))
+      yield* quiet
+      assert.isAtMost(sizes().length, 2)
+      const underWay = sizes().length
+      yield* open(0)
+      yield* quiet
+      assert.isAtMost(sizes().length, underWay + 1)
+      for (let nth = 1; nth < sizes().length; nth++) {
+        yield* open(nth)
+        yield* quiet
+      }
+      assert.deepStrictEqual((yield* Effect.forEach(later, Fiber.join)).map(keyOf), Array.from({ length: 30 }, (_, n) => `k${n}`))
+      assert.isAtMost(sizes().length, 4)
+    }))
+
+  it.effect("are at most 512 a statement", () =>
+    Effect.gen(function*() {
+      const { ask, open, quiet, sizes } = yield* slowStore
+      yield* Effect.forEach(Array.from({ length: 1200 }, (_, n) => `k${n}`), (key) => ask("t", key))
+      for (let nth = 0; nth < 6; nth++) {
+        yield* quiet
+        if (nth < sizes().length) yield* open(nth)
+      }
+      assert.isAtMost(Math.max(...sizes()), 512)
+      assert.strictEqual(sizes().reduce((sum, each) => sum + each, 0), 1200)
+    }))
+
+  it.effect("of different tenants never share a statement", () =>
+    Effect.gen(function*() {
+      const { ask, quiet, sizes } = yield* slowStore
+      yield* ask("t", "a")
+      yield* ask("u", "a")
+      yield* quiet
+      assert.deepStrictEqual(sizes(), [1, 1])
+    }))
+
+  it.effect("all learn that storage failed, and the next ones ask again", () =>
+    Effect.gen(function*() {
+      const { ask, gates, open, quiet, sizes } = yield* slowStore
+      const fiber = yield* ask("t", "a")
+      yield* quiet
+      yield* Deferred.fail(gates[0]!, new StorageError({ operation: "find", cause: "gone" }))
+      assert.strictEqual((yield* Effect.flip(Fiber.join(fiber)))._tag, "StorageError")
+      const again = yield* ask("t", "a")
+      yield* quiet
+      yield* open(sizes().length - 1)
+      assert.strictEqual(keyOf(yield* Fiber.join(again)), "a")
+    }))
+
+  it.effect("do not mind that one of the askers goes away", () =>
+    Effect.gen(function*() {
+      const { ask, open, quiet, sizes } = yield* slowStore
+      const [gone, staying] = yield* Effect.forEach(["a", "b"], (key) => ask("t", key))
+      yield* quiet
+      yield* Fiber.interrupt(gone!)
+      for (const [nth] of sizes().entries()) yield* open(nth)
+      assert.strictEqual(keyOf(yield* Fiber.join(staying!)), "b")
+    }))
+})

@@ -1,0 +1,242 @@
+import { assert, describe, it } from "@effect/vitest"
+import { maxPickedUp, type Principal, ShipmentStatuses, ShipmentStatusOptions } from "@waybill/core"
+import { arbitraryVerifiedShipment, postedShipment, TestWaybill } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { faultsOf, inService, makeCarrier, pro, shown, shownTo, tagOf } from "./Carrier.ts"
+
+const publicFields = ["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"]
+
+const caller = { tenantId: "acme", client: "192.0.2.7" }
+
+describe("a verified lookup", () => {
+  it.effect("shows every field of the caller's own freight, by PRO, bill of lading and purchase order", () =>
+    inService(Effect.gen(function*() {
+      const { customer, post, statuses } = yield* makeCarrier
+      yield* post("041-8367745", { ShipmentMilestoneStatus: "Picked-up" })
+      const ways = [
+        pro("0418367745"),
+        { kind: "bol", bolNumber: "bol 041-8367745", originPostalCode: "60608-1234" },
+        { kind: "po", poNumber: "PO-0418367745", destinationPostalCode: "02108" }
+      ] as const
+      for (const by of ways) {
+        const answer = shownTo(yield* statuses.verified(customer, by))
+        assert.deepInclude(answer, { tag: "Verified", ProNumber: "041-8367745", BillToAccountNumber: "A" })
+      }
+    })))
+
+  it.effect("shows four fields of anybody else's, and everything to carriers", () =>
+    inService(Effect.gen(function*() {
+      const { post, statuses, tenant } = yield* makeCarrier
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+      const other = yield* statuses.verified(tenant.customer("other", ["B"]), pro("S1"))
+      assert(other._tag === "Public")
+      assert.deepStrictEqual(Object.keys(shown(other.body)).toSorted(), publicFields)
+      assert.strictEqual((yield* statuses.verified(tenant.carrier, pro("S1")))._tag, "Verified")
+    })))
+
+  it.effect("follows a shipment's accounts, whoever says them", () =>
+    inService(Effect.gen(function*() {
+      const { customer, happen, post, statuses } = yield* makeCarrier
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+      yield* happen("S1", { accounts: ["B"] })
+      assert.strictEqual((yield* statuses.verified(customer, pro("S1")))._tag, "Public")
+    })))
+
+  it.effect("finds nothing that has no milestone yet, is of another tenant, or is no number at all", () =>
+    inService(Effect.gen(function*() {
+      const { customer, post, statuses } = yield* makeCarrier
+      yield* post("S1")
+      yield* TestWaybill.tenant("other")
+      const elsewhere: Principal = { ...customer, tenantId: "other" }
+      for (const [who, by] of [[customer, pro("S1")], [customer, pro("- ")], [customer, pro("")], [customer, pro("\u0000")], [customer, pro("x".repeat(1000))], [elsewhere, pro("S1")]] as const) {
+        assert.strictEqual(yield* tagOf(statuses.verified(who, by)), "ShipmentNotFound")
+      }
+    })))
+
+  it.effect("prefers the caller's own of several, then the one picked up last (SPEC-GAP-A5)", () =>
+    inService(Effect.gen(function*() {
+      const { customer, post, statuses, tenant } = yield* makeCarrier
+      const same = { ProNumber: "777", ShipmentMilestoneStatus: "In Transit" } as const
+      yield* post("old", { ...same, pickupDate: "2026-11-01", accounts: ["A"], PayType: "old" })
+      yield* post("mine", { ...same, pickupDate: "2026-11-05", accounts: ["A"], PayType: "mine" })
+      yield* post("new", { ...same, pickupDate: "2026-11-09", accounts: ["B"], PayType: "new", EstimatedStandardDay: 9 })
+      assert.deepInclude(shownTo(yield* statuses.verified(customer, pro("777"))), { PayType: "mine" })
+      assert.deepInclude(shownTo(yield* statuses.verified(tenant.carrier, pro("777"))), { PayType: "new" })
+      assert.deepInclude(shown(yield* statuses.public(caller, pro("777"))), { EstimatedStandardDay: 9 })
+    })))
+
+  it.effect("is for carriers and customers", () =>
+    inService(Effect.gen(function*() {
+      const { statuses } = yield* makeCarrier
+      const operator: Principal = { tenantId: "", client: "", roles: ["operator"], accounts: [], origin: "key" }
+      assert.strictEqual(yield* tagOf(statuses.verified(operator, pro("1"))), "NotPermitted")
+      assert.strictEqual(yield* tagOf(statuses.pickedUp(operator, {})), "NotPermitted")
+    })))
+
+  it.effect("answers many at a time, each its own", () =>
+    inService(Effect.gen(function*() {
+      const { customer, shipments, statuses, tenant } = yield* makeCarrier
+      const ids = Array.from({ length: 700 }, (_, n) => `S${n}`)
+      yield* shipments.report(tenant.carrier, ids.map((id) => postedShipment(id, { accounts: ["A"], ShipmentMilestoneStatus: "Picked-up" })))
+      const answers = yield* Effect.forEach([...ids, ...ids], (id) => statuses.verified(customer, pro(id)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.map((each) => shownTo(each).ProNumber), [...ids, ...ids])
+    })))
+})
+
+describe("a public answer", () => {
+  it.effect.prop("has exactly the four fields and no other value of the shipment", [arbitraryVerifiedShipment], ([verified]) =>
+    inService(Effect.gen(function*() {
+      const { shipments, statuses, tenant } = yield* makeCarrier
+      yield* shipments.report(tenant.carrier, { shipmentId: "S", ...verified, PayType: "secret", accounts: ["A"] })
+      const answers = [
+        yield* statuses.public(caller, pro(verified.ProNumber)),
+        (yield* statuses.verified(tenant.customer("other", ["B"]), pro(verified.ProNumber))).body
+      ]
+      for (const answer of answers) {
+        assert.deepStrictEqual(Object.keys(shown(answer)).toSorted(), publicFields)
+        const { EstimatedStandardDay, ProNumber, ShipmentMilestoneStatus, UpdatedETA } = verified
+        assert.deepStrictEqual(shown(answer) as unknown, { EstimatedStandardDay, ProNumber, ShipmentMilestoneStatus, UpdatedETA })
+      }
+    })))
+})
+
+describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
+  const untilRefused = <E extends { readonly _tag: string }>(lookup: Effect.Effect<unknown, E>) =>
+    Effect.gen(function*() {
+      for (let paid = 0; paid < 1000; paid++) {
+        const result = yield* Effect.result(lookup)
+        if (result._tag === "Failure" && result.failure._tag === "TooManyLookups") return { paid, refused: result.failure as unknown as { readonly retryAfterSeconds: number } }
+      }
+      return assert.fail("never refused")
+    })
+
+  it.effect("ends the same for what is somebody else's and for what is not there", () =>
+    inService(Effect.gen(function*() {
+      const { customer, post, statuses, tenant } = yield* makeCarrier
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+      const others = yield* untilRefused(statuses.verified(tenant.customer("b", ["B"]), pro("S1")))
+      const nothing = yield* untilRefused(statuses.verified(tenant.customer("c", ["B"]), pro("S2")))
+      const publicly = yield* untilRefused(statuses.public(caller, pro("S1")))
+      assert.deepStrictEqual([others.paid, nothing.paid], [publicly.paid, publicly.paid])
+      assert.isAbove(publicly.paid, 0)
+      // one caller's lookups are nobody else's, and one's own freight is free
+      yield* statuses.public({ ...caller, client: "192.0.2.8" }, pro("S1"))
+      yield* Effect.forEach(Array.from({ length: 100 }), () => statuses.verified(customer, pro("S1")))
+    })))
+
+  it.effect("says when there is one again", () =>
+    inService(Effect.gen(function*() {
+      const { statuses } = yield* makeCarrier
+      const { refused } = yield* untilRefused(statuses.public(caller, pro("S1")))
+      yield* TestClock.adjust(`${refused.retryAfterSeconds} seconds`)
+      assert.strictEqual(yield* tagOf(statuses.public(caller, pro("S1"))), "ShipmentNotFound")
+    })))
+
+  it.effect("gives no more than a minute's worth in any minute", () =>
+    inService(Effect.gen(function*() {
+      const { statuses } = yield* makeCarrier
+      let paid = 0
+      for (let second = 0; second < 60; second++) {
+        for (let n = 0; n < 5; n++) if ((yield* tagOf(statuses.public(caller, pro("S")))) === "ShipmentNotFound") paid += 1
+        yield* TestClock.adjust("1 second")
+      }
+      assert.isAtMost(paid, 60)
+      assert.isAtLeast(paid, 50)
+    })))
+
+  it.effect("is as large as the options say, and a carrier needs none", () =>
+    Effect.gen(function*() {
+      const { statuses, tenant } = yield* makeCarrier
+      yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.public(caller, pro("S"))))
+      yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.verified(tenant.carrier, pro("S"))))
+      assert.strictEqual(yield* tagOf(statuses.public(caller, pro("S"))), "ShipmentNotFound")
+    }).pipe(Effect.provide(TestWaybill.layer().pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: 100_000 }))))))
+})
+
+describe("shipments of an account", () => {
+  const range = (startDate: string, endDate: string, accountNumber = "A") => ({ accountNumber, startDate, endDate })
+
+  const picked = Effect.gen(function*() {
+    const carrier = yield* makeCarrier
+    const put = (shipmentId: string, pickupDate: string) => carrier.post(shipmentId, { pickupDate, ShipmentMilestoneStatus: "In Transit" })
+    yield* put("c", "2026-11-03T00:00:00.000Z")
+    yield* put("a", "2026-11-01")
+    yield* put("b", "2026-11-02T23:59:59.999Z")
+    yield* carrier.post("not covered", { pickupDate: "2026-11-02" })
+    yield* carrier.post("other", { pickupDate: "2026-11-02", accounts: ["B"], ShipmentMilestoneStatus: "In Transit" })
+    const list = (query: unknown, who: Principal = carrier.customer) =>
+      Effect.map(carrier.statuses.pickedUp(who, query), (all) => all.map((each) => shown(each).ProNumber))
+    return { ...carrier, list }
+  })
+
+  it.effect("are those picked up in the range, bounds included, by pick-up (SPEC-GAP-A6)", () =>
+    inService(Effect.gen(function*() {
+      const { list, tenant } = yield* picked
+      assert.deepStrictEqual(yield* list(range("2026-11-01", "2026-11-30")), ["a", "b", "c"])
+      assert.deepStrictEqual(yield* list(range("2026-11-01", "2026-11-02")), ["a", "b"])
+      assert.deepStrictEqual(yield* list(range("2026-11-02T23:59:59.999Z", "2026-11-03T00:00:00Z")), ["b", "c"])
+      assert.deepStrictEqual(yield* list(range("2026-11-02T18:00:00-06:00", "2026-11-03")), ["c"])
+      // a pick-up without a time is that day's wherever somebody asks
+      for (const zone of ["-08:00", "-06:00", "+05:30", "+11:00"]) {
+        assert.include(yield* list(range(`2026-11-01T00:00:00${zone}`, `2026-11-01T23:59:59${zone}`)), "a", zone)
+      }
+      assert.deepStrictEqual(yield* list(range("2026-12-01", "2026-12-02")), [])
+      assert.deepStrictEqual(yield* list(range("2026-11-01", "2026-11-30", "B"), tenant.carrier), ["other"])
+    })))
+
+  it.effect("count from the pick-up that was reported, and from the hand-in where nobody said", () =>
+    inService(Effect.gen(function*() {
+      const { happen, list, post } = yield* picked
+      yield* post("e")
+      yield* happen("e", { type: "PICKED_UP", occurredAt: "2026-11-15T10:00:00Z" })
+      yield* post("f", { ShipmentMilestoneStatus: "In Transit" })
+      assert.deepStrictEqual(yield* list(range("2026-11-10", "2026-11-16")), ["e"])
+      assert.deepStrictEqual(yield* list(range("2026-11-20", "2026-11-20")), ["f"])
+    })))
+
+  it.effect("are not shown of an account that is not the caller's", () =>
+    inService(Effect.gen(function*() {
+      const { list, tenant } = yield* picked
+      assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "B"))), "AccountNotPermitted")
+      assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "nobody"))), "AccountNotFound")
+      assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "nobody"), tenant.carrier)), "AccountNotFound")
+    })))
+
+  it.effect("refuse a range that is none", () =>
+    inService(Effect.gen(function*() {
+      const { list } = yield* picked
+      assert.deepStrictEqual(yield* faultsOf(list(range("2026-11-02", "2026-11-01"))), ["/startDate out_of_bounds"])
+      assert.deepStrictEqual(yield* faultsOf(list(range("2026-11-02", "2026-13-01"))), ["/endDate invalid"])
+      assert.deepStrictEqual(yield* faultsOf(list({ accountNumber: "A" })), ["/startDate required", "/endDate required"])
+    })))
+
+  it.effect("ask for a narrower range beyond the most there may be", () =>
+    inService(Effect.gen(function*() {
+      const { list, shipments, tenant } = yield* picked
+      const many = Array.from({ length: maxPickedUp + 1 }, (_, n) => postedShipment(`S${n}`, { accounts: ["A"], pickupDate: "2026-10-01", ShipmentMilestoneStatus: "In Transit" }))
+      for (let n = 0; n < many.length; n += 1000) yield* shipments.report(tenant.carrier, many.slice(n, n + 1000))
+      assert.deepStrictEqual(yield* faultsOf(list(range("2026-10-01", "2026-10-01"))), ["/endDate out_of_bounds"])
+    })), 30_000)
+})
+
+describe("a shipment's record", () => {
+  it.effect("tells carriers everything that was reported, and what became of it", () =>
+    inService(Effect.gen(function*() {
+      const { happen, post, statuses, tenant, update } = yield* makeCarrier
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+      yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-20T20:00:00Z" })
+      yield* happen("S1", { type: "IN_TRANSIT", occurredAt: "2026-11-20T10:00:00Z", eventId: "e1" })
+      const record = yield* (yield* ShipmentStatuses).record(tenant.carrier, "S1")
+      assert.deepStrictEqual([record.accounts, record.covered], [["A"], true])
+      assert.deepStrictEqual(record.history.map(({ occurredAt, outcome, position }) => [position, occurredAt, outcome]), [
+        [1, "2026-11-20T14:00:00.000Z", "applied"],
+        [2, "2026-11-20T20:00:00Z", "applied"],
+        [3, "2026-11-20T10:00:00Z", "late"]
+      ])
+      assert.deepStrictEqual(record.history[2]!.report["source"], { kind: "event", id: "e1" })
+      assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "S2")), "ShipmentNotFound")
+      assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "\u0000")), "ShipmentNotFound")
+      assert.strictEqual(yield* tagOf(statuses.record(tenant.customer("client", ["A"]), "S1")), "NotPermitted")
+    })))
+})

@@ -1,0 +1,220 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  applyReport,
+  formatInstant,
+  type KnownShipment,
+  PostedShipment,
+  type Registered,
+  registerAgain,
+  registerShipment,
+  saysTheSame,
+  type StatusReport,
+  VerifiedShipment
+} from "@waybill/core"
+import { arbitraryVerifiedShipment, postedShipment, verifiedShipment } from "@waybill/testkit"
+import { Schema } from "effect"
+
+const now = Date.UTC(2026, 10, 20, 14)
+const hour = 3_600_000
+
+type Accepted = Extract<Registered, { readonly result: "accepted" }>
+
+const accepted = (registered: Registered): Accepted => {
+  assert(registered.result === "accepted", JSON.stringify(registered))
+  return registered
+}
+
+const first = (overrides: Partial<PostedShipment> = {}, history: ReadonlyArray<StatusReport> = []): Accepted =>
+  accepted(registerShipment(postedShipment("S", overrides), history, now))
+
+const again = (known: KnownShipment, overrides: Partial<PostedShipment> = {}): Registered => registerAgain(known, postedShipment("S", overrides), now + hour)
+
+const event = (hours: number, more: Partial<StatusReport>): StatusReport => ({
+  occurredAt: formatInstant(now + hours * hour),
+  at: now + hours * hour,
+  source: { kind: "event", id: `e${hours}` },
+  onlyForward: true,
+  ...more
+})
+
+const told = ({ notifications }: Accepted) =>
+  notifications.map((each) => "notificationMessage" in each ? each.terminalStatus ?? each.shipmentMilestoneStatus : each.deliveryInformation_messages)
+
+describe("a shipment handed in for the first time", () => {
+  it("has everything the interface requires, empty where nothing was said", () => {
+    const { view } = first({ ReferenceNumbers: { bolNumber: "B" } }).known
+    assert.deepStrictEqual(view.ReferenceNumbers, {
+      bolNumber: "B",
+      QuoteID: null,
+      ShipmentID: null,
+      MasterBOL: null,
+      poNumber: null,
+      AdditionalReferences: null,
+      trailerNumber: null
+    })
+    assert.isTrue(Schema.is(VerifiedShipment)({ ...view, ShipmentMilestoneStatus: "Picked-up" }))
+    assert.deepInclude(view, { DESaccessorial: [], TimeCriticalInfo: {}, ShipmentTerminalInfo: { TerminalID: null }, UpdatedETA: view.EstimatedDeliveryDate, Late: false, UpdatedPro: null })
+  })
+
+  it("is not covered and not told of before it has a milestone", () => {
+    assert.isUndefined(first().known.view.ShipmentMilestoneStatus)
+    assert.deepStrictEqual(first().notifications, [])
+  })
+
+  it.prop("answers what was posted, field by field", [arbitraryVerifiedShipment], ([verified]) => {
+    const { known: { view }, notifications } = accepted(registerShipment({ shipmentId: "S", ...verified }, [], now))
+    assert.deepStrictEqual(view, verified)
+    assert.lengthOf(notifications, 1)
+    assert.isTrue(Schema.is(VerifiedShipment)(view))
+  })
+
+  it("takes the event log's history first, and is told of once, as it stands", () => {
+    const history = [
+      event(-9, { milestone: "Picked-up" }),
+      event(-5, { milestone: "In Transit", terminal: { status: "Arrived", info: { TerminalID: "DAL" } } }),
+      event(-4, { noted: ["Damaged"] })
+    ]
+    const registered = first({ ShipmentMilestoneStatus: "Picked-up" }, history)
+    assert.deepInclude(registered.known.view, { ShipmentMilestoneStatus: "In Transit", ShipmentDamage: true })
+    assert.strictEqual(registered.known.state.pickedUpAt, now - 9 * hour)
+    assert.deepStrictEqual(told(registered), ["In Transit"])
+    assert.deepStrictEqual(registered.applied.map(({ report }) => report.source.kind), ["event", "event", "event", "shipment"])
+    assert.strictEqual(registered.known.state.reports, 4)
+  })
+
+  it("may be further than the event log knows", () => {
+    assert.strictEqual(first({ ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 2 }, [event(-9, { milestone: "Picked-up" })]).known.view.ShipmentMilestoneStatus, "Out for Delivery")
+  })
+
+  it("does not make events late that happened before it was handed in", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
+    assert.strictEqual(applyReport(known, event(-2, { milestone: "In Transit" })).known.view.ShipmentMilestoneStatus, "In Transit")
+  })
+
+  it("drops stops away that are no countdown", () => {
+    assert.isNull(first({ ShipmentMilestoneStatus: "In Transit", OFDStopsAway: 2 }).known.view.OFDStopsAway)
+    assert.isNull(first({ ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 12 }).known.view.OFDStopsAway)
+  })
+})
+
+describe("a shipment handed in again (SPEC-GAP-A4)", () => {
+  it("is a duplicate when it says the same, whatever the order of members", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
+    const posted = postedShipment("S", { ShipmentMilestoneStatus: "Picked-up" })
+    assert.isTrue(saysTheSame(known, Object.fromEntries(Object.entries(posted).toReversed()) as unknown as PostedShipment))
+    assert.deepStrictEqual(registerAgain(known, posted, now), { result: "duplicate" })
+  })
+
+  it("replaces its description and leaves what reports have established", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
+    const moved = applyReport(known, event(1, { milestone: "In Transit", updatedEta: "2026-11-25", noted: ["Short"], trailerNumber: "T-1" })).known
+    const { known: { view }, notifications } = accepted(again(moved, { ShipmentMilestoneStatus: "Picked-up", PayType: "Collect", EstimatedStandardDay: 3 }))
+    assert.deepInclude(view, { PayType: "Collect", EstimatedStandardDay: 3, ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-25", ShipmentShortage: true, Late: true })
+    assert.strictEqual(view.ReferenceNumbers.trailerNumber, "T-1")
+    assert.deepStrictEqual(notifications, [])
+  })
+
+  it("moves it where the new post says something else than the last one", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
+    const moved = accepted(again(known, { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", DelayReasonCode: "310-2" }))
+    assert.deepStrictEqual(told(moved), ["In Transit", "Noted late"])
+    assert.deepInclude(moved.known.view, { ShipmentMilestoneStatus: "In Transit", Late: true, DelayReasonCode: "310-2" })
+  })
+
+  it("is refused when that would move it back, and says why", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "Out for Delivery" })
+    const refused = again(known, { ShipmentMilestoneStatus: "Picked-up" })
+    assert(refused.result === "refused")
+    assert.include(refused.why, "Out for Delivery")
+  })
+
+  it("tells of facts, appointments, customs, accessorials and weights that are new", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "In Transit" })
+    const changed = accepted(again(known, {
+      ShipmentMilestoneStatus: "In Transit",
+      ShipmentDamage: true,
+      PODAvailable: true,
+      DESaccessorial: ["LFTD"],
+      GrossWeight: 1900,
+      AppointmentRequired: true,
+      AppointmentStatus: "Secured",
+      AppointmentDate: "2026-11-24T09:00:00-06:00",
+      CrossBorder: true,
+      CrossBorderStatus: "Hold"
+    }))
+    assert.deepStrictEqual(told(changed), ["Damaged", "POD available", "Accessorial added", "Noted reweigh", "Appointment Update", "Customs information"])
+    assert.deepInclude(changed.known.view, { ShipmentDamage: true, PODAvailable: true, AppointmentStatus: "Secured", CrossBorderStatus: "Hold", GrossWeight: 1900 })
+  })
+
+  it("takes back a fact that the carrier no longer claims, without a word", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "In Transit", ShipmentDamage: true })
+    const { known: after, notifications } = accepted(again(known, { ShipmentMilestoneStatus: "In Transit", ShipmentDamage: false }))
+    assert.isFalse(after.view.ShipmentDamage)
+    assert.deepStrictEqual(notifications, [])
+  })
+
+  it("is late as long as the carrier says so, or the dates do", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "In Transit", Late: true, DelayReasonCode: "310-2" })
+    assert.deepInclude(known.view, { Late: true, DelayReasonCode: "310-2", UpdatedETA: "2026-11-24" })
+    // an estimate says it better
+    assert.deepInclude(applyReport(known, event(1, { updatedEta: "2026-11-23" })).known.view, { Late: false, DelayReasonCode: null })
+    assert.deepInclude(accepted(again(known, { ShipmentMilestoneStatus: "In Transit", Late: false })).known.view, { Late: false, DelayReasonCode: null })
+  })
+
+  it("changes its description only when it says how things were before", () => {
+    const { known } = first()
+    const delivered = applyReport(known, event(5, { milestone: "Delivered" })).known
+    const { known: { view }, notifications } = accepted(again(delivered, {
+      occurredAt: formatInstant(now),
+      ShipmentMilestoneStatus: "In Transit",
+      PayType: "Collect",
+      TimeZoneOfShipment: "-6",
+      AppointmentStatus: "Requested"
+    }))
+    assert.deepInclude(view, { ShipmentMilestoneStatus: "Delivered", PayType: "Collect", TimeZoneOfShipment: null, AppointmentStatus: null })
+    assert.deepStrictEqual(notifications, [])
+  })
+
+  it("lets an estimate that nobody revised follow the original date", () => {
+    const { known } = first({ ShipmentMilestoneStatus: "In Transit" })
+    assert.deepInclude(accepted(again(known, { ShipmentMilestoneStatus: "In Transit", EstimatedDeliveryDate: "2026-11-27" })).known.view, { UpdatedETA: "2026-11-27", Late: false })
+  })
+
+  it.prop("never changes what it does not speak of", [arbitraryVerifiedShipment], ([verified]) => {
+    const { known } = accepted(registerShipment({ shipmentId: "S", ...verified }, [], now))
+    const { ShipmentMilestoneStatus: _m, ShipmentTerminalInfo: _t, UpdatedETA: _e, PODAvailable: _p, Late: _l, DelayReasonCode: _d, ...rest } = verified
+    const after = accepted(registerAgain(known, { shipmentId: "S", ...rest, PayType: "Other" }, now))
+    assert.deepStrictEqual(after.known.view, { ...verified, PayType: "Other" })
+    assert.deepStrictEqual(after.notifications, [])
+  })
+})
+
+describe("what a carrier's system hands in", () => {
+  it("is taken with any sample, and with what nobody knows left out or null", () => {
+    assert.isTrue(Schema.is(PostedShipment)(postedShipment("S")))
+    assert.isTrue(Schema.is(PostedShipment)({ shipmentId: "S", ...verifiedShipment("1") }))
+    assert.isTrue(Schema.is(PostedShipment)(postedShipment("S", { UpdatedETA: null, DESaccessorial: null, TimeCriticalInfo: null, Late: null, ReferenceNumbers: null })))
+  })
+
+  it("may have one or many commodities and handling units (SPEC-GAP-A8)", () => {
+    for (const Commodities of [{ pieces: 1 }, [{ pieces: 1 }, { pieces: 2 }]]) {
+      assert.deepStrictEqual(first({ Commodities }).known.view.Commodities, Commodities)
+    }
+  })
+
+  it("has UTC offsets in any usual form, and answers them in one", () => {
+    for (const [written, plain] of [["-6", "-6"], ["UTC-06:00", "-6"], ["+0530", "+5:30"], ["-05", "-5"], ["Z", "0"], ["+00:00", "0"]] as const) {
+      assert.isTrue(Schema.is(PostedShipment)(postedShipment("S", { TimeZoneOfShipment: written })), written)
+      assert.strictEqual(first({ TimeZoneOfShipment: written }).known.view.TimeZoneOfShipment, plain)
+    }
+    for (const none of ["6", "CST", "America/Chicago", "-123", ""]) assert.isFalse(Schema.is(PostedShipment)(postedShipment("S", { TimeZoneOfShipment: none })), none)
+  })
+
+  it("has dates with or without a time, and no time that lacks its place (SPEC-GAP-A9)", () => {
+    const takes = (EstimatedDeliveryDate: string) => Schema.is(PostedShipment)(postedShipment("S", { EstimatedDeliveryDate }))
+    for (const date of ["2026-11-24", "2026-11-24T17:00:00-06:00", "2026-11-24T23:00:00Z", "2028-02-29"]) assert.isTrue(takes(date), date)
+    for (const date of ["2026-11-24T17:00:00", "2026-11-31", "2027-02-29", "24.11.2026", ""]) assert.isFalse(takes(date), date)
+    // and they are given back as they came
+    assert.strictEqual(first({ EstimatedDeliveryDate: "2026-11-24" }).known.view.UpdatedETA, "2026-11-24")
+  })
+})

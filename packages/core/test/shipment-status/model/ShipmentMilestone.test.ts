@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isFinal, milestoneMoves, milestones, moveTo } from "@waybill/core"
+import { readFileSync } from "node:fs"
+import { oneOf } from "../../arbitraries.ts"
+
+const page = readFileSync(new URL("../../../../../docs/areas/shipment-status.md", import.meta.url), "utf8")
+
+const spoken = (milestone: string): string => milestone.replaceAll(/[ -]/g, "")
+
+const anyFacts = oneOf([true, false])
+const anyMilestone = oneOf(milestones)
+
+describe("milestones", () => {
+  it("move as docs/areas/shipment-status.md draws them (SPEC-GAP-A1)", () => {
+    const drawn = Array.from(page.matchAll(/^ {4}(\w+) --> (\w+)(?:: (.+))?$/gm), ([, from, to, when]) => [from, to, when])
+    const known = milestoneMoves.map(({ from, to, when }) => [spoken(from), spoken(to), when])
+    assert.deepStrictEqual(drawn, known)
+  })
+
+  it("move as the table of docs/areas/shipment-status.md lists them", () => {
+    const listed = Array.from(page.matchAll(/^\| (Picked-up|In Transit|Interline|Out for Delivery|Delivered) \| ([^|]+) \|$/gm), ([, from, to]) => [from, to!.trim()])
+    const known = milestones.map((from) => {
+      const onward = milestoneMoves.filter((each) => each.from === from).map(({ to, when }) => when === undefined ? to : `${to}, when ${when}`)
+      return [from, onward.length === 0 ? "nothing: it is the end" : onward.join("; ")]
+    })
+    assert.deepStrictEqual(listed, known)
+  })
+
+  it("begin with any of them", () => {
+    for (const to of milestones) assert.deepStrictEqual(moveTo(undefined, to, { deliveryMissed: false, consigneeHasIt: true }), { _tag: "Moved", to })
+  })
+
+  it("never follow Delivered", () => {
+    assert.isTrue(milestones.filter(isFinal).every((from) => milestoneMoves.every((move) => move.from !== from)))
+    for (const to of milestones.filter((each) => each !== "Delivered")) {
+      const move = moveTo("Delivered", to, { deliveryMissed: true, consigneeHasIt: true })
+      assert(move._tag === "NotPermitted")
+      assert.include(move.why, "Delivered")
+    }
+  })
+
+  it("reach Delivered in the consignee's custody only", () => {
+    for (const from of [undefined, ...milestones.filter((each) => each !== "Delivered")]) {
+      const move = moveTo(from, "Delivered", { deliveryMissed: false, consigneeHasIt: false })
+      assert(move._tag === "NotPermitted")
+      assert.include(move.why, "consignee")
+      assert.strictEqual(moveTo(from, "Delivered", { deliveryMissed: false, consigneeHasIt: true })._tag, "Moved")
+    }
+  })
+
+  it("go back from Out for Delivery after a missed delivery only", () => {
+    const facts = { consigneeHasIt: true }
+    assert.strictEqual(moveTo("Out for Delivery", "In Transit", { ...facts, deliveryMissed: true })._tag, "Moved")
+    const move = moveTo("Out for Delivery", "In Transit", { ...facts, deliveryMissed: false })
+    assert(move._tag === "NotPermitted")
+    assert.include(move.why, "missed")
+  })
+
+  it.prop("move along the table or say why not, and standing still is no move", [anyMilestone, anyMilestone, anyFacts, anyFacts], ([from, to, deliveryMissed, consigneeHasIt]) => {
+    const move = moveTo(from, to, { deliveryMissed, consigneeHasIt })
+    if (from === to) assert.strictEqual(move._tag, "Same")
+    if (move._tag === "Moved") assert.isTrue(milestoneMoves.some((each) => each.from === from && each.to === to && (each.when === undefined || deliveryMissed)))
+    if (move._tag === "NotPermitted") assert.match(move.why, /^[A-Z].+\.$/)
+  })
+})

@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { faultsIn, reportOfUpdate, StatusUpdate } from "@waybill/core"
+import { Schema } from "effect"
+
+const faults = (update: StatusUpdate) => faultsIn(update, ["updates", 0]).map(({ code, pointer }) => `${pointer} ${code}`)
+
+describe("a status update", () => {
+  it("is a delivery update or a delivery information of a named shipment", () => {
+    assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "In Transit" }), [])
+    assert.deepStrictEqual(faults({ shipmentId: "S", deliveryInformation_messages: "Noted reweigh" }), [])
+    assert.deepStrictEqual(faults({}), ["/updates/0/proNumber required", "/updates/0/shipmentMilestoneStatus required"])
+    assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "In Transit", deliveryInformation_messages: "Noted late" }), [
+      "/updates/0/deliveryInformation_messages conflict"
+    ])
+  })
+
+  it("counts stops only while it is out for delivery", () => {
+    assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "Out for Delivery", countsToDelivery: 3 }), [])
+    assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "In Transit", countsToDelivery: 3 }), ["/updates/0/countsToDelivery not_allowed"])
+  })
+
+  it("takes null for what nobody knows, as the notification itself has it", () => {
+    const update = { proNumber: "1", shipmentMilestoneStatus: "Picked-up", TimeZoneOfShipment: null, trailerNumber: null, UpdatedPro: null, terminalAddress: null, customsStatus: null }
+    assert.isTrue(Schema.is(StatusUpdate)(update))
+  })
+
+  it("says what it says, in this area's own words", () => {
+    const report = reportOfUpdate(
+      {
+        proNumber: "1",
+        occurredAt: "2026-11-20T08:15:00-06:00",
+        shipmentMilestoneStatus: "In Transit",
+        terminalStatus: "Reconsigned",
+        terminalAddress: { City: "Dallas" },
+        UpdatedPro: "P-2",
+        PartnerCarrierSCAC: "OTHR",
+        UpdatedETA: null
+      },
+      "u1",
+      0
+    )
+    assert.deepStrictEqual(report, {
+      occurredAt: "2026-11-20T08:15:00-06:00",
+      at: Date.UTC(2026, 10, 20, 14, 15),
+      source: { kind: "update", id: "u1" },
+      milestone: "In Transit",
+      noted: ["Reconsigned"],
+      terminal: { info: { TerminalID: null, City: "Dallas" } },
+      updatedPro: "P-2",
+      partner: { name: null, scac: "OTHR" }
+    })
+  })
+
+  it("happens now, without a date of its own, when nobody says when", () => {
+    const report = reportOfUpdate({ proNumber: "1", deliveryInformation_messages: "POD available" }, "u1", 1_000)
+    assert.deepInclude(report, { at: 1_000, occurredAt: "1970-01-01T00:00:01.000Z", undated: true })
+  })
+})

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PublicBody, publicOf, PublicShipment, VerifiedBody, VerifiedShipment } from "@waybill/core"
+import { arbitraryVerifiedShipment, verifiedShipment } from "@waybill/testkit"
+import { Schema } from "effect"
+
+const publicFields = ["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"]
+
+/** Every text and number that stands anywhere in a value. */
+const valuesIn = (value: unknown): ReadonlyArray<unknown> =>
+  typeof value === "object" && value !== null ? Object.values(value).flatMap(valuesIn) : [value]
+
+describe("the public answer", () => {
+  it.prop("has exactly the four public fields and no other value of the verified one", [arbitraryVerifiedShipment], ([verified]) => {
+    const shown = publicOf(verified)
+    assert.deepStrictEqual(Object.keys(shown).toSorted(), publicFields)
+    assert.isTrue(Schema.is(PublicShipment)(shown))
+    const allowed = publicFields.map((field) => verified[field as keyof VerifiedShipment])
+    assert.deepStrictEqual(valuesIn(shown).filter((value) => !allowed.includes(value as never)), [])
+    // by content too: nothing that only the verified answer says stands anywhere in its bytes
+    const secret = { ...verified, PayType: "secret-1", BillToAccountNumber: "secret-2", ReferenceNumbers: { ...verified.ReferenceNumbers, poNumber: "secret-3" } }
+    assert.notInclude(JSON.stringify(publicOf(secret)), "secret")
+  })
+
+  it("does not show a field that somebody adds", () => {
+    const more = { ...verifiedShipment("1"), Margin: 12 }
+    assert.deepStrictEqual(Object.keys(publicOf(more)).toSorted(), publicFields)
+  })
+
+  it("is of another type than the verified one, also at compile time", () => {
+    const verified = new VerifiedBody(new Uint8Array([1]))
+    // @ts-expect-error a verified body is no public one
+    const shown: PublicBody = verified
+    assert.strictEqual(shown.shows, "every field")
+    assert.strictEqual(new PublicBody(new Uint8Array()).shows, "four fields")
+  })
+})
+
+describe("the verified answer", () => {
+  it.prop("is valid for every arbitrary shipment", [arbitraryVerifiedShipment], ([verified]) => {
+    assert.isTrue(Schema.is(VerifiedShipment)(verified))
+  })
+
+  it("shows every field the interface requires, and no other spelling", () => {
+    const required = [
+      "ProNumber", "ReferenceNumbers", "UniqueID", "UpdatedPro", "PayType", "ShipType", "PickupAddress", "BillToAddress",
+      "BillToAccountNumber", "ConsigneeAddress", "DESaccessorial", "DESLimitedAccess", "TimeCriticalType", "TimeCriticalInfo",
+      "GrossWeight", "ShipmentMilestoneStatus", "ShipmentMilestoneStatusLong", "ShipmentTerminalInfo", "TimeZoneOfShipment",
+      "UpdatedETA", "EstimatedStandardDay", "EstimatedDeliveryDate", "Reconsignment", "ShipmentShortage", "ShipmentDamage",
+      "AllShortOrLostShipment", "Late", "AppointmentRequired", "CrossBorder"
+    ]
+    const optional = [
+      "Commodities", "HandlingUnits", "ShipmentLocation", "OFDStopsAway", "DelayReasonCode", "AppointmentStatus", "AppointmentDate",
+      "PartnerCarrierName", "PartnerCarrierSCAC", "CrossBorderStatus", "CrossBorderEntryNumber", "PODAvailable"
+    ]
+    assert.deepStrictEqual(Object.keys(VerifiedShipment.fields).toSorted(), [...required, ...optional].toSorted())
+    for (const field of required) {
+      const { [field as "Late"]: _left, ...without } = verifiedShipment("1")
+      assert.isFalse(Schema.is(VerifiedShipment)(without), field)
+    }
+  })
+})

@@ -1,0 +1,85 @@
+/** Shipment statuses, what they are found by, who follows them, and lanes that need no secret or stop at a dead letter. */
+import type { Migration } from "./Migrations.ts"
+
+export const shipmentStatus: Migration = {
+  id: 2,
+  name: "shipment_status",
+  // an older program would hand out lanes of sources it does not know
+  breaking: true,
+  up: (schema) => `
+ALTER TABLE ${schema}.delivery_lanes
+  ADD COLUMN signing text NOT NULL DEFAULT 'required' CHECK (signing IN ('required', 'whenRegistered')),
+  ADD COLUMN when_dead text NOT NULL DEFAULT 'goOn' CHECK (when_dead IN ('goOn', 'pause'));
+
+-- verified and public are the answers of lookups, byte for byte. A row of a few kilobytes stays in its page: every lookup reads it
+CREATE TABLE ${schema}.shipment_statuses (
+  tenant_id text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  state text NOT NULL,
+  verified bytea NOT NULL,
+  public bytea NOT NULL,
+  covered boolean NOT NULL,
+  pickup_at timestamptz NOT NULL,
+  delivered_at timestamptz,
+  PRIMARY KEY (tenant_id, shipment_id)
+) WITH (fillfactor = 70, toast_tuple_target = 4080);
+CREATE INDEX shipment_statuses_pickup ON ${schema}.shipment_statuses (tenant_id, pickup_at);
+CREATE INDEX shipment_statuses_delivered ON ${schema}.shipment_statuses (tenant_id, delivered_at) WHERE delivered_at IS NOT NULL;
+
+CREATE TABLE ${schema}.shipment_keys (
+  tenant_id text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, key, shipment_id)
+);
+CREATE INDEX shipment_keys_shipment ON ${schema}.shipment_keys (tenant_id, shipment_id);
+
+CREATE TABLE ${schema}.shipment_references (
+  tenant_id text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  reference text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, shipment_id, reference)
+);
+
+CREATE TABLE ${schema}.shipment_status_history (
+  tenant_id text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  position bigint NOT NULL,
+  occurred_at timestamptz NOT NULL,
+  doc text NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, shipment_id, position)
+);
+
+CREATE TABLE ${schema}.shipment_status_notices (
+  tenant_id text COLLATE "C" NOT NULL,
+  notice_no bigint GENERATED ALWAYS AS IDENTITY,
+  notice_id text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  traceparent text,
+  body bytea NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, notice_no)
+);
+
+CREATE TABLE ${schema}.shipment_status_subscriptions (
+  tenant_id text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, id)
+);
+
+-- references need not belong to any shipment yet
+CREATE TABLE ${schema}.shipment_status_routes (
+  tenant_id text COLLATE "C" NOT NULL,
+  reference text COLLATE "C" NOT NULL,
+  subscription_id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, reference, subscription_id)
+);
+CREATE INDEX shipment_status_routes_subscription ON ${schema}.shipment_status_routes (tenant_id, subscription_id);
+`
+}

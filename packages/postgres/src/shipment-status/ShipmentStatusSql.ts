@@ -1,0 +1,170 @@
+/** The statements of shipment statuses. */
+import { viewers } from "../shared/ShipmentSql.ts"
+
+/** What the delivery queue must know to find the bytes that an entry refers to. */
+export const shipmentStatusPayloads = {
+  source: "shipment-status",
+  table: "shipment_status_notices",
+  ref: "notice_no",
+  orderId: "notice_id"
+} as const
+
+export const readStatuses = (schema: string) => `
+SELECT shipment_id, state, verified
+FROM ${schema}.shipment_statuses
+WHERE tenant_id = $1 AND shipment_id = ANY ($2::text[])
+ORDER BY shipment_id`
+
+export const putStatuses = (schema: string) => `
+INSERT INTO ${schema}.shipment_statuses AS s
+  (tenant_id, shipment_id, state, verified, public, covered, pickup_at, delivered_at)
+SELECT $1, g.*
+FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::bool[], $7::timestamptz[], $8::timestamptz[])
+  AS g (shipment_id, state, verified, public, covered, pickup_at, delivered_at)
+ON CONFLICT (tenant_id, shipment_id) DO UPDATE
+SET state = EXCLUDED.state, verified = EXCLUDED.verified, public = EXCLUDED.public, covered = EXCLUDED.covered,
+    pickup_at = EXCLUDED.pickup_at, delivered_at = EXCLUDED.delivered_at`
+
+/** The keys (or references) of shipments become these; what stays is not touched. */
+const replace = (table: string, column: string) => `
+WITH given AS MATERIALIZED (
+  SELECT g.shipment_id, g.texts::text[] AS texts FROM unnest($2::text[], $3::text[]) AS g (shipment_id, texts)
+),
+dropped AS (
+  DELETE FROM ${table} AS t USING given AS g
+  WHERE t.tenant_id = $1 AND t.shipment_id = g.shipment_id AND t.${column} <> ALL (g.texts)
+)
+INSERT INTO ${table} (tenant_id, shipment_id, ${column})
+SELECT $1, g.shipment_id, text FROM given AS g CROSS JOIN unnest(g.texts) AS text
+ON CONFLICT DO NOTHING`
+
+export const replaceKeys = (schema: string) => replace(`${schema}.shipment_keys`, "key")
+
+export const replaceReferences = (schema: string) => replace(`${schema}.shipment_references`, "reference")
+
+export const addHistory = (schema: string) => `
+INSERT INTO ${schema}.shipment_status_history (tenant_id, shipment_id, position, occurred_at, doc)
+SELECT $1, g.* FROM unnest($2::text[], $3::int8[], $4::timestamptz[], $5::text[]) AS g (shipment_id, position, occurred_at, doc)`
+
+/** Stores notices and puts each into the lane of every subscription that follows one of its shipment's references: one statement, one fact. */
+export const addNotices = (schema: string) => `
+WITH stored AS (
+  INSERT INTO ${schema}.shipment_status_notices (tenant_id, shipment_id, sequence, notice_id, body, traceparent)
+  SELECT $1, g.shipment_id, g.sequence, g.notice_id, g.body, $6
+  FROM unnest($2::text[], $3::int8[], $4::text[], $5::bytea[]) AS g (shipment_id, sequence, notice_id, body)
+  RETURNING notice_no, shipment_id, sequence, octet_length(body) AS size
+),
+ships AS MATERIALIZED (
+  SELECT DISTINCT shipment_id FROM stored
+),
+followed AS MATERIALIZED (
+  SELECT DISTINCT s.shipment_id, r.subscription_id, r.client
+  FROM ships AS s
+  CROSS JOIN LATERAL (
+    SELECT f.reference FROM ${schema}.shipment_references AS f
+    WHERE f.tenant_id = $1 AND f.shipment_id = s.shipment_id
+    OFFSET 0
+  ) AS f
+  CROSS JOIN LATERAL (
+    SELECT r.subscription_id, r.client FROM ${schema}.shipment_status_routes AS r
+    WHERE r.tenant_id = $1 AND r.reference = f.reference
+    OFFSET 0
+  ) AS r
+),
+${viewers(schema)},
+queued AS (
+  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  SELECT $1, f.subscription_id, n.shipment_id, n.sequence, n.notice_no, n.size
+  FROM stored AS n
+  JOIN followed AS f ON f.shipment_id = n.shipment_id
+  JOIN viewers AS v ON v.shipment_id = f.shipment_id AND v.client = f.client
+  RETURNING lane_id
+)
+INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
+SELECT DISTINCT $1::text, lane_id FROM queued`
+
+export const resolveKeys = (schema: string) => `
+SELECT g.place, s.shipment_id
+FROM unnest($2::text[]) WITH ORDINALITY AS g (key, place)
+CROSS JOIN LATERAL (
+  SELECT s.shipment_id
+  FROM ${schema}.shipment_keys AS k
+  JOIN ${schema}.shipment_statuses AS s ON s.tenant_id = $1 AND s.shipment_id = k.shipment_id
+  WHERE k.tenant_id = $1 AND k.key = g.key
+  ORDER BY s.pickup_at DESC, s.shipment_id DESC
+  LIMIT 1
+) AS s`
+
+/** Accounts of null are a carrier's: everything is its own. Of each shipment only the view that the caller may have is read. */
+export const findStatuses = (schema: string) => `
+SELECT g.place, c.own, c.body
+FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS g (key, accounts, place)
+CROSS JOIN LATERAL (
+  SELECT o.own, CASE WHEN o.own THEN s.verified ELSE s.public END AS body
+  FROM ${schema}.shipment_keys AS k
+  JOIN ${schema}.shipment_statuses AS s ON s.tenant_id = $1 AND s.shipment_id = k.shipment_id
+  CROSS JOIN LATERAL (
+    SELECT CASE
+      WHEN g.accounts IS NULL THEN true
+      WHEN g.accounts = '{}' THEN false
+      ELSE EXISTS (
+        SELECT FROM ${schema}.shipment_accounts AS a
+        WHERE a.tenant_id = $1 AND a.shipment_id = s.shipment_id AND a.account = ANY (g.accounts::text[])
+      )
+    END AS own
+  ) AS o
+  WHERE k.tenant_id = $1 AND k.key = g.key AND s.covered
+  ORDER BY o.own DESC, s.pickup_at DESC, s.shipment_id DESC
+  LIMIT 1
+) AS c`
+
+export const findPickedUp = (schema: string) => `
+SELECT s.verified
+FROM ${schema}.shipment_accounts AS a
+JOIN ${schema}.shipment_statuses AS s ON s.tenant_id = $1 AND s.shipment_id = a.shipment_id
+WHERE a.tenant_id = $1 AND a.account = $2 AND s.covered
+  AND s.pickup_at >= ($3::timestamptz[])[1] AND s.pickup_at <= ($3::timestamptz[])[2]
+ORDER BY s.pickup_at, s.shipment_id
+LIMIT $4::int8`
+
+export const accountKnown = (schema: string) => `
+SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = $1 AND account = $2)
+    OR EXISTS (SELECT FROM ${schema}.shipment_accounts WHERE tenant_id = $1 AND account = $2) AS known`
+
+export const readRecord = (schema: string) => `
+SELECT s.state, s.verified, s.covered, coalesce(sh.accounts, '{}') AS accounts
+FROM ${schema}.shipment_statuses AS s
+LEFT JOIN ${schema}.shipments AS sh ON sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
+WHERE s.tenant_id = $1 AND s.shipment_id = $2`
+
+export const readHistory = (schema: string) => `
+SELECT position, occurred_at, doc
+FROM ${schema}.shipment_status_history
+WHERE tenant_id = $1 AND shipment_id = $2
+ORDER BY position`
+
+const pruneSize = 1000
+
+/** A shipment that somebody writes to right now is left for the next time. */
+export const pruneShipments = (schema: string) => `
+WITH old AS (
+  SELECT shipment_id FROM ${schema}.shipment_statuses
+  WHERE tenant_id = $1 AND delivered_at < ($2::timestamptz[])[1]
+  ORDER BY delivered_at
+  LIMIT ${pruneSize}
+  FOR UPDATE SKIP LOCKED
+),
+keys AS (
+  DELETE FROM ${schema}.shipment_keys AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+),
+named AS (
+  DELETE FROM ${schema}.shipment_references AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+),
+history AS (
+  DELETE FROM ${schema}.shipment_status_history AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+),
+gone AS (
+  DELETE FROM ${schema}.shipment_statuses AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`

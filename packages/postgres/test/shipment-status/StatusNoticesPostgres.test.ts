@@ -1,0 +1,4 @@
+import { StatusNoticesSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+StatusNoticesSuite.suite("Postgres", testStorage())

@@ -1,0 +1,151 @@
+/** Shipments as a carrier's system hands them in, and as lookups answer them: valid ones, and arbitrary ones. */
+import type { PostedShipment, VerifiedShipment } from "@waybill/core"
+import * as Arbitrary from "effect/Arbitrary"
+import { oneOf, wholeNumber } from "../shared/Draws.ts"
+
+type Milestone = VerifiedShipment["ShipmentMilestoneStatus"]
+
+const chicago = {
+  addressName: "Lakeshore Tools",
+  addressLine1: "2100 S Ashland Ave",
+  addressLine2: null,
+  city: "Chicago",
+  state: "IL",
+  postalCode: "60608",
+  country: "USA",
+  accountNumber: null
+} as const
+
+const boston = {
+  addressName: "Harbor Hardware",
+  addressLine1: "15 Court Square",
+  addressLine2: "Dock 4",
+  city: "Boston",
+  state: "MA",
+  postalCode: "02108",
+  country: "USA",
+  accountNumber: null
+} as const
+
+/** A complete verified answer. What is given replaces the sample's own. */
+export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedShipment> = {}): VerifiedShipment => ({
+  ProNumber: proNumber,
+  ReferenceNumbers: {
+    bolNumber: `BOL-${proNumber}`,
+    QuoteID: null,
+    ShipmentID: null,
+    MasterBOL: null,
+    poNumber: `PO-${proNumber}`,
+    AdditionalReferences: null,
+    trailerNumber: null
+  },
+  UniqueID: `${proNumber}WAYB20261120`,
+  UpdatedPro: null,
+  PayType: "Prepaid",
+  ShipType: "LTL",
+  PickupAddress: chicago,
+  BillToAddress: chicago,
+  BillToAccountNumber: "A",
+  ConsigneeAddress: boston,
+  DESaccessorial: ["LFTD"],
+  DESLimitedAccess: null,
+  TimeCriticalType: null,
+  TimeCriticalInfo: {},
+  GrossWeight: 1840,
+  Commodities: { description: "Hand tools, boxed", weight: 1840, weightUnit: "lbs", pieces: 96, packagingType: "BOX", classification: 60 },
+  HandlingUnits: { index: 1, count: 3, type: "PLT", weight: 1840, weightUnit: "lbs", length: 48, width: 40, height: 52, dimensionsUnit: "In" },
+  ShipmentMilestoneStatus: "In Transit",
+  ShipmentMilestoneStatusLong: null,
+  ShipmentTerminalInfo: { TerminalID: "CHI", City: "Cicero", State: "IL", PostalCode: "60804", Country: "USA", TerminalStatus: "Departed" },
+  TimeZoneOfShipment: "-6",
+  UpdatedETA: "2026-11-24",
+  EstimatedStandardDay: 2,
+  EstimatedDeliveryDate: "2026-11-24",
+  OFDStopsAway: null,
+  Reconsignment: false,
+  ShipmentShortage: false,
+  ShipmentDamage: false,
+  AllShortOrLostShipment: false,
+  Late: false,
+  DelayReasonCode: null,
+  AppointmentRequired: false,
+  AppointmentStatus: null,
+  AppointmentDate: null,
+  PartnerCarrierName: null,
+  PartnerCarrierSCAC: null,
+  CrossBorder: false,
+  CrossBorderStatus: null,
+  CrossBorderEntryNumber: null,
+  PODAvailable: false,
+  ...overrides
+})
+
+/**
+ * A valid shipment to hand in, with the shipmentId as its PRO number and without a milestone: what the carrier knows when it is booked.
+ * Its BOL and PO numbers are `BOL-` and `PO-` before the PRO; it goes from 60608 to 02108.
+ */
+export const postedShipment = (shipmentId: string, overrides: Partial<PostedShipment> = {}): PostedShipment => {
+  const booked = verifiedShipment(overrides.ProNumber ?? shipmentId)
+  return {
+    shipmentId,
+    ProNumber: booked.ProNumber,
+    ReferenceNumbers: booked.ReferenceNumbers,
+    UniqueID: booked.UniqueID,
+    PayType: booked.PayType,
+    ShipType: booked.ShipType,
+    PickupAddress: booked.PickupAddress,
+    BillToAddress: booked.BillToAddress,
+    BillToAccountNumber: booked.BillToAccountNumber,
+    ConsigneeAddress: booked.ConsigneeAddress,
+    GrossWeight: booked.GrossWeight,
+    EstimatedStandardDay: booked.EstimatedStandardDay,
+    EstimatedDeliveryDate: booked.EstimatedDeliveryDate,
+    ...overrides
+  }
+}
+
+/** What a milestone brings with it. */
+const standing = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> => {
+  switch (milestone) {
+    case "Interline":
+      return { PartnerCarrierName: "Partner Freight", PartnerCarrierSCAC: "PRTN" }
+    case "Out for Delivery":
+      return { OFDStopsAway: stopsAway }
+    default:
+      return {}
+  }
+}
+
+/** A valid verified answer with arbitrary content, its conditions kept: late ones say why, those across a border how they stand there. */
+export const arbitraryVerifiedShipment: Arbitrary.Arbitrary<VerifiedShipment> = Arbitrary.map(
+  Arbitrary.all({
+    pro: oneOf(["0418367745", "041-8367745", "12345-7", "PRO 12 7", "ä船7"]),
+    milestone: oneOf<Milestone>(["Picked-up", "In Transit", "Interline", "Out for Delivery", "Delivered"]),
+    stopsAway: oneOf([null, 3, 2, 1]),
+    late: oneOf([undefined, "310-2", "390-1", "320-999", "460-0"]),
+    crossBorder: oneOf([undefined, "Bond", "Hold", "ClearedCustoms"] as const),
+    consignee: oneOf([boston, { ...chicago, city: "Toronto", state: "ON", postalCode: "M5V 2T6", country: "CAN" as const }]),
+    estimate: oneOf(["2026-11-24", "2026-11-24T17:00:00-06:00", "2026-11-24T08:15:30.250Z"]),
+    po: oneOf([null, "PO-1", "PO-1, PO-2; 77"]),
+    limitedAccess: oneOf([null, "Farm", "Farm-87", "Other-999"]),
+    weight: wholeNumber(1, 40_000),
+    damaged: oneOf([true, false])
+  }),
+  ({ consignee, crossBorder, damaged, estimate, late, limitedAccess, milestone, po, pro, stopsAway, weight }) =>
+    verifiedShipment(pro, {
+      ReferenceNumbers: { ...verifiedShipment(pro).ReferenceNumbers, poNumber: po },
+      ShipmentMilestoneStatus: milestone,
+      ...standing(milestone, stopsAway),
+      ConsigneeAddress: consignee,
+      EstimatedDeliveryDate: estimate,
+      UpdatedETA: late === undefined ? estimate : `2026-11-26${estimate.slice(10)}`,
+      Late: late !== undefined,
+      DelayReasonCode: late ?? null,
+      CrossBorder: crossBorder !== undefined,
+      CrossBorderStatus: crossBorder ?? null,
+      DESLimitedAccess: limitedAccess,
+      GrossWeight: weight,
+      ShipmentDamage: damaged,
+      PODAvailable: milestone === "Delivered"
+    })
+)

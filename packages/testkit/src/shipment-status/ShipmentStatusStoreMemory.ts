@@ -1,0 +1,82 @@
+/** Shipment statuses in memory. */
+import { ShipmentStatusStore, type StatusChanges, type StatusRecord, type StoredStatus } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { AccessTables } from "../access/AccessTables.ts"
+import { ShipmentTables } from "../access/ShipmentTables.ts"
+import { LaneTables } from "../delivery/LaneTables.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
+
+/** Most rows of a kind that one call of `prune` removes. */
+const pruneLimit = 2000
+
+export const ShipmentStatusStoreMemory = {
+  layer: Layer.effect(
+    ShipmentStatusStore,
+    Effect.gen(function*() {
+      const { journal, operate } = yield* MemoryDatabase
+      const rows = yield* ShipmentStatusTables
+      const lanes = yield* LaneTables
+      const access = yield* AccessTables
+      const owners = yield* ShipmentTables
+
+      const read = (tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyArray<StoredStatus> =>
+        [...new Set(shipmentIds)].flatMap((shipmentId) => {
+          const row = rows.of(tenantId).statuses.get(shipmentId)
+          return row === undefined ? [] : [{ shipmentId, state: row.state, verified: row.verified }]
+        })
+
+      const write = (tenantId: string, { history, notices, statuses, traceparent }: StatusChanges, now: number): void => {
+        for (const each of statuses) rows.putStatus(tenantId, each)
+        for (const each of history) rows.addHistory(tenantId, each)
+        for (const each of notices) rows.notify(tenantId, each, traceparent, now)
+      }
+
+      const record = (tenantId: string, shipmentId: string): StatusRecord | undefined => {
+        const own = rows.of(tenantId)
+        const row = own.statuses.get(shipmentId)
+        if (row === undefined) return undefined
+        const { covered, state, verified } = row
+        const accounts = owners.accountsOf(tenantId, shipmentId)
+        return { shipmentId, state, verified, accounts, covered, history: [...own.history.get(shipmentId) ?? []] }
+      }
+
+      const prune = (tenantId: string, before: { readonly delivered: number; readonly noticed: number }): number => {
+        const own = rows.of(tenantId)
+        const old = [...own.statuses.values()]
+          .filter(({ deliveredAt }) => deliveredAt !== undefined && deliveredAt < before.delivered)
+          .slice(0, pruneLimit)
+        for (const each of old) rows.forget(tenantId, each)
+        const inUse = lanes.payloadsInUse(tenantId)
+        const unused = [...own.notices.values()]
+          .filter((each) => each.storedAt < before.noticed && !inUse.has(each.body))
+          .slice(0, pruneLimit)
+        for (const each of unused) journal.drop(own.notices, each.noticeId)
+        return old.length + unused.length
+      }
+
+      return ShipmentStatusStore.of({
+        lock: (tenantId, claims) =>
+          operate(() => {
+            for (const each of claims) owners.setAccounts(tenantId, each.shipmentId, each.accounts)
+            return read(tenantId, claims.map((each) => each.shipmentId))
+          }),
+        read: (tenantId, shipmentIds) => operate(() => read(tenantId, shipmentIds)),
+        write: (tenantId, changes) => operate((now) => write(tenantId, changes, now)),
+        resolve: (tenantId, keys) => operate(() => keys.map((key) => rows.ofKey(tenantId, key)[0]?.shipmentId)),
+        find: (tenantId, lookups) => operate(() => lookups.map((lookup) => rows.find(tenantId, lookup))),
+        findPickedUp: (tenantId, { account, from, limit, to }) =>
+          operate(() =>
+            rows.ofAccount(tenantId, account)
+              .filter((each) => each.pickupAt >= from && each.pickupAt <= to)
+              .slice(0, limit)
+              .map((each) => each.verified)
+          ),
+        accountKnown: (tenantId, account) =>
+          operate(() => (access.of(tenantId).byAccount.get(account)?.size ?? 0) > 0 || owners.ofAccount(tenantId, account).size > 0),
+        record: (tenantId, shipmentId) => operate(() => record(tenantId, shipmentId)),
+        prune: (tenantId, before) => operate(() => prune(tenantId, before))
+      })
+    })
+  )
+}

@@ -1,0 +1,157 @@
+/** Statuses by the keys they are found by, subscriptions by the references they name: the rows behind the memory stores. */
+import type { StatusFound, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSubscriptionRecord, StatusWrite } from "@waybill/core"
+import { Context, Effect, Layer } from "effect"
+import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
+import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { compareText } from "../shared/CodePoints.ts"
+import { type Journal, lowerBound } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { routeIn } from "../shared/Routes.ts"
+
+export interface StatusRow extends StatusWrite {
+  readonly keys: ReadonlyArray<string>
+  readonly references: ReadonlyArray<string>
+}
+
+interface NoticeRow extends StatusNotice {
+  readonly storedAt: number
+}
+
+interface TenantStatuses {
+  readonly statuses: Map<string, StatusRow>
+  readonly byKey: Map<string, Set<string>>
+  /** Of each shipment, by position. */
+  readonly history: Map<string, Array<StatusHistoryEntry>>
+  readonly notices: Map<string, NoticeRow>
+  readonly subscriptions: Map<string, StatusSubscriptionRecord>
+  readonly byReference: Map<string, Set<string>>
+}
+
+export class ShipmentStatusTables
+  extends Context.Service<ShipmentStatusTables, ShipmentStatusRows>()("@waybill/testkit/shipment-status/ShipmentStatusTables")
+{
+  static readonly layer = Layer.effect(
+    ShipmentStatusTables,
+    Effect.gen(function*() {
+      const { journal } = yield* MemoryDatabase
+      return new ShipmentStatusRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables)
+    })
+  )
+}
+
+export class ShipmentStatusRows {
+  private readonly tenants = new Map<string, TenantStatuses>()
+  private readonly journal: Journal
+  private readonly lanes: LaneRows
+  private readonly access: AccessRows
+  private readonly owners: ShipmentRows
+
+  constructor(journal: Journal, lanes: LaneRows, access: AccessRows, owners: ShipmentRows) {
+    this.journal = journal
+    this.lanes = lanes
+    this.access = access
+    this.owners = owners
+  }
+
+  of(tenantId: string): TenantStatuses {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = {
+        statuses: new Map(),
+        byKey: new Map(),
+        history: new Map(),
+        notices: new Map(),
+        subscriptions: new Map(),
+        byReference: new Map()
+      }
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
+
+  putStatus(tenantId: string, write: StatusWrite): void {
+    const { byKey, statuses } = this.of(tenantId)
+    const before = statuses.get(write.shipmentId)
+    const row = { ...write, keys: write.keys ?? before?.keys ?? [], references: write.references ?? before?.references ?? [] }
+    for (const key of before?.keys ?? []) this.journal.remove(routeIn(byKey, key), row.shipmentId)
+    for (const key of row.keys) this.journal.add(routeIn(byKey, key), row.shipmentId)
+    this.journal.put(statuses, row.shipmentId, row)
+  }
+
+  addHistory(tenantId: string, entry: StatusHistoryEntry): void {
+    const { history } = this.of(tenantId)
+    let own = history.get(entry.shipmentId)
+    if (own === undefined) {
+      own = []
+      this.journal.put(history, entry.shipmentId, own)
+    }
+    this.journal.insert(own, lowerBound(own, (each) => each.position - entry.position), entry)
+  }
+
+  /** Keeps the notice, and queues it for whoever follows the shipment and may see it. */
+  notify(tenantId: string, notice: StatusNotice, traceparent: string | undefined, now: number): void {
+    const { notices } = this.of(tenantId)
+    this.journal.put(notices, notice.noticeId, { ...notice, storedAt: now })
+    const { body, noticeId, sequence, shipmentId } = notice
+    for (const id of this.followers(tenantId, shipmentId)) {
+      const lane = this.lanes.find(tenantId, id)
+      if (lane === undefined) continue
+      this.lanes.enqueue(lane, { key: shipmentId, sequence, orderId: noticeId, payload: body, traceparent })
+      this.lanes.arrive(lane, now)
+    }
+  }
+
+  private followers(tenantId: string, shipmentId: string): ReadonlySet<string> {
+    const { byReference, statuses, subscriptions } = this.of(tenantId)
+    const named = (statuses.get(shipmentId)?.references ?? []).flatMap((reference) => [...byReference.get(reference) ?? []])
+    const accounts = this.owners.accountsOf(tenantId, shipmentId)
+    return new Set(named.filter((id) => this.access.maySee(tenantId, subscriptions.get(id)!.client, accounts)))
+  }
+
+  putSubscription(tenantId: string, record: StatusSubscriptionRecord): void {
+    const { byReference, subscriptions } = this.of(tenantId)
+    this.journal.put(subscriptions, record.id, record)
+    for (const reference of record.references) this.journal.add(routeIn(byReference, reference), record.id)
+  }
+
+  dropSubscription(tenantId: string, record: StatusSubscriptionRecord): void {
+    const { byReference, subscriptions } = this.of(tenantId)
+    for (const reference of record.references) this.journal.remove(routeIn(byReference, reference), record.id)
+    this.journal.drop(subscriptions, record.id)
+  }
+
+  /** The shipments of a key, the one picked up last first. */
+  ofKey(tenantId: string, key: string): ReadonlyArray<StatusRow> {
+    const { byKey, statuses } = this.of(tenantId)
+    return [...byKey.get(key) ?? []].map((shipmentId) => statuses.get(shipmentId)!).sort((a, b) => comparePickUp(b, a))
+  }
+
+  find(tenantId: string, { key, own }: StatusLookup): StatusFound | undefined {
+    const covered = this.ofKey(tenantId, key).filter((each) => each.covered)
+    const isOwn = (row: StatusRow): boolean =>
+      own === "all" || this.owners.accountsOf(tenantId, row.shipmentId).some((account) => own.includes(account))
+    const mine = covered.find(isOwn)
+    if (mine !== undefined) return { own: true, verified: mine.verified }
+    return covered[0] === undefined ? undefined : { own: false, public: covered[0].public }
+  }
+
+  /** Covered shipments of an account, by pick-up. */
+  ofAccount(tenantId: string, account: string): ReadonlyArray<StatusRow> {
+    const { statuses } = this.of(tenantId)
+    return [...this.owners.ofAccount(tenantId, account)]
+      .flatMap((shipmentId) => statuses.get(shipmentId) ?? [])
+      .filter((each) => each.covered)
+      .sort(comparePickUp)
+  }
+
+  /** The shipment stays with the event log; what was known of its status goes. */
+  forget(tenantId: string, row: StatusRow): void {
+    const { byKey, history, statuses } = this.of(tenantId)
+    for (const key of row.keys) this.journal.remove(routeIn(byKey, key), row.shipmentId)
+    this.journal.drop(statuses, row.shipmentId)
+    this.journal.drop(history, row.shipmentId)
+  }
+}
+
+const comparePickUp = (a: StatusRow, b: StatusRow): number => a.pickupAt - b.pickupAt || compareText(a.shipmentId, b.shipmentId)

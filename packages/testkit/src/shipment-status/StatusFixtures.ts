@@ -1,0 +1,96 @@
+/** What suites of shipment statuses need again and again: reports with their notices, and who follows them. */
+import {
+  DeliveryQueue,
+  type LaneSettings,
+  type LaneState,
+  ShipmentStatusStore,
+  type StatusHistoryEntry,
+  type StatusNotice,
+  StatusSubscriptionStore,
+  type StatusWrite,
+  Transaction
+} from "@waybill/core"
+import { Effect } from "effect"
+import { bytesOf, claim, idOf, laneSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+
+export type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
+
+export const statusOf = (fixture: StatusFixture): StatusWrite => ({
+  state: "{}",
+  verified: bytesOf(`verified ${fixture.shipmentId}`),
+  public: bytesOf(`public ${fixture.shipmentId}`),
+  covered: true,
+  pickupAt: occurredAt,
+  deliveredAt: undefined,
+  keys: undefined,
+  references: undefined,
+  ...fixture
+})
+
+export interface NoticeFixture {
+  readonly shipmentId: string
+  readonly sequence: number
+  readonly body?: string
+}
+
+export const noticeOf = ({ body, sequence, shipmentId }: NoticeFixture): StatusNotice => ({
+  shipmentId,
+  sequence,
+  noticeId: `${shipmentId}/${sequence}`,
+  body: bytesOf(body ?? `${shipmentId}/${sequence}`)
+})
+
+export interface ReportFixture {
+  /** Whose the shipments are from now on. */
+  readonly accounts?: ReadonlyArray<string>
+  readonly history?: ReadonlyArray<StatusHistoryEntry>
+  readonly notices?: ReadonlyArray<NoticeFixture>
+  readonly traceparent?: string
+}
+
+/** Locks shipments and writes what is known of them in one transaction, as reporting does. */
+export const report = Effect.fnUntraced(function*(tenantId: string, fixtures: ReadonlyArray<StatusFixture>, options: ReportFixture = {}) {
+  const transaction = yield* Transaction
+  const store = yield* ShipmentStatusStore
+  const { accounts, history = [], notices = [], traceparent } = options
+  const shipmentIds = new Set([...fixtures, ...history, ...notices].map((each) => each.shipmentId))
+  yield* transaction.run(Effect.andThen(
+    store.lock(tenantId, [...shipmentIds].map((shipmentId) => ({ shipmentId, accounts }))),
+    store.write(tenantId, { statuses: fixtures.map(statusOf), history, notices: notices.map(noticeOf), traceparent })
+  ))
+})
+
+export interface FollowerFixture {
+  readonly n?: number
+  readonly client?: string
+  readonly references: ReadonlyArray<string>
+  readonly state?: LaneState
+}
+
+export const statusLane = ({ n = 1, state = "active" }: Pick<FollowerFixture, "n" | "state"> = {}): LaneSettings => {
+  const settings = laneSettings({ n, state })
+  return {
+    ...settings,
+    source: "shipment-status",
+    envelope: { open: "", close: "" },
+    policy: { ...settings.policy, batchMaxSize: 1 },
+    signing: "whenRegistered"
+  }
+}
+
+/** A subscription to references with its lane, as the use case makes them. */
+export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: FollowerFixture) {
+  const transaction = yield* Transaction
+  const queue = yield* DeliveryQueue
+  const subscriptions = yield* StatusSubscriptionStore
+  const { client = "client", n = 1, references } = fixture
+  yield* transaction.run(Effect.andThen(
+    queue.openLane(tenantId, statusLane(fixture)),
+    subscriptions.insert(tenantId, { id: idOf(n), client, doc: "{}", references, createdAt: occurredAt })
+  ))
+})
+
+/** Bodies that wait in each lane, by the number of its subscription. A lane is claimed, so this answers once. */
+export const waitingBodies = (tenantId: string) =>
+  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 1000 }), ({ lanes }) =>
+    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => textOf(entry.payload))])))

@@ -1,0 +1,212 @@
+/** Who is told of a shipment's movement: what `ShipmentStatusStore.write` promises to a `StatusSubscriptionStore`'s subscribers. */
+import { DeliveryQueue, ShipmentStatusStore, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Effect, type Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { claim, claimOne, freezeOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
+import { follow, report, statusLane, waitingBodies } from "./StatusFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+const minutes = 60_000
+
+/** Forgets notices queued before so many minutes from now. */
+const pruneNotices = (tenantId: string, inMinutes: number) =>
+  Effect.flatMap(Effect.all([ShipmentStatusStore, Clock.currentTimeMillis]), ([store, now]) =>
+    store.prune(tenantId, { delivered: 0, noticed: now + inMinutes * minutes }))
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: notices of shipment statuses`, (it) => {
+    it.effect("are queued once for every subscription that names a reference of the shipment and whose client may see it", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "anna", ["A", "B"], "key")
+        yield* letSee(tenantId, "anna", ["A"], "token")
+        yield* letSee(tenantId, "bert", ["C"])
+        yield* letSeeAll(tenantId, "carrier")
+        yield* follow(tenantId, { n: 1, client: "anna", references: ["r1", "r2", "not yet known"] })
+        yield* follow(tenantId, { n: 2, client: "anna", references: ["r2"] })
+        yield* follow(tenantId, { n: 3, client: "anna", references: ["r3"] })
+        yield* follow(tenantId, { n: 4, client: "bert", references: ["r1"] })
+        yield* follow(tenantId, { n: 5, client: "carrier", references: ["r1"] })
+        yield* follow(tenantId, { n: 6, client: "nobody knows", references: ["r1"] })
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r1", "r2"] }], { accounts: ["A", "B"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"], 2: ["S/1"], 5: ["S/1"] })
+      }))
+
+    it.effect("are handed out as they came, by shipment and number, with the trace of their call", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        yield* report(tenantId, [{ shipmentId: "T", references: ["r"] }, { shipmentId: "S \"1\"", references: ["r"] }], {
+          accounts: ["A"],
+          notices: [{ shipmentId: "T", sequence: 1 }, { shipmentId: "S \"1\"", sequence: 1, body }, { shipmentId: "S \"1\"", sequence: 2 }],
+          traceparent
+        })
+        yield* report(tenantId, [], { notices: [{ shipmentId: "S \"1\"", sequence: 3 }] })
+        const lane = yield* claimOne(tenantId, { deliveriesPerLane: 10 })
+        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
+          ["S \"1\"", 1, body, traceparent],
+          ["S \"1\"", 2, "S \"1\"/2", traceparent],
+          ["S \"1\"", 3, "S \"1\"/3", undefined],
+          ["T", 1, "T/1", traceparent]
+        ])
+        assert.deepStrictEqual([lane.envelope, lane.signing, lane.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
+      }))
+
+    it.effect("find followers by the references of the last word, and leave them where a call says nothing", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { n: 1, references: ["first"] })
+        yield* follow(tenantId, { n: 2, references: ["second"] })
+        const tell = (sequence: number, references?: ReadonlyArray<string>) =>
+          report(tenantId, [{ shipmentId: "S", references }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence }] })
+        yield* tell(1)
+        yield* tell(2, ["first"])
+        yield* tell(3)
+        yield* tell(4, ["second"])
+        yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 5 }] })
+        yield* tell(6, [])
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/3"], 2: ["S/4", "S/5"] })
+      }))
+
+    it.effect("judge by the accounts of the moment, whoever said them", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        const tell = (sequence: number, accounts?: ReadonlyArray<string>) =>
+          report(tenantId, [{ shipmentId: "S", references: ["r"] }], {
+            ...(accounts === undefined ? {} : { accounts }),
+            notices: [{ shipmentId: "S", sequence }]
+          })
+        yield* tell(1)
+        yield* tell(2, ["A"])
+        yield* tell(3, ["B"])
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        yield* tell(4)
+        yield* letSee(tenantId, "client", ["Z"])
+        yield* tell(5)
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/4"] })
+      }))
+
+    it.effect("wait in a lane that is paused, and go out once it is active", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"], state: "paused" })
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), {})
+        yield* queue.changeLane(tenantId, statusLane())
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"] })
+      }))
+
+    it.effect("have their lane due at once", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        const isDue = Effect.map(queue.tenantsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId))
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
+        assert.isFalse(yield* isDue)
+        yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.isTrue(yield* isDue)
+      }))
+
+    it.effect("go with the report that is taken back", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        const told = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        yield* Effect.flip(transaction.run(Effect.andThen(told, Effect.fail(new Refused()))))
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), {})
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+      }))
+
+    it.effect("stay within their tenant, whatever references others follow", () =>
+      Effect.gen(function*() {
+        const [one, other] = [freshTenant(), freshTenant()]
+        for (const tenantId of [one, other]) {
+          yield* letSee(tenantId, "client", ["A"])
+          yield* follow(tenantId, { references: ["r"] })
+        }
+        yield* report(one, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.deepStrictEqual(yield* waitingBodies(other), {})
+        assert.strictEqual(yield* pruneNotices(other, 10), 0)
+        yield* report(other, [{ shipmentId: "S" }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.deepStrictEqual(yield* waitingBodies(other), {})
+        assert.deepStrictEqual(yield* waitingBodies(one), { 1: ["S/1"] })
+      }))
+
+    it.effect("of many shipments are one fact", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const shipmentIds = Array.from({ length: 500 }, (_, n) => `S${n}`)
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: shipmentIds.map((shipmentId) => `ref ${shipmentId}`) })
+        yield* report(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, keys: [`key ${shipmentId}`], references: [`ref ${shipmentId}`] })), {
+          accounts: ["A"],
+          notices: shipmentIds.flatMap((shipmentId) => [1, 2].map((sequence) => ({ shipmentId, sequence })))
+        })
+        const bodies = (yield* waitingBodies(tenantId))[1]!
+        assert.deepStrictEqual([bodies.length, new Set(bodies).size], [1000, 1000])
+      }))
+
+    it.effect("are forgotten when they are old and nobody was to be told", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* report(tenantId, [{ shipmentId: "S" }], { notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.strictEqual(yield* pruneNotices(tenantId, -10), 0)
+        assert.isAbove(yield* pruneNotices(tenantId, 10), 0)
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+      }))
+
+    it.effect("are kept as long as something waits, goes out, is tried again or died with them", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+        const lane = yield* claimOne(tenantId)
+        assert.deepStrictEqual(lane.waiting.map((entry) => textOf(entry.payload)), ["S/1"])
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting", dueInMillis: 0 })], lanes: [] })
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+        const { lanes: [again] } = yield* claim(tenantId, { refill: [lane], maxLanes: 0 })
+        assert.deepStrictEqual(again!.due[0]!.payloads.map(textOf), ["S/1"])
+        yield* queue.freeze(tenantId, [freezeOf(lane, { again: [idOf(101)] })])
+        const record = { attempt: 2, at: occurredAt, durationMillis: 5, outcome: "refused" }
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead", record })], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+        yield* queue.retry(tenantId, idOf(101))
+        assert.deepStrictEqual((yield* claimOne(tenantId)).due.flatMap((each) => each.payloads.map(textOf)), ["S/1"])
+      }))
+
+    it.effect("are forgotten once they were delivered, or their lane is closed", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { n: 1, references: ["r"] })
+        yield* follow(tenantId, { n: 2, references: ["r"] })
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
+        const lane = (yield* claim(tenantId)).lanes.find((each) => each.laneId === idOf(1))!
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+        yield* queue.closeLane(tenantId, idOf(2))
+        assert.isAbove(yield* pruneNotices(tenantId, 10), 0)
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+      }))
+  })

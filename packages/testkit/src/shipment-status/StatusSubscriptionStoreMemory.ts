@@ -1,0 +1,25 @@
+/** Who follows which references, in memory. */
+import { StatusSubscriptionStore } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
+
+export const StatusSubscriptionStoreMemory = {
+  layer: Layer.effect(
+    StatusSubscriptionStore,
+    Effect.gen(function*() {
+      const { operate } = yield* MemoryDatabase
+      const rows = yield* ShipmentStatusTables
+      return StatusSubscriptionStore.of({
+        insert: (tenantId, record) => operate(() => rows.putSubscription(tenantId, record)),
+        remove: (tenantId, client, id) =>
+          operate(() => {
+            const record = rows.of(tenantId).subscriptions.get(id)
+            if (record?.client !== client) return false
+            rows.dropSubscription(tenantId, record)
+            return true
+          })
+      })
+    })
+  )
+}

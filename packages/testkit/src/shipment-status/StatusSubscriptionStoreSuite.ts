@@ -1,0 +1,116 @@
+/** What a `StatusSubscriptionStore` promises. Who is matched is judged by `StatusNoticesSuite.ts`. */
+import { DeliveryQueue, StatusSubscriptionStore, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Effect, type Layer } from "effect"
+import { freshTenant, idOf, letSee, occurredAt } from "../StorageFixtures.ts"
+import { follow, report, waitingBodies } from "./StatusFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+const tell = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
+  report(tenantId, [{ shipmentId, references }], { accounts: ["A"], notices: [{ shipmentId, sequence }] })
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: StatusSubscriptionStore`, (it) => {
+    it.effect("matches from now on, and not what was told before", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* tell(tenantId, "S", 1)
+        yield* follow(tenantId, { references: ["r"] })
+        yield* tell(tenantId, "S", 2)
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2"] })
+      }))
+
+    it.effect("takes references that belong to no shipment yet, and takes them literally", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { n: 1, references: odd })
+        for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
+        for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), {
+          1: odd.map((_, at) => `S${at}/1`),
+          ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
+        })
+      }))
+
+    it.effect("takes as many references as one call may name", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
+        yield* tell(tenantId, "S", 1, ["reference 7"])
+        yield* tell(tenantId, "T", 1, ["reference 999"])
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1", "T/1"] })
+      }))
+
+    it.effect("removes a client's own, once, and matches nothing of it afterwards", () =>
+      Effect.gen(function*() {
+        const store = yield* StatusSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { n: 1, references: ["r", "q"] })
+        yield* follow(tenantId, { n: 2, references: ["r"] })
+        assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
+        yield* tell(tenantId, "S", 1)
+        assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
+        assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
+        yield* tell(tenantId, "S", 2, ["r", "q"])
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
+      }))
+
+    it.effect("removes nothing under an unknown id, or what is no id at all", () =>
+      Effect.gen(function*() {
+        const store = yield* StatusSubscriptionStore
+        const tenantId = freshTenant()
+        yield* follow(tenantId, { references: ["r"] })
+        for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
+          assert.isFalse(yield* store.remove(tenantId, "client", id), id)
+        }
+      }))
+
+    it.effect("removes once, however many ask at the same time", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const queue = yield* DeliveryQueue
+        const store = yield* StatusSubscriptionStore
+        const tenantId = freshTenant()
+        yield* follow(tenantId, { references: ["r"] })
+        const remove = transaction.run(Effect.andThen(store.remove(tenantId, "client", idOf(1)), (removed) =>
+          removed ? Effect.as(queue.closeLane(tenantId, idOf(1)), true) : Effect.succeed(false)))
+        const answers = yield* Effect.all(Array.from({ length: 6 }, () => remove), { concurrency: "unbounded" })
+        assert.deepStrictEqual(answers.filter((removed) => removed), [true])
+      }))
+
+    it.effect("leaves nothing behind when its transaction is taken back", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const store = yield* StatusSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { n: 1, references: ["r"] })
+        yield* Effect.flip(transaction.run(Effect.gen(function*() {
+          yield* follow(tenantId, { n: 2, references: ["r"] })
+          yield* store.remove(tenantId, "client", idOf(1))
+          return yield* Effect.fail(new Refused())
+        })))
+        yield* tell(tenantId, "S", 1)
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"] })
+        assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
+      }))
+
+    it.effect("keeps tenants apart, whatever ids they share", () =>
+      Effect.gen(function*() {
+        const store = yield* StatusSubscriptionStore
+        const [one, other] = [freshTenant(), freshTenant()]
+        yield* letSee(one, "client", ["A"])
+        yield* follow(one, { references: ["r"] })
+        assert.isFalse(yield* store.remove(other, "client", idOf(1)))
+        yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
+        assert.isTrue(yield* store.remove(other, "client", idOf(1)))
+        yield* tell(one, "S", 1)
+        assert.deepStrictEqual(yield* waitingBodies(one), { 1: ["S/1"] })
+      }))
+  })
