@@ -4,8 +4,12 @@ import type { AccessStore } from "./access/AccessStore.ts"
 import type { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
+import type { ChargeSubscriptionStore } from "./freight-charges/ChargeSubscriptionStore.ts"
+import type { FreightBillStore } from "./freight-charges/FreightBillStore.ts"
 import type { StorageError } from "./shared/StorageError.ts"
 import type { Transaction } from "./shared/Transaction.ts"
+import type { ShipmentStatusStore } from "./shipment-status/ShipmentStatusStore.ts"
+import type { StatusSubscriptionStore } from "./shipment-status/StatusSubscriptionStore.ts"
 import type { TransitEventStore } from "./transit-events/TransitEventStore.ts"
 import type { TransitSubscriptionStore } from "./transit-events/TransitSubscriptionStore.ts"
 
@@ -16,6 +20,10 @@ export type StoragePorts =
   | SecretStore
   | TransitEventStore
   | TransitSubscriptionStore
+  | ShipmentStatusStore
+  | StatusSubscriptionStore
+  | FreightBillStore
+  | ChargeSubscriptionStore
   | DeliveryQueue
   | Wakeups
 

@@ -4,28 +4,43 @@ import { ApiKeys } from "./access/ApiKeys.ts"
 import { Tenants } from "./access/Tenants.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
-import { Retention } from "./delivery/Retention.ts"
 import { SigningSecrets } from "./delivery/SigningSecrets.ts"
+import { ChargeSubscriptions } from "./freight-charges/ChargeSubscriptions.ts"
+import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
+import { FreightCharges } from "./freight-charges/FreightCharges.ts"
+import { FreightChargeIntake } from "./intake/FreightChargeIntake.ts"
+import { ShipmentIntake } from "./intake/ShipmentIntake.ts"
+import { StatusUpdateIntake } from "./intake/StatusUpdateIntake.ts"
 import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
+import { Retention } from "./retention/Retention.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
+import { ShipmentReports } from "./shipment-status/ShipmentReports.ts"
+import { ShipmentStatuses } from "./shipment-status/ShipmentStatuses.ts"
+import { StatusSubscriptions } from "./shipment-status/StatusSubscriptions.ts"
 import { TransitEvents } from "./transit-events/TransitEvents.ts"
 import { TransitSubscriptions } from "./transit-events/TransitSubscriptions.ts"
 
 /**
  * All use cases and the delivery worker (not started).
  *
- * Needs a storage layer (`Transaction`, `AccessStore`, `SecretStore`, `TransitEventStore`, `TransitSubscriptionStore`,
- * `DeliveryQueue`, `Wakeups`), a transport layer (`WebhookSender`, `Hmac`), a `Sealer` and `DeliveryOptions`.
+ * Needs a storage layer (`Transaction`, `AccessStore`, `SecretStore`, the stores of every area, `DeliveryQueue`, `Wakeups`),
  */
 export const layer = Layer.mergeAll(
+  ShipmentIntake.layer,
+  StatusUpdateIntake.layer,
   TransitEventIntake.layer,
+  ShipmentStatuses.layer,
+  StatusSubscriptions.layer,
+  FreightChargeIntake.layer,
+  ChargeSubscriptions.layer,
+  ChargeWindows.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,
   DeliveryWorker.layer,
   Retention.layer,
   ApiKeys.layer
 ).pipe(
-  Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, SigningSecrets.layer)),
+  Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, ShipmentReports.layer, FreightCharges.layer, SigningSecrets.layer)),
   Layer.provideMerge(Tenants.layer),
   Layer.provideMerge(UniqueIds.layer)
 )

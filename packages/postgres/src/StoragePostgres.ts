@@ -5,11 +5,17 @@ import { PgClient } from "./client/PgClient.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
+import * as ChargeSubscriptionStorePostgres from "./freight-charges/ChargeSubscriptionStorePostgres.ts"
+import { freightChargePayloads, freightChargeWindowPayloads } from "./freight-charges/FreightBillSql.ts"
+import * as FreightBillStorePostgres from "./freight-charges/FreightBillStorePostgres.ts"
 import { migrations } from "./migrations/index.ts"
 import { migrate, pending, quoteSchema } from "./migrations/Migrations.ts"
 import { forgetForeignSnapshots } from "./migrations/ForeignSnapshots.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
+import { shipmentStatusPayloads } from "./shipment-status/ShipmentStatusSql.ts"
+import * as ShipmentStatusStorePostgres from "./shipment-status/ShipmentStatusStorePostgres.ts"
+import * as StatusSubscriptionStorePostgres from "./shipment-status/StatusSubscriptionStorePostgres.ts"
 import { transitEventPayloads } from "./transit-events/TransitEventSql.ts"
 import * as TransitEventStorePostgres from "./transit-events/TransitEventStorePostgres.ts"
 import * as TransitSubscriptionStorePostgres from "./transit-events/TransitSubscriptionStorePostgres.ts"
@@ -46,7 +52,11 @@ export const layer = (options: StoragePostgresOptions = {}) => {
     SecretStorePostgres.layer,
     TransitEventStorePostgres.layer,
     TransitSubscriptionStorePostgres.layer,
-    DeliveryQueuePostgres.layer([transitEventPayloads]),
+    ShipmentStatusStorePostgres.layer,
+    StatusSubscriptionStorePostgres.layer,
+    FreightBillStorePostgres.layer,
+    ChargeSubscriptionStorePostgres.layer,
+    DeliveryQueuePostgres.layer([transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]),
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
     Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name) })),

@@ -63,6 +63,8 @@ export const laneSettings = (fixture: SubscriptionFixture = {}): LaneSettings =>
   hmacSecretId: "main",
   policy: { ...defaultPolicy, ...fixture.policy },
   envelope: eventBatchEnvelope,
+  signing: "required",
+  whenDead: "goOn",
   state: fixture.state ?? "active"
 })
 

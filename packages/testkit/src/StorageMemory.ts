@@ -3,13 +3,20 @@ import { makeStorage, type WaybillStorage } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
 import { AccessTables } from "./access/AccessTables.ts"
+import { ShipmentTables } from "./access/ShipmentTables.ts"
 import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
 import { LaneTables } from "./delivery/LaneTables.ts"
 import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
 import { SecretTables } from "./delivery/SecretTables.ts"
 import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
+import { ChargeSubscriptionStoreMemory } from "./freight-charges/ChargeSubscriptionStoreMemory.ts"
+import { FreightBillStoreMemory } from "./freight-charges/FreightBillStoreMemory.ts"
+import { FreightChargeTables } from "./freight-charges/FreightChargeTables.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
 import { TransactionMemory } from "./shared/TransactionMemory.ts"
+import { ShipmentStatusStoreMemory } from "./shipment-status/ShipmentStatusStoreMemory.ts"
+import { ShipmentStatusTables } from "./shipment-status/ShipmentStatusTables.ts"
+import { StatusSubscriptionStoreMemory } from "./shipment-status/StatusSubscriptionStoreMemory.ts"
 import { TransitEventStoreMemory } from "./transit-events/TransitEventStoreMemory.ts"
 import { TransitEventTables } from "./transit-events/TransitEventTables.ts"
 import { TransitSubscriptionStoreMemory } from "./transit-events/TransitSubscriptionStoreMemory.ts"
@@ -22,10 +29,13 @@ export const StorageMemory = {
     DeliveryQueueMemory.layer,
     TransitEventStoreMemory.layer,
     TransitSubscriptionStoreMemory.layer,
+    ShipmentStatusStoreMemory.layer,
+    StatusSubscriptionStoreMemory.layer,
+    FreightBillStoreMemory.layer,
+    ChargeSubscriptionStoreMemory.layer,
     WakeupsMemory.layer
   ).pipe(
-    Layer.provide(TransitEventTables.layer),
-    Layer.provide(Layer.mergeAll(AccessTables.layer, LaneTables.layer, SecretTables.layer)),
+    Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
     Layer.provide(MemoryDatabase.layer)
   )
 }

@@ -1,9 +1,12 @@
 /** The whole service in memory, with scripted receivers and nothing that waits for real time. */
 import {
+  ChargeSubscriptions,
   DeliveryOptions,
   DeliveryWorker,
+  FreightChargeOptions,
   type Principal,
   SigningSecrets,
+  StatusSubscriptions,
   Tenants,
   TransitSubscriptions,
   Waybill
@@ -23,6 +26,8 @@ const deliveryDefaults: Partial<DeliveryOptions["Service"]> = { pollMillis: Infi
 
 export interface TestWaybillOptions {
   readonly delivery?: Partial<DeliveryOptions["Service"]>
+  /** Whose hours and midnights close the windows of freight charges; UTC by default. */
+  readonly timeZone?: string
   /** Whether workers send without fibers, as they do over a network; with fibers otherwise. */
   readonly byCallbacks?: boolean
 }
@@ -38,6 +43,7 @@ const layer = (options: TestWaybillOptions = {}) =>
     Layer.fresh(options.byCallbacks === true ? WebhookSenderScripted.layerCallbacks : WebhookSenderScripted.layer),
     HmacNode.layer,
     SealerNode.layer(),
+    FreightChargeOptions.layer(options),
     DeliveryOptions.layer({ ...deliveryDefaults, ...options.delivery })
   )))
 
@@ -81,6 +87,21 @@ const subscribe = (
   Effect.flatMap(TransitSubscriptions, (subscriptions) =>
     subscriptions.create(principal, { hmacSecretId: seeded.hmacSecretId, ...settings })).pipe(Effect.orDie)
 
+/** Has a caller told of what happens to the shipments of these reference numbers. Unsigned, unless a secret is named. */
+const follow = (
+  principal: Principal,
+  settings: { readonly webhookUrl: string; readonly referenceNumbers: ReadonlyArray<string>; readonly hmacSecretId?: string }
+) => Effect.flatMap(StatusSubscriptions, (subscriptions) => subscriptions.subscribe(principal, settings)).pipe(Effect.orDie)
+
+/** Has a caller told of every change of what its accounts owe, at once, or of what `settings` say. Unsigned, unless a secret is named. */
+const subscribeToCharges = (principal: Principal, settings: { readonly webhookUrl: string } & Readonly<Record<string, unknown>>) =>
+  Effect.flatMap(ChargeSubscriptions, (subscriptions) =>
+    subscriptions.create(principal, {
+      accounts: principal.accounts,
+      dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
+      ...settings
+    })).pipe(Effect.orDie)
+
 /** A worker in the background until the scope ends; then it is stopped as in production. */
 const running = (worker: DeliveryWorker["Service"]) =>
   Effect.acquireRelease(Effect.forkDetach(worker.run), (fiber) =>
@@ -122,4 +143,4 @@ const quiet = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, 
 const pass = (duration: Duration.Input) =>
   Effect.andThen(quiet, Effect.andThen(Effect.flatMap(isVirtual, (virtual) => virtual ? TestClock.adjust(duration) : Effect.void), quiet))
 
-export const TestWaybill = { layer, tenant, subscribe, run, worker, quiet, pass }
+export const TestWaybill = { layer, tenant, subscribe, follow, subscribeToCharges, run, worker, quiet, pass }

@@ -6,15 +6,27 @@ import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
 import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
 import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
+import * as ChargeSubscriptionStoreSuite from "./freight-charges/ChargeSubscriptionStoreSuite.ts"
+import * as ChargeWindowsSuite from "./freight-charges/ChargeWindowsSuite.ts"
+import * as FreightBillStoreSuite from "./freight-charges/FreightBillStoreSuite.ts"
 import * as TransactionSuite from "./shared/TransactionSuite.ts"
+import * as ShipmentStatusStoreSuite from "./shipment-status/ShipmentStatusStoreSuite.ts"
+import * as StatusNoticesSuite from "./shipment-status/StatusNoticesSuite.ts"
+import * as StatusSubscriptionStoreSuite from "./shipment-status/StatusSubscriptionStoreSuite.ts"
 import * as TransitEventStoreSuite from "./transit-events/TransitEventStoreSuite.ts"
 import * as TransitSubscriptionStoreSuite from "./transit-events/TransitSubscriptionStoreSuite.ts"
 
 export {
   AccessStoreSuite,
+  ChargeSubscriptionStoreSuite,
+  ChargeWindowsSuite,
   DeliveryOutcomesSuite,
   DeliveryQueueSuite,
+  FreightBillStoreSuite,
   SecretStoreSuite,
+  ShipmentStatusStoreSuite,
+  StatusNoticesSuite,
+  StatusSubscriptionStoreSuite,
   TransactionSuite,
   TransitEventStoreSuite,
   TransitSubscriptionStoreSuite,
@@ -35,6 +47,12 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       SecretStoreSuite,
       TransitEventStoreSuite,
       TransitSubscriptionStoreSuite,
+      ShipmentStatusStoreSuite,
+      StatusSubscriptionStoreSuite,
+      StatusNoticesSuite,
+      FreightBillStoreSuite,
+      ChargeSubscriptionStoreSuite,
+      ChargeWindowsSuite,
       DeliveryQueueSuite,
       DeliveryOutcomesSuite,
       WakeupsSuite

@@ -1,8 +1,12 @@
 /** What a `Transaction` promises, over all the ports it spans. */
 import {
   AccessStore,
+  ChargeSubscriptionStore,
   DeliveryQueue,
+  FreightBillStore,
   SecretStore,
+  ShipmentStatusStore,
+  StatusSubscriptionStore,
   type StoragePorts,
   Transaction,
   TransitEventStore,
@@ -10,11 +14,50 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
-import { bytesOf, claim, freshTenant, idOf, laneSettings, letSee, publish, recordOf, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, claim, freshTenant, idOf, laneSettings, letSee, occurredAt, publish, recordOf, subscribe } from "../StorageFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
 const secret = (text: string) => ({ versions: [{ sealed: bytesOf(text), signsUntil: undefined }], accounts: [], bodySignature: false })
+
+/** A shipment's status, told to subscription 2. */
+const writeStatus = Effect.fnUntraced(function*(tenantId: string) {
+  yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 2 }), source: "shipment-status" })
+  yield* (yield* StatusSubscriptionStore).insert(tenantId, { id: idOf(2), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
+  const store = yield* ShipmentStatusStore
+  yield* store.lock(tenantId, [{ shipmentId: "S", accounts: undefined }])
+  yield* store.write(tenantId, {
+    statuses: [{
+      shipmentId: "S",
+      state: "{}",
+      verified: bytesOf("all"),
+      public: bytesOf("some"),
+      covered: true,
+      pickupAt: occurredAt,
+      deliveredAt: undefined,
+      keys: ["k"],
+      references: ["r"]
+    }],
+    history: [{ shipmentId: "S", position: 1, occurredAt, doc: "{}" }],
+    notices: [{ shipmentId: "S", sequence: 1, noticeId: "s", body: bytesOf("told") }],
+    traceparent: undefined
+  })
+})
+
+/** A freight bill, told to subscription 3. */
+const writeBill = Effect.fnUntraced(function*(tenantId: string) {
+  yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 3 }), source: "freight-charges" })
+  const record = { id: idOf(3), client: "client", doc: "{}", webhookUrl: "https://receiver.example/pfc", accounts: ["A"], createdAt: occurredAt }
+  yield* (yield* ChargeSubscriptionStore).insert(tenantId, record, [])
+  const store = yield* FreightBillStore
+  yield* store.lock(tenantId, ["B"])
+  yield* store.append(tenantId, {
+    bills: [{ billId: "B", version: 1, state: "open", accounts: ["A"], doc: "{}" }],
+    notices: [{ noticeId: "b", billId: "B", version: 1, body: bytesOf("told") }],
+    tellings: [{ subscriptionId: idOf(3), notice: 0, window: undefined }],
+    traceparent: undefined
+  })
+})
 
 /** Writes through every port, in one transaction with `then`. */
 const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>) =>
@@ -27,6 +70,8 @@ const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>
       yield* (yield* DeliveryQueue).openLane(tenantId, laneSettings())
       yield* (yield* TransitSubscriptionStore).insert(tenantId, recordOf())
       yield* publish(tenantId, [{ shipmentId: "S", eventId: "e" }], { accounts: ["A"] })
+      yield* writeStatus(tenantId)
+      yield* writeBill(tenantId)
       return yield* then
     })))
 
@@ -40,13 +85,41 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
     lane: Option.isSome(yield* queue.laneStatus(tenantId, idOf(1))),
     subscription: Option.isSome(yield* (yield* TransitSubscriptionStore).find(tenantId, "client", idOf(1))),
     event: (yield* (yield* TransitEventStore).find(tenantId, ["e"])).length === 1,
+    status: (yield* (yield* ShipmentStatusStore).record(tenantId, "S")) !== undefined,
+    bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"])).length === 1,
+    chargeSubscription: Option.isSome(yield* (yield* ChargeSubscriptionStore).findAny(tenantId, idOf(3))),
     arrival: tenantIds.includes(tenantId),
-    entry: (yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting).length === 1
+    entries: (yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting).length
   }
 })
 
-const all = { tenant: true, secret: true, lane: true, subscription: true, event: true, arrival: true, entry: true }
-const nothing = { tenant: false, secret: false, lane: false, subscription: false, event: false, arrival: false, entry: false }
+type Seen = Effect.Success<ReturnType<typeof seenOf>>
+
+const all: Seen = {
+  tenant: true,
+  secret: true,
+  lane: true,
+  subscription: true,
+  event: true,
+  status: true,
+  bill: true,
+  chargeSubscription: true,
+  arrival: true,
+  entries: 3
+}
+
+const nothing: Seen = {
+  tenant: false,
+  secret: false,
+  lane: false,
+  subscription: false,
+  event: false,
+  status: false,
+  bill: false,
+  chargeSubscription: false,
+  arrival: false,
+  entries: 0
+}
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: Transaction`, (it) => {

@@ -1,0 +1,267 @@
+/** Subscribe to freight charges, look at what was in flight, cancel, test a receiver, go on after a suspension. */
+import { Context, Effect, Layer, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { NotPermitted, type TooManyCalls } from "../access/AccessErrors.ts"
+import { AccessStore } from "../access/AccessStore.ts"
+import { rememberAccess } from "../access/ClientAccess.ts"
+import { isOperator, type Principal } from "../access/model/Principal.ts"
+import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
+import { DeliveryQueue, type LaneSettings, type LaneState } from "../delivery/DeliveryQueue.ts"
+import { Hmac } from "../delivery/Hmac.ts"
+import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
+import { Sealer } from "../delivery/Sealer.ts"
+import { SecretStore } from "../delivery/SecretStore.ts"
+import { secretOfClient, SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { WebhookSender } from "../delivery/WebhookSender.ts"
+import { fault } from "../shared/Fault.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { ChargeSubscriptionStore, type InFlightNotice, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
+import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, type WebhookTestFailed } from "./FreightChargeErrors.ts"
+import { FreightBillStore } from "./FreightBillStore.ts"
+import { FreightChargeOptions } from "./FreightChargeOptions.ts"
+import { inFlightOf } from "./model/Audience.ts"
+import {
+  type ChargeSubscription,
+  ChargeSubscriptionCreate,
+  type ChargeSubscriptionSettings,
+  dataOptionsOf,
+  settingsOf,
+  unknownPair,
+  WebhookTest
+} from "./model/ChargeSubscription.ts"
+import { localText, offsetsOf } from "./model/ChargeWindow.ts"
+import { billFrom } from "./model/FreightBill.ts"
+import { makeTestAllowance, makeTrial } from "./WebhookTrial.ts"
+
+/** The stores' names for what entries refer to: one notice, or what a window collected. */
+export const chargeSource = "freight-charges"
+export const chargeWindowSource = "freight-charge-windows"
+
+export interface WebhookTestResult {
+  readonly message: string
+  /** Suspended subscriptions that go on, when there were any. */
+  readonly resumed?: number
+}
+
+export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
+  /** Keeps what is in flight for the accounts now, and tells every change from now on. */
+  readonly create: (
+    principal: Principal,
+    input: unknown
+  ) => Effect.Effect<
+    ChargeSubscription,
+    InvalidInput | NotPermitted | AccountsNotPermitted | ChargeSubscriptionConflict | StorageError
+  >
+  /** The caller's own; a cancelled one is inactive. */
+  readonly get: (principal: Principal, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | NotPermitted | StorageError>
+  /** Nothing is sent any more. Cancelling again succeeds. */
+  readonly cancel: (principal: Principal, id: string) => Effect.Effect<void, ChargeSubscriptionNotFound | NotPermitted | StorageError>
+  /** A JSON array of what was in flight when it was made, as far as the caller may still see it. */
+  readonly inFlight: (principal: Principal, id: string) => Effect.Effect<Uint8Array, ChargeSubscriptionNotFound | NotPermitted | StorageError>
+  /** Sends a sample to the address. When it is accepted, the caller's suspended subscriptions that deliver there go on. */
+  readonly testWebhook: (
+    principal: Principal,
+    input: unknown
+  ) => Effect.Effect<WebhookTestResult, InvalidInput | NotPermitted | TooManyCalls | WebhookTestFailed | StorageError>
+  /** For operators: a suspended subscription goes on, what was not accepted first. One that is not suspended is left as it is. */
+  readonly resume: (tenantId: string, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | StorageError>
+}>()("@waybill/core/freight-charges/ChargeSubscriptions") {
+  static readonly layer = Layer.effect(
+    ChargeSubscriptions,
+    Effect.gen(function*() {
+      const store = yield* ChargeSubscriptionStore
+      const bills = yield* FreightBillStore
+      const queue = yield* DeliveryQueue
+      const access = yield* AccessStore
+      const secrets = yield* SigningSecrets
+      const sender = yield* WebhookSender
+      const transaction = yield* Transaction
+      const ids = yield* UniqueIds
+      const wakeups = yield* Wakeups
+      const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
+      const trial = makeTrial({
+        secrets: yield* SecretStore,
+        sealer: yield* Sealer,
+        hmac: yield* Hmac,
+        sender,
+        ids,
+        timeoutMillis: (yield* DeliveryOptions).attemptTimeoutMillis
+      })
+      const allowTest = makeTestAllowance()
+
+      /** What only this caller or this deployment can tell. */
+      const checkReceiver = Effect.fnUntraced(function*(principal: Principal, asked: typeof WebhookTest.Type) {
+        const refusal = sender.refusal(asked.webhookUrl)
+        const { hmacSecretId } = asked
+        return [
+          ...(refusal === undefined ? [] : [fault(["webhookUrl"], refusal, "not_allowed")]),
+          ...(hmacSecretId === undefined || (yield* secrets.mayName(principal, hmacSecretId)) ? [] : unknownSecret(hmacSecretId).faults)
+        ]
+      })
+
+      const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
+        const asked = yield* decodeCreate(input)
+        const dataOptions = dataOptionsOf(asked.dataOptions)
+        const faults = yield* checkReceiver(principal, asked)
+        if (dataOptions === undefined) {
+          return yield* new InvalidInput({ faults: [...faults, fault(["dataOptions", "eventType"], unknownPair, "not_allowed")] })
+        }
+        if (faults.length > 0) return yield* new InvalidInput({ faults })
+        const foreign = asked.accounts.filter((account) => !principal.accounts.includes(account))
+        if (foreign.length > 0) return yield* new AccountsNotPermitted({ accounts: foreign.slice(0, maxAccountsNamed) })
+        return settingsOf(asked, dataOptions)
+      })
+
+      /** Runs in the transaction that holds the accounts: what is in flight now is listed, what comes later is told. */
+      const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, accounts: ReadonlyArray<string>, now: number) {
+        const covered = new Set(accounts)
+        const rows = yield* bills.open(tenantId, accounts)
+        return rows.map((row): InFlightNotice => {
+          const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
+          return { noticeId: ids.nextAt(now), billId: row.billId, version: row.version, body: encoder.encode(body), accounts: seenBy }
+        })
+      })
+
+      const create = Effect.fn("ChargeSubscriptions.create")(function*(principal: Principal, input: unknown) {
+        yield* clientsOnly(principal)
+        const settings = yield* readSettings(principal, input)
+        const { client, tenantId } = principal
+        const all = settings.billScope === "all_accounts"
+        const accounts = [...new Set(all ? principal.accounts : settings.accounts)].sort()
+        const now = yield* Clock.currentTimeMillis
+        const id = ids.nextAt(now)
+        return yield* transaction.run(Effect.gen(function*() {
+          yield* rememberAccess(access, principal)
+          yield* store.hold(tenantId, accounts)
+          const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
+          if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
+          const inFlight = yield* inFlightNow(tenantId, settings, accounts, now)
+          yield* queue.openLane(tenantId, laneOf(id, client, settings, "active"))
+          const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
+          yield* store.insert(tenantId, record, inFlight)
+          return present(Option.getOrThrow(yield* store.find(tenantId, client, id)))
+        }))
+      })
+
+      const own = Effect.fnUntraced(function*(principal: Principal, id: string) {
+        yield* clientsOnly(principal)
+        const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none()
+        if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
+        return found.value
+      })
+
+      const get = Effect.fn("ChargeSubscriptions.get")((principal: Principal, id: string) => Effect.map(own(principal, id), present))
+
+      const cancel = Effect.fn("ChargeSubscriptions.cancel")(function*(principal: Principal, id: string) {
+        yield* own(principal, id)
+        yield* transaction.run(Effect.gen(function*() {
+          const cancelled = yield* store.cancel(principal.tenantId, principal.client, id)
+          if (cancelled) yield* queue.closeLane(principal.tenantId, id)
+        }))
+      })
+
+      const inFlight = Effect.fn("ChargeSubscriptions.inFlight")(function*(principal: Principal, id: string) {
+        yield* own(principal, id)
+        // a token may have lost accounts since the client was last here
+        yield* rememberAccess(access, principal)
+        return joined(yield* store.inFlight(principal.tenantId, principal.client, id))
+      })
+
+      /** The lane goes on, and what was not accepted since the suspension goes out first, under its own ids. SPEC-GAP-E19 */
+      const goOn = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
+        const { client, doc, id, lane } = stored
+        if (lane?.state !== "paused") return false
+        yield* transaction.run(Effect.gen(function*() {
+          yield* queue.recover(tenantId, id, lane.since - recoverMarginMillis)
+          yield* queue.changeLane(tenantId, laneOf(id, client, JSON.parse(doc), "active"))
+        }))
+        yield* wakeups.wake(tenantId)
+        return true
+      })
+
+      const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
+        yield* clientsOnly(principal)
+        const { client, tenantId } = principal
+        const asked = yield* decodeTest(input)
+        const faults = yield* checkReceiver(principal, asked)
+        if (faults.length > 0) return yield* new InvalidInput({ faults })
+        yield* allowTest(principal)
+        const { hmacSecretId, webhookUrl } = asked
+        const date = localText(yield* Clock.currentTimeMillis, offsetAt)
+        yield* trial({ tenantId, webhookUrl, hmacSecretId: hmacSecretId ?? secretOfClient(client), mustSign: hmacSecretId !== undefined, date })
+        const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
+        const went = yield* Effect.forEach(delivering, (stored) => goOn(tenantId, stored))
+        const resumed = went.filter((each) => each).length
+        const message = "Webhook test successful."
+        return resumed === 0 ? { message } : { message, resumed }
+      })
+
+      const resume = Effect.fn("ChargeSubscriptions.resume")(function*(tenantId: string, id: string) {
+        const find = isUniqueId(id) ? store.findAny(tenantId, id) : Effect.succeedNone
+        const found = Option.filter(yield* find, (each) => each.cancelledAt === undefined)
+        if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
+        yield* goOn(tenantId, found.value)
+        return present(Option.getOrElse(yield* find, () => found.value))
+      })
+
+      return ChargeSubscriptions.of({ create, get, cancel, inFlight, testWebhook, resume })
+    })
+  )
+}
+
+const decodeCreate = decodeInput(ChargeSubscriptionCreate)
+const decodeTest = decodeInput(WebhookTest)
+const encoder = new TextEncoder()
+
+/** A refusal names this many accounts. */
+const maxAccountsNamed = 20
+
+/** The dead letter and the suspension it brings are written together, by clocks that may tick in between. */
+const recoverMarginMillis = 1000
+
+const clientsOnly = (principal: Principal) =>
+  isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
+
+/** Without a secret of its own choice, a client's deliveries are signed once the operator registers one for the client. SPEC-GAP-E15 */
+const laneOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: LaneState): LaneSettings => ({
+  laneId: id,
+  source: settings.frequency === "real_time" ? chargeSource : chargeWindowSource,
+  endpointUrl: settings.webhookUrl,
+  hmacSecretId: settings.hmacSecretId ?? secretOfClient(client),
+  signing: settings.hmacSecretId === undefined ? "whenRegistered" : "required",
+  whenDead: "pause",
+  policy: { ...defaultPolicy, batchMaxSize: settings.frequency === "real_time" ? 100 : 1, rateLimitPerMinute: 6000 },
+  envelope: { open: "[", close: "]" },
+  state
+})
+
+const present = ({ cancelledAt, createdAt, doc, id, lane }: StoredChargeSubscription): ChargeSubscription => {
+  const settings = JSON.parse(doc) as ChargeSubscriptionSettings
+  // its lane was opened with it, by the store's own clock
+  const changed = lane !== undefined && lane.since - createdAt >= 1000 ? lane.since : createdAt
+  return {
+    subscriptionId: id,
+    ...settings,
+    status: lane === undefined || lane.state === "inactive" ? "inactive" : lane.state === "paused" ? "suspended" : "active",
+    createdAt: formatInstant(createdAt),
+    updatedAt: formatInstant(cancelledAt ?? changed)
+  }
+}
+
+const joined = (bodies: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const array = new Uint8Array(bodies.reduce((sum, each) => sum + each.length + 1, bodies.length === 0 ? 2 : 1))
+  array[0] = 0x5b
+  let at = 1
+  for (const body of bodies) {
+    if (at > 1) array[at++] = 0x2c
+    array.set(body, at)
+    at += body.length
+  }
+  array[at] = 0x5d
+  return array
+}

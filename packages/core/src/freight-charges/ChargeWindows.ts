@@ -1,0 +1,63 @@
+/** Close the windows of hourly and daily subscriptions when their time has come. */
+import { Context, Effect, Layer } from "effect"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { ChargeSubscriptionStore } from "./ChargeSubscriptionStore.ts"
+
+/** Tenants asked for at a time. */
+const tenantLimit = 100
+
+/** Longest pause between two looks; a window opened meanwhile may close earlier than what was known. */
+const maxPauseMillis = 30_000
+
+export class ChargeWindows extends Context.Service<ChargeWindows, {
+  /** Closes every window that is due. Answers how many; for cron, serverless and tests. */
+  readonly closeDue: Effect.Effect<number, StorageError>
+  /** Closes windows as they become due, until interrupted. Any number of processes may do so. */
+  readonly run: Effect.Effect<never>
+}>()("@waybill/core/freight-charges/ChargeWindows") {
+  static readonly layer = Layer.effect(
+    ChargeWindows,
+    Effect.gen(function*() {
+      const store = yield* ChargeSubscriptionStore
+      const wakeups = yield* Wakeups
+
+      const closeTenant = Effect.fnUntraced(function*(tenantId: string) {
+        let closed = 0
+        for (;;) {
+          const some = yield* store.closeWindows(tenantId)
+          closed += some
+          if (some > 0) yield* wakeups.wake(tenantId)
+          else return closed
+          yield* Effect.yieldNow
+        }
+      })
+
+      const closeDue = Effect.gen(function*() {
+        let closed = 0
+        for (;;) {
+          const { tenantIds } = yield* store.windowsDue(tenantLimit)
+          const some = yield* Effect.forEach(tenantIds, closeTenant)
+          const sum = some.reduce((total, each) => total + each, 0)
+          closed += sum
+          // another process may have closed them all between the two questions
+          if (sum === 0) return closed
+        }
+      }).pipe(Effect.withSpan("ChargeWindows.closeDue"))
+
+      const pauseMillis = Effect.map(store.windowsDue(1), ({ nextDueInMillis, tenantIds }) =>
+        tenantIds.length > 0 ? 0 : Math.min(nextDueInMillis ?? maxPauseMillis, maxPauseMillis))
+
+      const run = Effect.forever(
+        Effect.andThen(closeDue, pauseMillis).pipe(
+          Effect.catchTag("StorageError", (error) =>
+            Effect.as(Effect.logWarning("Windows of freight charges could not be closed; the next look tries again.", error), maxPauseMillis)),
+          // never quite without a pause, whatever a store says
+          Effect.flatMap((pause) => Effect.sleep(Math.max(pause, 1)))
+        )
+      )
+
+      return ChargeWindows.of({ closeDue, run })
+    })
+  )
+}

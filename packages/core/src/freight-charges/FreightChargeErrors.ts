@@ -1,0 +1,40 @@
+/** How subscriptions to freight charges can fail. */
+import { Schema } from "effect"
+
+/** No subscription of this id belongs to the caller. Another client's id answers the same. */
+export class ChargeSubscriptionNotFound extends Schema.TaggedError<ChargeSubscriptionNotFound>()("ChargeSubscriptionNotFound", {
+  subscriptionId: Schema.String
+}) {
+  override get message(): string {
+    return `No subscription ${this.subscriptionId}. Use the subscriptionId from the answer that created it.`
+  }
+}
+
+/** The caller is neither debtor nor agent of some of the accounts. */
+export class AccountsNotPermitted extends Schema.TaggedError<AccountsNotPermitted>()("AccountsNotPermitted", {
+  accounts: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `You are not known as debtor or agent of ${this.accounts.join(", ")}. Name accounts of your own, or ask the carrier to add them to your key.`
+  }
+}
+
+/** A live subscription of the caller covers one of the accounts already. SPEC-GAP-E12 */
+export class ChargeSubscriptionConflict extends Schema.TaggedError<ChargeSubscriptionConflict>()("ChargeSubscriptionConflict", {
+  accountId: Schema.String
+}) {
+  override get message(): string {
+    return `A subscription of yours covers account ${this.accountId} already. Cancel it first, or leave the account out.`
+  }
+}
+
+/** The receiver did not take the test notification. */
+export class WebhookTestFailed extends Schema.TaggedError<WebhookTestFailed>()("WebhookTestFailed", {
+  webhookUrl: Schema.String,
+  /** What happened, in one sentence. */
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The test notification was not accepted. ${this.detail}`
+  }
+}

@@ -1,0 +1,183 @@
+/** Keep freight bills up to date, and tell whoever owes them. */
+import { Context, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { type Fault, fault } from "../shared/Fault.ts"
+import { InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { currentTraceparent } from "../shared/TraceContext.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import { type BillChanges, type ChargeNotice, type ChargeTelling, FreightBillStore } from "./FreightBillStore.ts"
+import { FreightChargeOptions } from "./FreightChargeOptions.ts"
+import { accountsEver, toldOf, type Viewer } from "./model/Audience.ts"
+import type { ChargeFrequency, ChargeSubscriptionSettings } from "./model/ChargeSubscription.ts"
+import { closingTimes, localText, offsetsOf } from "./model/ChargeWindow.ts"
+import { applyChange, billDoc, billFrom, currentOf, type FreightBill, type ReadChange } from "./model/FreightBill.ts"
+
+/** A change that was read, and its place in the call. */
+export interface ReportedChange {
+  readonly index: number
+  readonly change: ReadChange
+}
+
+/** What became of one change. */
+export type ChangeOutcome =
+  | { readonly index: number; readonly result: "accepted" | "duplicate"; readonly uniqueID: string; readonly version: number }
+  | { readonly index: number; readonly result: "refused"; readonly faults: ReadonlyArray<Fault> }
+
+/** A change that makes a version. */
+interface Step {
+  readonly before: FreightBill | undefined
+  readonly after: FreightBill
+}
+
+export class FreightCharges extends Context.Service<FreightCharges, {
+  /**
+   * Stores versions and queues them for whoever owes the bill, in one transaction. For intake, which says who may call. One refused
+   * change refuses the whole call with `InvalidInput`, unless `partial`; faults point into `charges`.
+   */
+  readonly report: (
+    tenantId: string,
+    changes: ReadonlyArray<ReportedChange>,
+    options?: { readonly partial?: boolean }
+  ) => Effect.Effect<ReadonlyArray<ChangeOutcome>, InvalidInput | StorageError>
+}>()("@waybill/core/freight-charges/FreightCharges") {
+  static readonly layer = Layer.effect(
+    FreightCharges,
+    Effect.gen(function*() {
+      const store = yield* FreightBillStore
+      const transaction = yield* Transaction
+      const wakeups = yield* Wakeups
+      const ids = yield* UniqueIds
+      const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
+
+      /** Runs in a transaction that holds the bills' locks. */
+      const tell = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
+        const now = yield* store.gate(tenantId, distinct(steps.flatMap(({ after, before }) => [...accountsNow(before), ...accountsNow(after)])))
+        const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => accountsEver(after))))
+        const viewers = rows.map(({ accounts, doc, subscriptionId }): Viewer => ({
+          subscriptionId,
+          settings: JSON.parse(doc) as ChargeSubscriptionSettings,
+          accounts: new Set(accounts)
+        }))
+        const mintedAt = yield* Clock.currentTimeMillis
+        return tellingsOf(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
+      })
+
+      const decideAndStore = Effect.fnUntraced(function*(
+        tenantId: string,
+        changes: ReadonlyArray<ReportedChange>,
+        partial: boolean,
+        traceparent: string | undefined
+      ) {
+        const rows = yield* store.lock(tenantId, distinct(changes.map((each) => each.change.billId)))
+        const bills = new Map(rows.map((row) => [row.billId, billFrom(row)]))
+        const { outcomes, steps } = decideAll(bills, changes)
+        const refusals = outcomes.filter((each) => each.result === "refused")
+        if (refusals.length > 0 && !partial) {
+          return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
+        }
+        if (steps.length === 0) return { outcomes, told: false }
+        const { notices, tellings } = yield* tell(tenantId, steps)
+        yield* store.append(tenantId, {
+          bills: distinct(steps.map((each) => each.after.billId)).map((billId) => rowOf(bills.get(billId)!)),
+          notices,
+          tellings,
+          traceparent
+        })
+        return { outcomes, told: tellings.some((each) => each.window === undefined) }
+      })
+
+      const report = Effect.fn("FreightCharges.report")(function*(
+        tenantId: string,
+        changes: ReadonlyArray<ReportedChange>,
+        options: { readonly partial?: boolean } = {}
+      ) {
+        if (changes.length === 0) return []
+        yield* Effect.annotateCurrentSpan({ "waybill.tenant": tenantId, "waybill.charges": changes.length })
+        const traceparent = yield* currentTraceparent
+        const { outcomes, told } = yield* transaction.run(decideAndStore(tenantId, changes, options.partial === true, traceparent))
+        if (told) yield* wakeups.wake(tenantId)
+        return outcomes
+      })
+
+      return FreightCharges.of({ report })
+    })
+  )
+}
+
+/** In one order, so that everybody locks alike. */
+const distinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)].sort()
+
+const accountsNow = (bill: FreightBill | undefined): ReadonlyArray<string> => bill === undefined ? [] : currentOf(bill).accounts
+
+/** Decides change after change; `bills` holds what they come to. */
+const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>) => {
+  const outcomes: Array<ChangeOutcome> = []
+  const steps: Array<Step> = []
+  for (const { change, index } of changes) {
+    const uniqueID = change.billId
+    const before = bills.get(uniqueID)
+    const decision = applyChange(before, change)
+    switch (decision._tag) {
+      case "Refused":
+        outcomes.push({ index, result: "refused", faults: [fault(["charges", index, ...decision.path], decision.detail, decision.code)] })
+        break
+      case "Duplicate":
+        outcomes.push({ index, result: "duplicate", uniqueID, version: decision.version })
+        break
+      case "Accepted":
+        bills.set(uniqueID, decision.bill)
+        steps.push({ before, after: decision.bill })
+        outcomes.push({ index, result: "accepted", uniqueID, version: currentOf(decision.bill).version })
+    }
+  }
+  return { outcomes, steps }
+}
+
+/** What to queue for whom, step after step. */
+const tellingsOf = (
+  steps: ReadonlyArray<Step>,
+  viewers: ReadonlyArray<Viewer>,
+  at: { readonly now: number; readonly offsetAt: (millis: number) => number; readonly nextId: () => string }
+): Pick<BillChanges, "notices" | "tellings"> => {
+  const notices: Array<ChargeNotice> = []
+  const tellings: Array<ChargeTelling> = []
+  const date = localText(at.now, at.offsetAt)
+  const windows = new Map<ChargeFrequency, ChargeTelling["window"]>()
+  const windowOf = (frequency: ChargeFrequency) => {
+    if (!windows.has(frequency)) windows.set(frequency, closingTimes(frequency, at.now, at.offsetAt))
+    return windows.get(frequency)
+  }
+  const seeing = viewersByAccount(viewers)
+  for (const { after, before } of steps) {
+    const audience = new Set(accountsEver(after).flatMap((account) => seeing.get(account) ?? []))
+    for (const told of toldOf(before, after, [...audience], date)) {
+      const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, body: encoder.encode(told.body) }) - 1
+      for (const { settings, subscriptionId } of told.viewers) {
+        tellings.push({ subscriptionId, notice, window: windowOf(settings.frequency) })
+      }
+    }
+  }
+  return { notices, tellings }
+}
+
+const viewersByAccount = (viewers: ReadonlyArray<Viewer>): ReadonlyMap<string, ReadonlyArray<Viewer>> => {
+  const seeing = new Map<string, Array<Viewer>>()
+  for (const viewer of viewers) {
+    for (const account of viewer.accounts) {
+      const own = seeing.get(account)
+      if (own === undefined) seeing.set(account, [viewer])
+      else own.push(viewer)
+    }
+  }
+  return seeing
+}
+
+const rowOf = (bill: FreightBill) => {
+  const { accounts, version } = currentOf(bill)
+  return { billId: bill.billId, version, state: bill.state, accounts, doc: billDoc(bill) }
+}
+
+const encoder = new TextEncoder()

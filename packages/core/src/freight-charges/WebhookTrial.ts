@@ -1,0 +1,106 @@
+/** Tries a receiver with one sample notification, sent and signed as deliveries are. */
+import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { TooManyCalls } from "../access/AccessErrors.ts"
+import type { Principal } from "../access/model/Principal.ts"
+import type { Hmac } from "../delivery/Hmac.ts"
+import { bodySignatureHeader, signatureHeader } from "../delivery/model/Signature.ts"
+import type { Sealer } from "../delivery/Sealer.ts"
+import type { SecretStore } from "../delivery/SecretStore.ts"
+import { placeOfSecret } from "../delivery/SigningSecrets.ts"
+import type { WebhookSender } from "../delivery/WebhookSender.ts"
+import { CallLog } from "../shared/CallLog.ts"
+import type { UniqueIds } from "../shared/UniqueIds.ts"
+import { WebhookTestFailed } from "./FreightChargeErrors.ts"
+import { sampleCharge } from "./model/SampleCharge.ts"
+
+/** Tests a client may make in a minute, in one process. SPEC-GAP-E18 */
+export const testsPerMinute = 10
+
+/** Clients whose last tests are remembered; the ones that tested longest ago are forgotten first. */
+const maxClients = 10_000
+
+const encoder = new TextEncoder()
+
+export interface Trial {
+  readonly tenantId: string
+  readonly webhookUrl: string
+  readonly hmacSecretId: string
+  /** Whether it must be signed; otherwise only if there is such a secret. */
+  readonly mustSign: boolean
+  /** The sample's date. */
+  readonly date: string
+}
+
+/** Sends the sample; fails when it is not accepted. */
+export const makeTrial = (services: {
+  readonly secrets: SecretStore["Service"]
+  readonly sealer: Sealer["Service"]
+  readonly hmac: Hmac["Service"]
+  readonly sender: WebhookSender["Service"]
+  readonly ids: UniqueIds["Service"]
+  readonly timeoutMillis: number
+}) => {
+  const { hmac, ids, sealer, secrets, sender, timeoutMillis } = services
+
+  const signatures = Effect.fnUntraced(function*(trial: Trial, deliveryId: string, body: Uint8Array, now: number) {
+    const { hmacSecretId, tenantId } = trial
+    const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
+    const live = (stored?.versions ?? []).filter((version) => version.signsUntil === undefined || version.signsUntil > now)
+    const keys = yield* Effect.forEach(live, (version) => sealer.open(placeOfSecret(tenantId, hmacSecretId), version.sealed))
+    if (keys.length === 0) return trial.mustSign ? yield* unsignable(trial) : {}
+    const timestampSeconds = Math.floor(now / 1000)
+    return {
+      "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }),
+      ...(stored?.bodySignature === true ? { "x-signature": bodySignatureHeader(hmac.sha256, keys[0]!, body) } : {})
+    }
+  })
+
+  return Effect.fnUntraced(function*(trial: Trial) {
+    const now = yield* Clock.currentTimeMillis
+    const deliveryId = ids.nextAt(now)
+    const body = encoder.encode(JSON.stringify([sampleCharge(trial.date)]))
+    const signed = yield* signatures(trial, deliveryId, body, now).pipe(
+      Effect.catchTag("SecretUnreadable", (error) => Effect.andThen(Effect.logError(error.message), unsignable(trial)))
+    )
+    const outcome = yield* sender.send({
+      url: trial.webhookUrl,
+      headers: {
+        "content-type": "application/json",
+        "webhook-id": deliveryId,
+        "webhook-timestamp": String(Math.floor(now / 1000)),
+        ...signed
+      },
+      body,
+      deadlineMillis: timeoutMillis
+    })
+    switch (outcome._tag) {
+      case "Accepted":
+        return
+      case "Failed":
+        return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: outcome.detail })
+      case "Gone":
+        return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: "The receiver answered 410: it wants nothing more." })
+      case "Interrupted":
+        return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: "The test was cut short on this side. Try again." })
+    }
+  })
+}
+
+const unsignable = ({ webhookUrl }: Trial) =>
+  Effect.fail(new WebhookTestFailed({ webhookUrl, detail: "The signing secret cannot be read. Ask the operator to register it again." }))
+
+/** Counts every client's tests: an unlimited test would be a way to send requests anywhere. */
+export const makeTestAllowance = () => {
+  const logs = new Map<string, CallLog>()
+  return Effect.fnUntraced(function*({ client, tenantId }: Principal) {
+    const now = yield* Clock.currentTimeMillis
+    const name = JSON.stringify([tenantId, client])
+    const log = logs.get(name) ?? new CallLog()
+    logs.delete(name)
+    logs.set(name, log)
+    if (logs.size > maxClients) logs.delete(logs.keys().next().value!)
+    const waitMillis = log.admit(testsPerMinute, now)
+    if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
+  })
+}

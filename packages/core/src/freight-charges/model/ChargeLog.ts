@@ -1,0 +1,61 @@
+/** What happened to a freight bill: the entries and messages that each version adds, and the marks that say why it exists. */
+import { canonicalText } from "../../shared/Json.ts"
+import { publishedCode } from "./EventCode.ts"
+
+/** An entry or message as JSON; members the service does not know are kept. */
+export type LogItem = Readonly<Record<string, unknown>>
+
+/** An entry with a published event code. */
+export const spelled = (entry: LogItem): LogItem => {
+  const { eventCode } = entry
+  if (typeof eventCode !== "string") return entry
+  const { carrierCode, eventCode: published } = publishedCode(eventCode)
+  return { ...entry, eventCode: published, ...(carrierCode === undefined || "carrierCode" in entry ? {} : { carrierCode }) }
+}
+
+/** SPEC-GAP-E8 */
+export const billEntry: LogItem = { eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }
+export const accountChange: LogItem = { eventCategoryName: "Account CHG", eventCode: "ACTCHG" }
+export const invoiced: LogItem = { eventCategoryName: "Invoice", eventCode: "FINL" }
+export const noLongerDebtor: LogItem = { eventCategoryName: "Account CHG - Cancel", eventCode: "ACTCHG", carrierCode: "CANCEL" }
+export const noLongerDebtorMessage: LogItem = { informationalMessage: "You are no longer the debtor of this shipment." }
+
+export const isBillEntry = (entry: LogItem): boolean =>
+  String(entry["eventCategoryName"] ?? "").toLowerCase() === "bill entry" || entry["carrierCode"] === "BILL"
+export const isAccountChange = (entry: LogItem): boolean => entry["eventCode"] === "ACTCHG"
+export const isInvoiced = (entry: LogItem): boolean => entry["eventCode"] === "FINL"
+
+/** What earlier versions said, as far as telling new items from old ones needs it. */
+export interface EarlierLog {
+  /** As the carrier's system sent it, version after version. */
+  readonly posted: ReadonlyArray<LogItem>
+  /** The same with the marks that were added. */
+  readonly shown: ReadonlyArray<LogItem>
+  /** What was sent while the bill belonged to others. */
+  readonly foreign: ReadonlyArray<LogItem>
+}
+
+/**
+ * What a version adds. Some systems send the new items only, others all there are to date: a log that begins with everything
+ * before is of the second kind. Where others owed the bill before, what they were told is left out in any case. SPEC-GAP-E9
+ */
+export const addedItems = (items: ReadonlyArray<LogItem>, earlier: EarlierLog): ReadonlyArray<LogItem> =>
+  after(items, earlier.shown) ?? after(items, earlier.posted) ?? without(items, earlier.foreign)
+
+const after = (items: ReadonlyArray<LogItem>, before: ReadonlyArray<LogItem>): ReadonlyArray<LogItem> | undefined =>
+  before.length > 0 && before.length <= items.length && before.every((each, at) => canonicalText(each) === canonicalText(items[at]))
+    ? items.slice(before.length)
+    : undefined
+
+/** As often as an item is among the others, it is left out. */
+const without = (items: ReadonlyArray<LogItem>, others: ReadonlyArray<LogItem>): ReadonlyArray<LogItem> => {
+  if (others.length === 0) return items
+  const left = new Map<string, number>()
+  for (const each of others) left.set(canonicalText(each), (left.get(canonicalText(each)) ?? 0) + 1)
+  return items.filter((item) => {
+    const text = canonicalText(item)
+    const count = left.get(text) ?? 0
+    if (count > 0) left.set(text, count - 1)
+    return count === 0
+  })
+}

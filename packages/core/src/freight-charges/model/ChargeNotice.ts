@@ -1,0 +1,69 @@
+/** The JSON that goes out for a version of a bill: to whoever owes it, and to whoever does not any more. */
+import { isObject } from "../../shared/Json.ts"
+import { noLongerDebtor, noLongerDebtorMessage } from "./ChargeLog.ts"
+import type { ChargeSubscriptionSettings } from "./ChargeSubscription.ts"
+import { type BillVersion, currentOf, type FreightBill, shownLog } from "./FreightBill.ts"
+import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
+
+/** Which versions' events a subscription is shown. */
+export type LogView = "none" | "impacts" | "all"
+
+export const logViewOf = ({ dataOptions, includeEventLog }: ChargeSubscriptionSettings): LogView => {
+  if (!includeEventLog || dataOptions.eventType === "no_events") return "none"
+  return dataOptions.eventType === "all_impacts" ? "all" : "impacts"
+}
+
+const members = (value: unknown): Readonly<Record<string, unknown>> => isObject(value) ? value : {}
+
+const named = (bill: FreightBill, version: number, pfc: unknown): Readonly<Record<string, unknown>> => ({
+  ...members(pfc),
+  uniqueID: bill.billId,
+  header: { ...members(members(pfc)["header"]), function: `PFC${version}` }
+})
+
+/** The current version, with the events of those versions that may be shown. */
+export const versionJson = (bill: FreightBill, view: LogView, mayShow: (version: BillVersion) => boolean): string => {
+  const { charge } = bill
+  const shown = view === "none" ? [] : bill.versions.filter((each) => mayShow(each) && (view === "all" || each.impact))
+  const messages = shown.flatMap((each) => each.messages)
+  return JSON.stringify({
+    ...charge,
+    pfc: named(bill, currentOf(bill).version, charge["pfc"]),
+    charges: {
+      ...members(charge["charges"]),
+      ...(view === "none" ? {} : { changeLog: shown.flatMap(shownLog) }),
+      ...(messages.length === 0 ? {} : { changeLogMessages: messages })
+    }
+  })
+}
+
+/**
+ * What an old debtor is told of the version that takes the bill away: nothing that anybody else owes now, no charges, and of
+ * what it was told before only what names the shipment. SPEC-GAP-E13
+ */
+export const removalJson = (last: FreightBill, version: number, date: string): string => {
+  const { billTo, charges, destination, origin, payment, pfc, referenceNumbers, shipmentTotals } = last.charge
+  const { isTest, version: published } = members(pfc)
+  const { pickupDate, weightUnit } = members(shipmentTotals)
+  return JSON.stringify({
+    pfc: { uniqueID: last.billId, header: { function: `PFC${version}` }, date, version: published, isTest },
+    payment,
+    shipmentTotals: { pickupDate, grossWeight: 0, weightUnit, handlingUnits: 0 },
+    referenceNumbers: { pro: members(referenceNumbers)["pro"] },
+    origin,
+    destination,
+    billTo,
+    commodities: { handlingUnits: [] },
+    charges: {
+      grossCharges: 0,
+      discountAmount: 0,
+      discountPercent: 0,
+      fuelSurchargePercent: 0,
+      fuelSurchargeAmount: 0,
+      currencyType: members(charges)["currencyType"],
+      preliminaryTotalCharges: 0,
+      changeLog: [noLongerDebtor],
+      changeLogMessages: [noLongerDebtorMessage]
+    }
+  } satisfies ChargeJson)
+}

@@ -1,0 +1,124 @@
+/** A debtor's wish to be told of freight charges (area E, Subscription). */
+import { Schema } from "effect"
+import { AccountNumber, HmacSecretId } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
+
+/** Most accounts one subscription may name. */
+export const maxChargeAccounts = 1000
+
+const WebhookUrl = Schema.String.check(
+  Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "webhookUrl is an absolute https address." }),
+  Schema.isMaxLength(2048, { message: "webhookUrl has at most 2048 characters." })
+)
+
+const ShipmentDataType = Schema.Literals(["revenue_impacts_only", "all_monitored_events"]).annotate({
+  message: "shipmentDataType is revenue_impacts_only or all_monitored_events."
+})
+type ShipmentDataType = typeof ShipmentDataType.Type
+
+const EventType = Schema.Literals(["revenue_impacts_only", "all_impacts", "no_events"]).annotate({
+  message: "eventType is revenue_impacts_only, all_impacts or no_events."
+})
+type EventType = typeof EventType.Type
+
+/** Which versions are told, and which events they show. Only some pairs are meant; see `dataOptionsOf`. */
+export const DataOptions = Schema.Struct({
+  shipmentDataType: Schema.optionalKey(ShipmentDataType),
+  eventType: Schema.optionalKey(EventType)
+}).annotate({ identifier: "DataOptions" })
+
+export interface ChargeDataOptions {
+  readonly shipmentDataType: ShipmentDataType
+  readonly eventType: EventType
+}
+
+export const ChargeFrequency = Schema.Literals(["real_time", "hourly", "daily"]).annotate({
+  identifier: "ChargeFrequency",
+  message: "frequency is one of real_time, hourly, daily."
+})
+export type ChargeFrequency = typeof ChargeFrequency.Type
+
+const BillScope = Schema.Literals(["subscribed_accounts", "all_accounts"]).annotate({
+  message: "billScope is subscribed_accounts or all_accounts."
+})
+
+export const ChargeSubscriptionStatus = Schema.Literals(["active", "inactive", "suspended"]).annotate({
+  identifier: "ChargeSubscriptionStatus"
+})
+export type ChargeSubscriptionStatus = typeof ChargeSubscriptionStatus.Type
+
+const accounts = Schema.Array(AccountNumber).check(
+  Schema.isMinLength(1, { message: "Name at least one account." }),
+  Schema.isMaxLength(maxChargeAccounts, { message: `At most ${maxChargeAccounts} accounts.` })
+)
+
+/** What a client sends to create one. `hmacSecretId` is an addition to the published body. SPEC-GAP-E15 */
+export const ChargeSubscriptionCreate = Schema.Struct({
+  webhookUrl: WebhookUrl,
+  accounts,
+  dataOptions: DataOptions,
+  frequency: Schema.optionalKey(ChargeFrequency),
+  includeEventLog: Schema.optionalKey(Schema.Boolean),
+  billScope: Schema.optionalKey(BillScope),
+  hmacSecretId: Schema.optionalKey(HmacSecretId)
+}).annotate({ identifier: "ChargeSubscriptionCreate" })
+export type ChargeSubscriptionCreate = typeof ChargeSubscriptionCreate.Type
+
+const settings = {
+  webhookUrl: WebhookUrl,
+  accounts,
+  dataOptions: Schema.Struct({ shipmentDataType: ShipmentDataType, eventType: EventType }),
+  frequency: ChargeFrequency,
+  includeEventLog: Schema.Boolean,
+  billScope: BillScope,
+  hmacSecretId: Schema.optionalKey(HmacSecretId)
+}
+
+/** The same with every default filled in; what is stored. */
+export const ChargeSubscriptionSettings = Schema.Struct(settings)
+export type ChargeSubscriptionSettings = typeof ChargeSubscriptionSettings.Type
+
+/** As it is given out. */
+export const ChargeSubscription = Schema.Struct({
+  subscriptionId: Schema.String,
+  ...settings,
+  status: ChargeSubscriptionStatus,
+  createdAt: InstantText,
+  updatedAt: InstantText
+}).annotate({ identifier: "ChargeSubscription" })
+export type ChargeSubscription = typeof ChargeSubscription.Type
+
+/** Body of the webhook test. */
+export const WebhookTest = Schema.Struct({
+  webhookUrl: WebhookUrl,
+  hmacSecretId: Schema.optionalKey(HmacSecretId)
+}).annotate({ identifier: "WebhookTest" })
+
+/** Pairs that mean something; each of the two members' default comes from its partner. SPEC-GAP-E2 */
+const pairs: ReadonlyArray<ChargeDataOptions> = [
+  { shipmentDataType: "revenue_impacts_only", eventType: "revenue_impacts_only" },
+  { shipmentDataType: "revenue_impacts_only", eventType: "no_events" },
+  { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
+  { shipmentDataType: "all_monitored_events", eventType: "no_events" }
+]
+
+/** The pair that is asked for, missing members filled in; `undefined` when there is no such pair. */
+export const dataOptionsOf = (asked: typeof DataOptions.Type): ChargeDataOptions | undefined =>
+  pairs.find((pair) =>
+    (asked.shipmentDataType ?? pair.shipmentDataType) === pair.shipmentDataType &&
+    (asked.eventType ?? pair.eventType) === pair.eventType
+  )
+
+export const unknownPair =
+  "This pair of shipmentDataType and eventType is not offered. Use revenue_impacts_only with revenue_impacts_only or no_events, or all_monitored_events with all_impacts or no_events."
+
+/** Every member decided. */
+export const settingsOf = (asked: ChargeSubscriptionCreate, dataOptions: ChargeDataOptions): ChargeSubscriptionSettings => ({
+  webhookUrl: asked.webhookUrl,
+  accounts: [...new Set(asked.accounts)],
+  dataOptions,
+  frequency: asked.frequency ?? "real_time",
+  includeEventLog: asked.includeEventLog ?? true,
+  billScope: asked.billScope ?? "subscribed_accounts",
+  ...(asked.hmacSecretId === undefined ? {} : { hmacSecretId: asked.hmacSecretId })
+})

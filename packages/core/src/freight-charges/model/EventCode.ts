@@ -1,0 +1,25 @@
+/** The published codes of events that change a freight bill, and how other codes go out. */
+
+/** In published order. */
+export const eventCodes = [
+  "RCL", "RWE", "RCC", "DET", "MNC", "APTD", "APTP", "REP", "RES", "LFTD", "LFTP", "CBL", "ACTCHG", "LTDAD", "LTDAP", "STG", "LUM",
+  "UNL", "INBC", "FINL", "OTHR", "CBC", "OVR", "DMIN", "CMIN", "VOR", "RDL", "SEC", "HIPU", "HIDL", "CCS", "COD", "EXPD", "FVC",
+  "GTD_AM", "GTD_NOON", "GTD_PM", "HAZ", "IDL", "IPU", "INBD", "MARK", "PPD", "PSC", "PSH", "PSN", "SRT", "SS", "TCS"
+] as const
+export type EventCode = typeof eventCodes[number]
+
+const known = new Set<string>(eventCodes)
+
+/** Codes that published examples use although the list spells them otherwise. */
+const spellings: Readonly<Record<string, EventCode>> = { RCN: "RCC", INV: "FINL", CANCEL: "ACTCHG" }
+
+/**
+ * The published code for what a carrier wrote, and the carrier's own code where it is another one: an event outside of the list is `OTHR`
+ * with the carrier's code. SPEC-GAP-E7
+ */
+export const publishedCode = (written: string): { readonly eventCode: EventCode; readonly carrierCode?: string } => {
+  const code = written.trim().toUpperCase()
+  if (known.has(code)) return { eventCode: code as EventCode }
+  const spelled = Object.hasOwn(spellings, code) ? spellings[code] : undefined
+  return { eventCode: spelled ?? "OTHR", carrierCode: written.trim() }
+}

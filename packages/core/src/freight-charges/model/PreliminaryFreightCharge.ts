@@ -1,0 +1,195 @@
+/** A freight bill before it is invoiced: what is moved, for whom, and what it will cost (area E, PFC object). */
+import { Schema } from "effect"
+import { AccountNumber } from "../../shared/Identifier.ts"
+import { parseInstant } from "../../shared/Instant.ts"
+
+const text = (maxLength: number) =>
+  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
+
+const short = text(200)
+const long = text(2000)
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
+
+const list = <S extends Schema.Top>(item: S, maximum: number) =>
+  Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
+
+const dateParts = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
+
+/** Carriers write local times without a zone here; none is invented for them. SPEC-GAP-E3 */
+const isDateText = (given: string): boolean => {
+  const parts = dateParts.exec(given)
+  return parts !== null && parseInstant(`${parts[1]}T${parts[2] ?? "00:00"}:${parts[3] ?? "00"}${parts[4] ?? ""}${parts[5] ?? "Z"}`) !== undefined
+}
+
+const ChargeDate = Schema.String.check(
+  Schema.makeFilter((given: string) => isDateText(given) || "Use an ISO 8601 date-time, such as 2026-11-20T08:15:00.000.")
+)
+
+/** `PFC1` for the first version of a bill, then `PFC2` and so on. */
+export const versionOf = (name: string): number => Number(name.slice(3))
+
+const VersionName = Schema.String.check(
+  Schema.isPattern(/^PFC[1-9]\d{0,8}$/u, { message: "header.function is PFC1, PFC2 and so on." })
+)
+
+const UniqueId = text(200).check(Schema.isPattern(/[A-Za-z0-9]/u, { message: "uniqueID is the PRO, the SCAC and the ship date: letters and digits." }))
+
+/** What names a bill, however it was written. SPEC-GAP-E4 */
+export const billIdOf = (uniqueId: string): string => uniqueId.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "")
+
+const identity = { uniqueID: UniqueId, date: ChargeDate, version: short, isTest: Schema.Boolean }
+
+const place = {
+  name: long,
+  address1: long,
+  address2: optional(long),
+  city: short,
+  stateProvince: short,
+  postalCode: short,
+  country: short
+}
+
+const Party = Schema.Struct({ account: short, locationId: optional(short), ...place }).annotate({ identifier: "ChargeParty" })
+
+/** The location's name is spelled otherwise than in the two other parties, as published. */
+const BillTo = Schema.Struct({ account: AccountNumber, locationID: optional(short), ...place }).annotate({ identifier: "ChargeBillTo" })
+
+const PurchaseOrder = Schema.Struct({
+  number: optional(short),
+  pieces: optional(Schema.Finite),
+  weight: optional(short),
+  weightUnit: optional(short),
+  palletized: optional(Schema.Boolean),
+  additionalShipperInfo: optional(long)
+})
+
+const LineItem = Schema.Struct({
+  description: long,
+  weight: Schema.Finite,
+  weightUnit: short,
+  pieces: Schema.Finite,
+  packagingType: short,
+  classification: short,
+  nmfc: optional(short),
+  nmfcSub: optional(short)
+})
+
+const HandlingUnit = Schema.Struct({
+  count: Schema.Finite,
+  type: short,
+  tareWeight: optional(Schema.Finite),
+  weight: Schema.Finite,
+  weightUnit: short,
+  length: Schema.Finite,
+  width: Schema.Finite,
+  height: Schema.Finite,
+  dimensionUnit: short,
+  stackable: optional(Schema.Boolean),
+  lineItems: optional(list(LineItem, 1000))
+})
+
+const LogEntry = Schema.Struct({
+  eventCategoryName: optional(short),
+  eventCode: optional(short),
+  eventSubCode: optional(short),
+  carrierCode: optional(short),
+  carrierDescription: optional(long),
+  weightAndResearchDocAvailable: optional(Schema.Boolean)
+}).annotate({ identifier: "ChargeLogEntry" })
+
+const LogMessage = Schema.Struct({ informationalMessage: optional(long) }).annotate({ identifier: "ChargeLogMessage" })
+
+const described = {
+  payment: Schema.Struct({ terms: short }),
+  shipmentTotals: Schema.Struct({
+    pickupDate: ChargeDate,
+    grossWeight: Schema.Finite,
+    netWeight: optional(Schema.Finite),
+    weightUnit: short,
+    handlingUnits: Schema.Finite,
+    linearLength: optional(Schema.Finite),
+    dimensionsUnit: optional(short),
+    cube: optional(Schema.Finite),
+    cubeDimensionsUnit: optional(short),
+    declaredValue: optional(Schema.Finite),
+    currency: optional(short)
+  }),
+  accessorials: optional(Schema.Struct({ codes: optional(list(short, 500)) })),
+  referenceNumbers: Schema.Struct({
+    pro: short,
+    quoteId: optional(short),
+    shipmentId: optional(short),
+    masterBol: optional(short),
+    trailerId: optional(short),
+    manifestId: optional(short),
+    bol: optional(list(short, 500)),
+    po: optional(list(PurchaseOrder, 500)),
+    additionalReferences: optional(list(Schema.Struct({ name: optional(short), value: optional(short) }), 500))
+  }),
+  origin: Party,
+  destination: Party,
+  billTo: BillTo,
+  commodities: Schema.Struct({ handlingUnits: list(HandlingUnit, 1000) }),
+  charges: Schema.Struct({
+    grossCharges: Schema.Finite,
+    discountAmount: Schema.Finite,
+    discountPercent: Schema.Finite,
+    totalTareWeight: optional(Schema.Finite),
+    tareWeightAmount: optional(Schema.Finite),
+    deficitWeight: optional(Schema.Finite),
+    fuelSurchargePercent: Schema.Finite,
+    fuelSurchargeAmount: Schema.Finite,
+    currencyType: short,
+    weightUnit: optional(short),
+    detail: optional(long),
+    preliminaryTotalCharges: Schema.Finite,
+    class: optional(list(Schema.Struct({ freightClass: optional(short), cwt: optional(Schema.Finite) }), 500)),
+    changeLog: optional(list(LogEntry, 1000)),
+    changeLogMessages: optional(list(LogMessage, 1000))
+  })
+}
+
+/** As it is given out. Fields the service does not know are kept and given out again. SPEC-GAP-E5 */
+export const PreliminaryFreightCharge = Schema.Struct({
+  pfc: Schema.Struct({ ...identity, header: Schema.Struct({ function: VersionName }) }),
+  ...described
+}).annotate({ identifier: "PreliminaryFreightCharge" })
+export type PreliminaryFreightCharge = typeof PreliminaryFreightCharge.Type
+
+const header = optional(Schema.Struct({ function: optional(VersionName) }))
+
+/** As the carrier's system hands it in: the version may be left to the service. */
+export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, header }), ...described }).annotate({
+  identifier: "ReportedFreightCharge"
+})
+export type ReportedCharge = typeof ReportedCharge.Type
+
+const accounts = Schema.Array(AccountNumber).check(
+  Schema.isMinLength(1, { message: "Name at least one account, or leave accounts out." }),
+  Schema.isMaxLength(1000, { message: "At most 1000 accounts." })
+)
+
+/** One thing that happened to a bill. Without `accounts`, its debtor is whoever it bills to. SPEC-GAP-E6 */
+export const BillChangeReport = Schema.Struct({
+  change: Schema.Literals(["created", "updated", "final"]),
+  accounts: optional(accounts),
+  pfc: ReportedCharge
+}).annotate({ identifier: "FreightBillChange" })
+export type BillChangeReport = typeof BillChangeReport.Type
+
+/** A bill that nobody owes any more; only its name is needed. */
+export const BillRemovalReport = Schema.Struct({
+  change: Schema.Literal("removed"),
+  accounts: optional(Schema.Array(AccountNumber)),
+  pfc: Schema.Struct({ pfc: Schema.Struct({ uniqueID: UniqueId, header }) })
+}).annotate({ identifier: "FreightBillRemoval" })
+export type BillRemovalReport = typeof BillRemovalReport.Type
+
+/** A PFC object as it came, without its change log and version: those are counted and kept beside it. */
+export type ChargeJson = Readonly<Record<string, unknown>>
+
+export const billChanges = ["created", "updated", "removed", "final"] as const
+export type BillChange = typeof billChanges[number]
+
+/** The largest single PFC object, as bytes of JSON. */
+export const maxChargeBytes = 64 * 1024

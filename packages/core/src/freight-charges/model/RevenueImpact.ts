@@ -1,0 +1,32 @@
+/** Whether what changed on a freight bill may change what it costs. */
+import { canonicalText, isObject } from "../../shared/Json.ts"
+import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
+
+const members = (value: unknown): Readonly<Record<string, unknown>> => isObject(value) ? value : {}
+
+const items = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
+
+const pick = (value: unknown, names: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(names.map((name) => [name, members(value)[name]]))
+
+const totals = ["grossWeight", "netWeight", "weightUnit", "handlingUnits", "linearLength", "dimensionsUnit", "cube", "cubeDimensionsUnit", "declaredValue", "currency"]
+const unit = ["count", "type", "tareWeight", "weight", "weightUnit", "length", "width", "height", "dimensionUnit", "stackable"]
+const line = ["weight", "weightUnit", "pieces", "classification", "nmfc", "nmfcSub"]
+
+/** What freight is rated by: charges, services, terms, whose accounts, weights, sizes and classes. SPEC-GAP-E10 */
+const ratedBy = (charge: ChargeJson): string => {
+  const { accessorials, billTo, charges, commodities, destination, origin, payment, shipmentTotals } = charge
+  return canonicalText([
+    charges,
+    items(members(accessorials)["codes"]).map(String).sort(),
+    pick(payment, ["terms"]),
+    [billTo, origin, destination].map((party) => members(party)["account"]),
+    pick(shipmentTotals, totals),
+    items(members(commodities)["handlingUnits"]).map((each) => [
+      pick(each, unit),
+      items(members(each)["lineItems"]).map((own) => pick(own, line))
+    ])
+  ])
+}
+
+export const hasRevenueImpact = (before: ChargeJson, after: ChargeJson): boolean => ratedBy(before) !== ratedBy(after)

@@ -1,0 +1,86 @@
+import { Context, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { AccessStore } from "../access/AccessStore.ts"
+import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
+import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
+
+const pauseMillis = 3_600_000
+
+/** An upload that takes longer than this has died. */
+const uploadDays = 1
+
+const keyDays = 30
+
+const days = (count: number): number => count * 86_400_000
+
+/** How long what ended stays. Settled deliveries have their own window in `DeliveryOptions`. */
+export class RetentionOptions extends Context.Reference<{
+  /** Shipments after the consignee got them, with their status history. */
+  readonly keepDeliveredShipmentsMillis: number
+  readonly keepEndedBillsMillis: number
+  /** Bodies of notifications; never less than deliveries are kept. */
+  readonly keepNoticesMillis: number
+}>("@waybill/core/retention/RetentionOptions", {
+  defaultValue: () => ({
+    keepDeliveredShipmentsMillis: days(365),
+    keepEndedBillsMillis: days(365),
+    keepNoticesMillis: days(180),
+  })
+}) {}
+
+export class Retention extends Context.Service<Retention, {
+  /** Once through all tenants; answers how many rows went. */
+  readonly sweep: Effect.Effect<number, StorageError>
+  /** Sweeps every hour until interrupted. */
+  readonly run: Effect.Effect<never>
+}>()("@waybill/core/retention/Retention") {
+  static readonly layer = Layer.effect(
+    Retention,
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const statuses = yield* ShipmentStatusStore
+      const bills = yield* FreightBillStore
+      const access = yield* AccessStore
+      const { keepSettledMillis } = yield* DeliveryOptions
+      const windows = yield* RetentionOptions
+
+      const sweepTenant = Effect.fnUntraced(function*(tenantId: string, now: number) {
+        const noticed = now - Math.max(windows.keepNoticesMillis, keepSettledMillis)
+        return (yield* untilNone(queue.prune(tenantId, now - keepSettledMillis))) +
+          (yield* untilNone(statuses.prune(tenantId, { delivered: now - windows.keepDeliveredShipmentsMillis, noticed }))) +
+          (yield* untilNone(bills.prune(tenantId, { ended: now - windows.keepEndedBillsMillis, noticed }))) +
+          (yield* contents.sweep(tenantId, now - days(uploadDays)))
+      })
+
+      const sweep = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const tenants = yield* access.listTenants
+        const removed = yield* Effect.forEach(tenants, ({ tenantId }) => sweepTenant(tenantId, now))
+        return removed.reduce((sum, each) => sum + each, 0)
+      }).pipe(Effect.withSpan("Retention.sweep"))
+
+      const run = Effect.forever(
+        sweep.pipe(
+          Effect.catchTag("StorageError", (error) => Effect.logWarning("What is old could not be removed; the next sweep tries again.", error)),
+          Effect.andThen(Effect.sleep(pauseMillis))
+        )
+      )
+
+      return Retention.of({ sweep, run })
+    })
+  )
+}
+
+/** A store removes a few thousand a call, so that nobody waits for it long. */
+const untilNone = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
+  let removed = 0
+  for (;;) {
+    const some = yield* prune
+    removed += some
+    if (some === 0) return removed
+    yield* Effect.yieldNow
+  }
+})

@@ -1,0 +1,58 @@
+/** A tenant, its debtors and what they receive, for tests of freight charges on the virtual clock. */
+import { ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake, type Principal } from "@waybill/core"
+import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import type { Json } from "./Charges.ts"
+
+export const hook = "https://debtor.example/pfc"
+
+export const wanted = {
+  webhookUrl: hook,
+  accounts: ["A"],
+  dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }
+}
+
+/** A received PFC object, as far as tests look at it. */
+export interface ReceivedCharge {
+  readonly pfc: { readonly uniqueID: string; readonly header: { readonly function: string }; readonly date: string; readonly isTest: boolean }
+  readonly charges: {
+    readonly preliminaryTotalCharges: number
+    readonly changeLog?: ReadonlyArray<Json>
+    readonly changeLogMessages?: ReadonlyArray<Json>
+  } & Json
+  readonly [group: string]: unknown
+}
+
+export const makeDebtors = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  const intake = yield* FreightChargeIntake
+  const subscriptions = yield* ChargeSubscriptions
+  const windows = yield* ChargeWindows
+  const worker = yield* DeliveryWorker
+  const receivers = yield* ScriptedReceivers
+  const decoder = new TextDecoder()
+  const debtor = tenant.customer("debtor", ["A"])
+
+  const report = (...changes: ReadonlyArray<unknown>) => intake.report(tenant.carrier, { charges: changes })
+
+  const subscribe = (principal: Principal, more: Readonly<Record<string, unknown>> = {}) =>
+    subscriptions.create(principal, { ...wanted, ...more })
+
+  const bodiesOf = (body: Uint8Array): ReadonlyArray<ReceivedCharge> => JSON.parse(decoder.decode(body))
+
+  /** One array for each request, after everything due was sent. */
+  const received = (url = hook) =>
+    Effect.gen(function*() {
+      yield* windows.closeDue
+      yield* worker.drain
+      return (yield* receivers.requests(url)).map((request) => bodiesOf(request.body))
+    })
+
+  const inFlight = (principal: Principal, id: string) => Effect.map(subscriptions.inFlight(principal, id), bodiesOf)
+
+  return { tenant, intake, subscriptions, windows, worker, receivers, debtor, report, subscribe, received, inFlight }
+})
+
+export const named = ({ pfc }: ReceivedCharge): string => `${pfc.uniqueID} ${pfc.header.function}`
+
+export const codes = ({ charges }: ReceivedCharge): ReadonlyArray<string> => (charges.changeLog ?? []).map((each) => String(each["carrierCode"] ?? each["eventCode"]))

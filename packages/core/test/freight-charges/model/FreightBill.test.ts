@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { applyChange, billDoc, billFrom, currentOf, type FreightBill, shownLog } from "@waybill/core"
+import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import { int, listOf, oneOf } from "../../arbitraries.ts"
+import { read } from "../Charges.ts"
+
+/** What becomes of changes one after the other: versions, `=` and the version for duplicates, and codes of refusals. */
+const live = (...changes: ReadonlyArray<Parameters<typeof read>>) =>
+  Effect.gen(function*() {
+    let bill: FreightBill | undefined
+    const became: Array<string> = []
+    for (const each of changes) {
+      const decision = applyChange(bill, yield* read(...each))
+      if (decision._tag === "Accepted") bill = decision.bill
+      became.push(decision._tag === "Accepted" ? `${currentOf(decision.bill).version} ${decision.bill.state}` : decision._tag === "Duplicate" ? `=${decision.version}` : decision.code)
+    }
+    return { bill: bill!, became }
+  })
+
+const categories = (bill: FreightBill) => currentOf(bill).opening.concat(currentOf(bill).log, currentOf(bill).closing).map((each) => `${each["eventCode"]} ${each["carrierCode"] ?? ""}`.trim())
+
+describe("applyChange", () => {
+  it.effect("counts the versions of a bill from the first report to the invoice", () =>
+    Effect.gen(function*() {
+      const { bill, became } = yield* live(["created"], ["updated", { total: 300 }], ["removed"], ["updated", { account: "B" }], ["final", { account: "B" }])
+      assert.deepStrictEqual(became, ["1 open", "2 open", "3 removed", "4 open", "5 final"])
+      assert.deepStrictEqual(bill.versions.map((each) => each.accounts), [["A"], ["A"], [], ["B"], ["B"]])
+    }))
+
+  it.effect("takes the same report again as a duplicate (SPEC-GAP-E11)", () =>
+    Effect.gen(function*() {
+      const again = yield* live(["created"], ["created"], ["updated", { total: 300 }], ["updated", { total: 300 }], ["created"], ["removed"], ["removed"], ["updated", { total: 300 }], ["final"], ["final"], ["created"])
+      assert.deepStrictEqual(again.became, ["1 open", "=1", "2 open", "=2", "=1", "3 removed", "=3", "4 open", "5 final", "=5", "=1"])
+    }))
+
+  it.effect("tells by the version a sender gives whether a report is new, repeated or out of turn (SPEC-GAP-E11)", () =>
+    Effect.gen(function*() {
+      const one = { version: 1 }
+      const two = { version: 2, total: 300 }
+      const { became } = yield* live(["created", one], ["updated", two], ["created", one], ["updated", two], ["updated", { version: 2, total: 301 }], ["updated", { version: 4 }], ["removed", { version: 3 }], ["removed", { version: 3 }], ["removed", { version: 4 }])
+      assert.deepStrictEqual(became, ["1 open", "2 open", "=1", "=2", "conflict", "conflict", "3 removed", "=3", "4 removed"])
+      assert.deepStrictEqual((yield* live(["updated", { version: 7 }], ["updated", { total: 1 }])).became, ["7 open", "8 open"])
+    }))
+
+  it.effect("refuses what contradicts the bill's life (SPEC-GAP-E11)", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* live(["removed"], ["final"], ["created"], ["created", { total: 1 }])).became, ["unknown_reference", "unknown_reference", "1 open", "conflict"])
+      assert.deepStrictEqual((yield* live(["created"], ["final"], ["updated", { total: 1 }], ["removed"], ["created", { total: 2 }])).became, ["1 open", "2 final", "conflict", "conflict", "conflict"])
+      assert.deepStrictEqual((yield* live(["created"], ["removed"], ["created"])).became, ["1 open", "2 removed", "3 open"])
+    }))
+
+  it.effect("sees the same content whatever the order of members, and other content in other accounts", () =>
+    Effect.gen(function*() {
+      const { became } = yield* live(["created", { accounts: ["A", "B"] }], ["created", { accounts: ["B", "A", "B"] }], ["updated", { accounts: ["A"] }])
+      assert.deepStrictEqual(became, ["1 open", "=1", "2 open"])
+      const plain = yield* read("created")
+      const turned = yield* read("created", { more: Object.fromEntries(Object.entries({ payment: { terms: "Prepaid" } }).reverse()) })
+      assert.strictEqual(plain.fingerprint, turned.fingerprint)
+    }))
+
+  it.effect("adds the marks that are missing, and none that is there (SPEC-GAP-E8)", () =>
+    Effect.gen(function*() {
+      const moved = yield* live(["created"], ["updated", { account: "B" }])
+      assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCategoryName"])), [["Bill Entry"], ["Account CHG"]])
+      const own = yield* live(["created", { log: [{ eventCategoryName: "Bill Entry", eventCode: "BILL" }] }], ["updated", { account: "B", log: [{ eventCode: "ACTCHG" }, { eventCode: "RWE" }] }], ["final", { account: "B", log: [{ eventCode: "INV" }] }])
+      assert.deepStrictEqual(own.bill.versions.map((each) => shownLog(each).length), [1, 2, 1])
+      const ended = yield* live(["created"], ["final", { log: [{ eventCode: "RWE" }] }])
+      assert.deepStrictEqual(categories(ended.bill), ["RWE", "FINL"])
+    }))
+
+  it.effect("takes what is new from logs that hold everything to date, and from logs that do not (SPEC-GAP-E9)", () =>
+    Effect.gen(function*() {
+      const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
+      const logs = (bill: FreightBill) => bill.versions.map((each) => each.log.map((entry) => entry["eventCode"]))
+      const toDate = yield* live(["created", { log: [a!] }], ["updated", { log: [a!, b!], messages: [{ informationalMessage: "b" }] }], ["updated", { log: [a!, b!, c!], messages: [{ informationalMessage: "b" }, { informationalMessage: "c" }] }])
+      assert.deepStrictEqual(logs(toDate.bill), [["RWE"], ["LFTD"], ["RES"]])
+      assert.deepStrictEqual(toDate.bill.versions.map((each) => each.messages.length), [0, 1, 1])
+      const only = yield* live(["created", { log: [a!] }], ["updated", { log: [b!] }], ["updated", { log: [c!] }])
+      assert.deepStrictEqual(logs(only.bill), logs(toDate.bill))
+      const asShown = yield* live(["created", { log: [a!] }], ["updated", { log: [{ eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }, a!, b!] }])
+      assert.deepStrictEqual(logs(asShown.bill), [["RWE"], ["LFTD"]])
+    }))
+
+  it.effect("leaves out of a log what was told to another debtor, however it is repeated (SPEC-GAP-E9)", () =>
+    Effect.gen(function*() {
+      const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
+      const { bill } = yield* live(["created", { log: [a!, b!] }], ["updated", { account: "B", log: [b!, { eventCode: "ACTCHG" }, a!, c!] }], ["updated", { account: "B", log: [c!, b!, a!] }])
+      assert.deepStrictEqual(bill.versions.map((each) => each.log.map((entry) => entry["eventCode"])), [["RWE", "LFTD"], ["ACTCHG", "RES"], ["RES"]])
+    }))
+
+  it.effect.prop("never loses count, and keeps its state across storage", [
+    listOf(Arbitrary.all({ what: oneOf(["created", "updated", "updated", "removed", "final"] as const), total: int(0, 3), account: oneOf(["A", "B"]), given: int(0, 6) }), 1, 25)
+  ], ([changes]) =>
+    Effect.gen(function*() {
+      let bill: FreightBill | undefined
+      for (const { account, given, total, what } of changes) {
+        const asked = yield* read(what, { account, total, ...(given === 0 ? {} : { version: given }) })
+        const decision = applyChange(bill, asked)
+        if (decision._tag === "Refused") continue
+        if (decision._tag === "Duplicate") {
+          assert.isTrue(bill!.versions.some((each) => each.version === decision.version && each.fingerprint === asked.fingerprint))
+          continue
+        }
+        const before = bill === undefined ? undefined : currentOf(bill).version
+        bill = decision.bill
+        assert.strictEqual(currentOf(bill).version, before === undefined ? Math.max(1, given) : before + 1)
+        assert.strictEqual(currentOf(bill).accounts.length === 0, bill.state === "removed")
+        // what was just taken is known from now on
+        assert.strictEqual(applyChange(bill, asked)._tag, "Duplicate")
+        assert.deepStrictEqual(billFrom({ billId: bill.billId, state: bill.state, doc: billDoc(bill) }), bill)
+      }
+    }))
+})

@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FreightChargeIntake, type InvalidInput } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { json } from "../arbitraries.ts"
+import { change, charge } from "../freight-charges/Charges.ts"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+const setup = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  const intake = yield* FreightChargeIntake
+  const report = (body: unknown, options?: { readonly partial?: boolean }) => intake.report(tenant.carrier, body, options)
+  const faultsOf = (body: unknown) =>
+    Effect.map(Effect.flip(report(body)), (error) => (error as InvalidInput).faults.map((each) => `${each.pointer} ${each.code}`))
+  return { tenant, intake, report, faultsOf }
+})
+
+describe("FreightChargeIntake", () => {
+  it.effect("takes one change or a list, bare or under charges, and answers each with its bill and version", () =>
+    inService(Effect.gen(function*() {
+      const { report } = yield* setup
+      const items = ["A", "B", "C", "D", "E"].map((uniqueID) => change("created", { uniqueID }))
+      for (const body of [items[0], [items[1]], { charges: items[2] }, { charges: [items[3], items[4]] }]) {
+        const { results } = yield* report(body)
+        assert.isTrue(results.every((each) => each.result === "accepted" && each.version === 1))
+      }
+      const { results } = yield* report({ charges: [change("updated", { uniqueID: "a!", total: 1 }), items[1], change("removed", { uniqueID: "C" })] })
+      assert.deepStrictEqual(results, [
+        { index: 0, result: "accepted", uniqueID: "A", version: 2 },
+        { index: 1, result: "duplicate", uniqueID: "B", version: 1 },
+        { index: 2, result: "accepted", uniqueID: "C", version: 2 }
+      ])
+    })))
+
+  it.effect("refuses the whole call for one bad item, and says where it is bad", () =>
+    inService(Effect.gen(function*() {
+      const { faultsOf, report } = yield* setup
+      const good = change("created")
+      assert.deepStrictEqual(yield* faultsOf({ charges: [good, { change: "changed", pfc: charge() }, 7] }), ["/charges/1/change invalid", "/charges/2 invalid"])
+      assert.deepStrictEqual(yield* faultsOf({ charges: [change("created", { more: { billTo: { account: "A" } } })] }).pipe(Effect.map((all) => all.slice(0, 2))), [
+        "/charges/0/pfc/billTo/name required",
+        "/charges/0/pfc/billTo/address1 required"
+      ])
+      assert.deepStrictEqual(yield* faultsOf([change("removed", { uniqueID: "unknown" })]), ["/charges/0/pfc/pfc/uniqueID unknown_reference"])
+      yield* report(good)
+      assert.deepStrictEqual(yield* faultsOf([change("updated", { version: 5 })]), ["/charges/0/pfc/pfc/header/function conflict"])
+      assert.deepStrictEqual(yield* faultsOf([change("updated", { total: 1 }), change("created", { total: 2 })]), ["/charges/1/change conflict"])
+      assert.deepStrictEqual((yield* report(good)).results, [{ index: 0, result: "duplicate", uniqueID: "1234567890EXLA20241120", version: 1 }])
+    })))
+
+  it.effect("takes the good ones when the call says so", () =>
+    inService(Effect.gen(function*() {
+      const { report } = yield* setup
+      const { results } = yield* report([{}, change("created"), change("created", { total: 1 }), change("updated", { total: 2 })], { partial: true })
+      assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "refused"], [1, "accepted"], [2, "refused"], [3, "accepted"]])
+    })))
+
+  it.effect("takes dates with and without a zone, and no other text (SPEC-GAP-E3)", () =>
+    inService(Effect.gen(function*() {
+      const { faultsOf, report } = yield* setup
+      const dated = (date: unknown, n: number) => change("created", { uniqueID: `D${n}`, more: { pfc: { ...charge().pfc, uniqueID: `D${n}`, date } } })
+      const good = ["2024-11-20T00:00:00.000", "2024-11-20", "2024-11-20T08:15", "2024-11-20T08:15:00Z", "2024-02-29T08:15:00.123456-06:00"]
+      yield* report(good.map(dated))
+      for (const bad of ["", "20.11.2024", "2024-13-01", "2023-02-29", "2024-11-20T25:00:00", "2024-11-20 08:15", 7]) {
+        assert.deepStrictEqual(yield* faultsOf([dated(bad, 9)]), ["/charges/0/pfc/pfc/date invalid"])
+      }
+    })))
+
+  it.effect("takes members without a value as left out, and refuses what is larger than a bill can be", () =>
+    inService(Effect.gen(function*() {
+      const { faultsOf, report } = yield* setup
+      yield* report(change("created", { more: { accessorials: null } }))
+      assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { payment: null } })), ["/charges/0/pfc/payment required"])
+      assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { notes: "x".repeat(70_000) } })), ["/charges/0/pfc out_of_bounds"])
+      assert.deepStrictEqual(yield* faultsOf(change("updated", { accounts: [] })), ["/charges/0/accounts invalid"])
+      assert.deepStrictEqual(yield* faultsOf(Array.from({ length: 1001 }, () => 1)), ["/charges out_of_bounds"])
+    })))
+
+  it.effect("is for carriers", () =>
+    inService(Effect.gen(function*() {
+      const { intake, tenant } = yield* setup
+      assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), change("created"))))._tag, "NotPermitted")
+    })))
+
+  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json], ([garbage]) =>
+    inService(Effect.gen(function*() {
+      const { intake, report, tenant } = yield* setup
+      for (const body of [garbage, { charges: garbage }, [garbage], [change("created"), garbage], [change("created"), { change: "removed", pfc: garbage }]]) {
+        const refused = yield* Effect.flip(intake.report(tenant.carrier, body))
+        assert.strictEqual(refused._tag, "InvalidInput")
+      }
+      assert.strictEqual((yield* report(change("created"))).results[0]!.result, "accepted")
+    })))
+})

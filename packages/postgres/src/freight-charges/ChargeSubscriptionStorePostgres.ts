@@ -1,0 +1,141 @@
+/** Subscriptions to freight charges on Postgres, with what was in flight and the windows of slow cadences. */
+import {
+  type ChargeSubscriptionRecord,
+  ChargeSubscriptionStore,
+  type InFlightNotice,
+  type LaneState,
+  StorageError,
+  type StoredChargeSubscription
+} from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { isUuid } from "../access/AccessStorePostgres.ts"
+import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import * as statements from "./FreightBillSql.ts"
+
+const subscriptionColumns = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz"] as const
+
+export const layer = Layer.effect(
+  ChargeSubscriptionStore,
+  Effect.gen(function*() {
+    const sql = yield* PgClient
+    const { quoted: schema } = yield* WaybillSchema
+    const select = statements.selectSubscriptions(schema)
+
+    const covered = Effect.fnUntraced(function*(tenantId: string, client: string, accounts: ReadonlyArray<string> | undefined) {
+      yield* sql.bulk(
+        "SELECT pg_advisory_xact_lock(hashtext('waybill charge client ' || $1), hashtext($2))::text AS held",
+        [tenantId, client],
+        ["text"]
+      )
+      const [row] = yield* sql.bulk(
+        `SELECT coalesce(
+                  (SELECT account FROM unnest(coalesce($3::text[], s.accounts)) AS account
+                   WHERE s.accounts IS NULL OR account = ANY (s.accounts)
+                   ORDER BY account LIMIT 1),
+                  ''
+                ) AS account
+         FROM ${schema}.freight_charge_subscriptions AS s
+         WHERE s.tenant_id = $1 AND s.client = $2 AND s.cancelled_at IS NULL
+           AND ($3::text[] IS NULL OR s.accounts IS NULL OR s.accounts && $3::text[])
+         ORDER BY s.id
+         LIMIT 1`,
+        [tenantId, client, accounts === undefined ? null : textArray(accounts)],
+        ["text"]
+      )
+      return row === undefined ? Option.none<string>() : Option.some(row[0] as string)
+    })
+
+    const insert = (tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightNotice>) =>
+      sql.bulk(statements.insertSubscription(schema), [
+        tenantId,
+        textArray(inFlight.map((each) => each.noticeId)),
+        textArray(inFlight.map((each) => each.billId)),
+        int4Array(inFlight.map((each) => each.version)),
+        byteaArray(inFlight.map((each) => each.body)),
+        null,
+        record.id,
+        record.client,
+        record.doc,
+        record.webhookUrl,
+        record.accounts === undefined ? null : textArray(record.accounts),
+        timestamptzArray([record.createdAt]),
+        textArray(record.accounts === undefined ? [`c:${record.client}`] : record.accounts.map((account) => `a:${account}`)),
+        textArray(inFlight.map((each) => arrayLiteral(each.accounts)))
+      ])
+
+    const find = (tenantId: string, condition: string, values: ReadonlyArray<string>) =>
+      Effect.map(
+        sql.bulk(`${select} AND ${condition} ORDER BY s.id`, [tenantId, ...values], subscriptionColumns),
+        (rows) => rows.map(subscriptionOf)
+      )
+
+    const first = (rows: ReadonlyArray<StoredChargeSubscription>) => Option.fromUndefinedOr(rows[0])
+
+    const closeWindows = Effect.fnUntraced(function*(tenantId: string) {
+      const due = yield* sql.bulk(statements.lockDueWindows(schema), [tenantId], ["uuid"])
+      if (due.length === 0) return 0
+      const [row] = yield* sql.bulk(statements.closeWindows(schema), [tenantId, uuidArray(due.map(([id]) => id as string))], ["int8"])
+      return row![0] as number
+    })
+
+    return ChargeSubscriptionStore.of({
+      hold: (tenantId, accounts) =>
+        sql.bulk(statements.closedGate, [tenantId, textArray(accounts)], ["int8", "int8"]).pipe(
+          Effect.asVoid,
+          StorageError.refail("ChargeSubscriptionStore.hold")
+        ),
+      covered: (tenantId, client, accounts) => StorageError.refail("ChargeSubscriptionStore.covered")(covered(tenantId, client, accounts)),
+      insert: (tenantId, record, inFlight) =>
+        insert(tenantId, record, inFlight).pipe(Effect.asVoid, StorageError.refail("ChargeSubscriptionStore.insert")),
+      find: (tenantId, client, id) =>
+        !isUuid(id) ? Effect.succeedNone : find(tenantId, "s.client = $2 AND s.id = $3::uuid", [client, id]).pipe(
+          Effect.map(first),
+          StorageError.refail("ChargeSubscriptionStore.find")
+        ),
+      findAny: (tenantId, id) =>
+        !isUuid(id) ? Effect.succeedNone : find(tenantId, "s.id = $2::uuid", [id]).pipe(
+          Effect.map(first),
+          StorageError.refail("ChargeSubscriptionStore.findAny")
+        ),
+      deliveringTo: (tenantId, client, webhookUrl) =>
+        find(tenantId, "s.client = $2 AND s.webhook_url = $3 AND s.cancelled_at IS NULL", [client, webhookUrl]).pipe(
+          StorageError.refail("ChargeSubscriptionStore.deliveringTo")
+        ),
+      cancel: (tenantId, client, id) =>
+        !isUuid(id) ? Effect.succeed(false) : sql.bulk(statements.cancelSubscription(schema), [tenantId, client, id], ["int8"]).pipe(
+          Effect.map(([row]) => row![0] === 1),
+          StorageError.refail("ChargeSubscriptionStore.cancel")
+        ),
+      inFlight: (tenantId, client, id) =>
+        !isUuid(id) ? Effect.succeed([]) : sql.bulk(statements.inFlight(schema), [tenantId, client, id], ["bytea"]).pipe(
+          Effect.map((rows) => rows.map(([body]) => body as Uint8Array)),
+          StorageError.refail("ChargeSubscriptionStore.inFlight")
+        ),
+      windowsDue: (limit) =>
+        Effect.gen(function*() {
+          const rows = yield* sql.bulk(statements.windowsDue(schema), [limit], ["text", "timestamptz"])
+          const [next] = yield* sql.bulk(statements.nextClosing(schema), [], ["float8"])
+          const millis = next?.[0] as number | null | undefined
+          return {
+            tenantIds: rows.map(([tenantId]) => tenantId as string),
+            nextDueInMillis: millis === null || millis === undefined ? undefined : Math.max(1, Math.ceil(millis))
+          }
+        }).pipe(StorageError.refail("ChargeSubscriptionStore.windowsDue")),
+      closeWindows: (tenantId) => sql.withTransaction(closeWindows(tenantId)).pipe(StorageError.refail("ChargeSubscriptionStore.closeWindows"))
+    })
+  })
+)
+
+const subscriptionOf = ([id, client, doc, createdAt, cancelledAt, state, reason, since]: ReadonlyArray<unknown>): StoredChargeSubscription => ({
+  id: id as string,
+  client: client as string,
+  doc: doc as string,
+  createdAt: createdAt as number,
+  cancelledAt: (cancelledAt as number | null) ?? undefined,
+  lane: cancelledAt !== null || state === null
+    ? undefined
+    : { state: state as LaneState, reason: (reason as string | null) ?? undefined, since: since as number }
+})

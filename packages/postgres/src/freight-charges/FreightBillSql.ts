@@ -1,0 +1,320 @@
+/** The statements of freight bills. */
+import { oldestReference } from "../delivery/NoticeRetention.ts"
+
+/** What the delivery queue must know to find the bytes that entries refer to: single notices, and closed windows of them. */
+export const freightChargePayloads = {
+  source: "freight-charges",
+  table: "freight_charge_notices",
+  ref: "notice_no",
+  orderId: "notice_id"
+} as const
+
+export const freightChargeWindowPayloads = {
+  source: "freight-charge-windows",
+  table: "freight_charge_window_payloads",
+  ref: "window_no",
+  orderId: "window_id"
+} as const
+
+/** A bill that does not exist yet is locked by a row of version 0, which nobody sees; should it stay, because nothing was stored after all, it is old already. */
+export const lockBills = (schema: string) => `
+INSERT INTO ${schema}.freight_bills AS b (tenant_id, bill_id, version, state, accounts, doc, ended_at)
+SELECT $1, bill_id, 0, 'open', '{}', '', '-infinity' FROM unnest($2::text[]) AS bill_id
+ORDER BY bill_id COLLATE "C"
+ON CONFLICT (tenant_id, bill_id) DO UPDATE SET version = b.version
+RETURNING bill_id, version, state, accounts, doc`
+
+/** Accounts fall into this many gates, so that a call with a thousand of them takes few locks. */
+const gates = 64
+
+/**
+ * Advisory locks: one per gate of the tenant's accounts, in order. Publishers share them, so they never wait for one another;
+ * whoever makes a subscription takes them alone. The clock is read once they are held.
+ */
+const gate = (lock: string) => `
+WITH held AS MATERIALIZED (
+  SELECT ${lock}(hashtext('waybill freight charges ' || $1), gate)::text AS held
+  FROM (
+    SELECT DISTINCT hashtext(account) & ${gates - 1} AS gate FROM unnest($2::text[]) AS account ORDER BY gate
+  ) AS g
+)
+SELECT (SELECT count(held) FROM held) AS held, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`
+
+export const sharedGate = gate("pg_advisory_xact_lock_shared")
+
+export const closedGate = gate("pg_advisory_xact_lock")
+
+/** Only accounts that the client itself has: seeing all of a tenant's freight does not count here. */
+export const viewers = (schema: string) => `
+WITH seen AS (
+  SELECT r.subscription_id, a.account
+  FROM unnest($2::text[]) AS a (account)
+  CROSS JOIN LATERAL (
+    SELECT DISTINCT ca.client FROM ${schema}.client_accounts AS ca
+    WHERE ca.tenant_id = $1 AND ca.account = a.account
+    OFFSET 0
+  ) AS ca
+  CROSS JOIN LATERAL (
+    SELECT r.subscription_id FROM ${schema}.freight_charge_routes AS r
+    WHERE r.tenant_id = $1 AND r.route = 'a:' || a.account AND r.client = ca.client
+    UNION ALL
+    SELECT r.subscription_id FROM ${schema}.freight_charge_routes AS r
+    WHERE r.tenant_id = $1 AND r.route = 'c:' || ca.client
+  ) AS r
+)
+SELECT s.id, s.doc, array_agg(DISTINCT seen.account) AS accounts
+FROM seen
+JOIN ${schema}.freight_charge_subscriptions AS s ON s.tenant_id = $1 AND s.id = seen.subscription_id AND s.cancelled_at IS NULL
+GROUP BY s.id, s.doc
+ORDER BY s.id`
+
+export const putBills = (schema: string) => `
+WITH given AS MATERIALIZED (
+  SELECT g.bill_id, g.version, g.state, g.accounts::text[] AS accounts, g.doc
+  FROM unnest($2::text[], $3::int4[], $4::text[], $5::text[], $6::text[]) AS g (bill_id, version, state, accounts, doc)
+),
+stored AS (
+  INSERT INTO ${schema}.freight_bills AS b (tenant_id, bill_id, version, state, accounts, doc, ended_at)
+  SELECT $1, bill_id, version, state, accounts, doc, CASE WHEN state <> 'open' THEN now() END FROM given
+  ON CONFLICT (tenant_id, bill_id) DO UPDATE
+  SET version = EXCLUDED.version, state = EXCLUDED.state, accounts = EXCLUDED.accounts, doc = EXCLUDED.doc, ended_at = EXCLUDED.ended_at
+),
+dropped AS (
+  DELETE FROM ${schema}.freight_bill_accounts AS a USING given AS g
+  WHERE a.tenant_id = $1 AND a.bill_id = g.bill_id AND (g.state <> 'open' OR a.account <> ALL (g.accounts))
+)
+INSERT INTO ${schema}.freight_bill_accounts (tenant_id, account, bill_id)
+SELECT DISTINCT $1, account, g.bill_id FROM given AS g CROSS JOIN unnest(g.accounts) AS account WHERE g.state = 'open'
+ON CONFLICT DO NOTHING`
+
+const addedNotices = (schema: string) => `
+added AS (
+  INSERT INTO ${schema}.freight_charge_notices (tenant_id, notice_id, bill_id, version, body, traceparent)
+  SELECT $1, g.* , $6 FROM unnest($2::text[], $3::text[], $4::int4[], $5::bytea[]) AS g (notice_id, bill_id, version, body)
+  RETURNING notice_no, notice_id, bill_id, version, octet_length(body) AS size
+)`
+
+/** Stores notices, queues what goes out at once, and collects what waits for its window. The latter's subscriptions are locked already. */
+export const tell = (schema: string) => `
+WITH ${addedNotices(schema)},
+queued AS (
+  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  SELECT $1, t.subscription_id, n.bill_id, n.version, n.notice_no, n.size
+  FROM unnest($7::uuid[], $8::text[]) AS t (subscription_id, notice_id)
+  JOIN added AS n ON n.notice_id = t.notice_id
+  RETURNING lane_id
+),
+told AS (
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued
+),
+later AS MATERIALIZED (
+  SELECT DISTINCT ON (t.subscription_id, w.closes_at, n.bill_id) t.subscription_id, w.closes_at, n.bill_id, n.notice_no
+  FROM unnest($9::uuid[], $10::text[], $11::timestamptz[], $12::timestamptz[]) AS t (subscription_id, notice_id, closes_at, following)
+  JOIN added AS n ON n.notice_id = t.notice_id
+  JOIN ${schema}.freight_charge_subscriptions AS s ON s.tenant_id = $1 AND s.id = t.subscription_id AND s.cancelled_at IS NULL
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN t.closes_at > coalesce(s.closed_until, '-infinity') THEN t.closes_at ELSE t.following END AS closes_at
+  ) AS w
+  ORDER BY t.subscription_id, w.closes_at, n.bill_id, n.version DESC
+),
+opened AS (
+  UPDATE ${schema}.freight_charge_subscriptions AS s
+  SET closes_at = least(s.closes_at, l.closes_at)
+  FROM (SELECT subscription_id, min(closes_at) AS closes_at FROM later GROUP BY subscription_id) AS l
+  WHERE s.tenant_id = $1 AND s.id = l.subscription_id
+)
+INSERT INTO ${schema}.freight_charge_collected AS c (tenant_id, subscription_id, closes_at, bill_id, notice_no)
+SELECT $1, subscription_id, closes_at, bill_id, notice_no FROM later
+ON CONFLICT (tenant_id, subscription_id, closes_at, bill_id) DO UPDATE SET notice_no = EXCLUDED.notice_no`
+
+/** Whoever collects for a window, and whoever closes it, holds its subscription's row; always in this order. */
+export const lockSubscriptions = (schema: string) => `
+SELECT id FROM ${schema}.freight_charge_subscriptions
+WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
+ORDER BY id
+FOR UPDATE`
+
+export const openBills = (schema: string) => `
+SELECT b.bill_id, b.version, b.state, b.accounts, b.doc
+FROM (SELECT DISTINCT bill_id FROM ${schema}.freight_bill_accounts WHERE tenant_id = $1 AND account = ANY ($2::text[])) AS a
+JOIN ${schema}.freight_bills AS b ON b.tenant_id = $1 AND b.bill_id = a.bill_id
+WHERE b.state = 'open' AND b.version > 0
+ORDER BY b.bill_id`
+
+export const insertSubscription = (schema: string) => `
+WITH stored AS (
+  INSERT INTO ${schema}.freight_charge_subscriptions (tenant_id, id, client, doc, webhook_url, accounts, created_at)
+  VALUES ($1, $7::uuid, $8, $9, $10, $11::text[], ($12::timestamptz[])[1])
+),
+routes AS (
+  INSERT INTO ${schema}.freight_charge_routes (tenant_id, route, subscription_id, client)
+  SELECT DISTINCT $1::text, route, $7::uuid, $8::text FROM unnest($13::text[]) AS route
+),
+${addedNotices(schema)}
+INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, notice_no, accounts)
+SELECT $1, $7::uuid, n.bill_id, n.notice_no, g.accounts::text[]
+FROM added AS n JOIN unnest($2::text[], $14::text[]) AS g (notice_id, accounts) ON g.notice_id = n.notice_id`
+
+export const cancelSubscription = (schema: string) => `
+WITH gone AS (
+  UPDATE ${schema}.freight_charge_subscriptions
+  SET cancelled_at = now(), closes_at = NULL
+  WHERE tenant_id = $1 AND client = $2 AND id = $3::uuid AND cancelled_at IS NULL
+  RETURNING id
+),
+routes AS (
+  DELETE FROM ${schema}.freight_charge_routes AS r USING gone WHERE r.tenant_id = $1 AND r.subscription_id = gone.id
+),
+collected AS (
+  DELETE FROM ${schema}.freight_charge_collected AS c USING gone WHERE c.tenant_id = $1 AND c.subscription_id = gone.id
+)
+SELECT count(*) AS cancelled FROM gone`
+
+export const selectSubscriptions = (schema: string) => `
+SELECT s.id, s.client, s.doc, s.created_at, s.cancelled_at, l.state, l.state_reason, l.state_since
+FROM ${schema}.freight_charge_subscriptions AS s
+LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id AND l.state <> 'closed'
+WHERE s.tenant_id = $1`
+
+export const inFlight = (schema: string) => `
+SELECT n.body
+FROM ${schema}.freight_charge_subscriptions AS s
+JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = $1 AND i.subscription_id = s.id
+JOIN ${schema}.freight_charge_notices AS n ON n.tenant_id = $1 AND n.notice_no = i.notice_no
+WHERE s.tenant_id = $1 AND s.client = $2 AND s.id = $3::uuid
+  AND EXISTS (
+    SELECT FROM ${schema}.client_accounts AS ca
+    WHERE ca.tenant_id = $1 AND ca.client = $2 AND ca.account = ANY (i.accounts)
+  )
+ORDER BY i.bill_id`
+
+/** The one question across tenants about windows: whose close. */
+export const windowsDue = (schema: string) => `
+SELECT tenant_id, min(closes_at) AS due
+FROM ${schema}.freight_charge_subscriptions
+WHERE closes_at IS NOT NULL AND closes_at <= now()
+GROUP BY tenant_id
+ORDER BY due
+LIMIT $1::int8`
+
+export const nextClosing = (schema: string) => `
+SELECT (extract(epoch FROM min(closes_at) - now()) * 1000)::float8 AS millis
+FROM ${schema}.freight_charge_subscriptions
+WHERE closes_at IS NOT NULL AND closes_at > now()`
+
+const closedAtOnce = 200
+
+export const lockDueWindows = (schema: string) => `
+SELECT id
+FROM ${schema}.freight_charge_subscriptions
+WHERE tenant_id = $1 AND closes_at <= now()
+ORDER BY id
+LIMIT ${closedAtOnce}
+FOR UPDATE`
+
+/**
+ * Closes whatever is due of these subscriptions: several windows of one, when nobody came to close the first. A statement of
+ * its own, after the locks: it sees what those collected whom the locks had to wait for.
+ */
+export const closeWindows = (schema: string) => `
+WITH due AS MATERIALIZED (
+  SELECT unnest($2::uuid[]) AS id
+),
+collected AS (
+  DELETE FROM ${schema}.freight_charge_collected AS c USING due
+  WHERE c.tenant_id = $1 AND c.subscription_id = due.id AND c.closes_at <= now()
+  RETURNING c.subscription_id, c.closes_at, c.bill_id, c.notice_no
+),
+closed AS (
+  UPDATE ${schema}.freight_charge_subscriptions AS s
+  SET closed_until = greatest(s.closed_until, (SELECT max(c.closes_at) FROM collected AS c WHERE c.subscription_id = s.id)),
+      closes_at = (
+        SELECT min(c.closes_at) FROM ${schema}.freight_charge_collected AS c
+        WHERE c.tenant_id = $1 AND c.subscription_id = s.id AND c.closes_at > now()
+      )
+  FROM due
+  WHERE s.tenant_id = $1 AND s.id = due.id
+),
+windows AS (
+  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices)
+  SELECT $1, subscription_id, closes_at, array_agg(notice_no ORDER BY bill_id)
+  FROM collected
+  GROUP BY subscription_id, closes_at
+  RETURNING window_no, subscription_id, closed_at
+),
+sizes AS (
+  SELECT c.subscription_id, c.closes_at, sum(octet_length(n.body) + 1) - 1 AS size
+  FROM collected AS c
+  JOIN ${schema}.freight_charge_notices AS n ON n.tenant_id = $1 AND n.notice_no = c.notice_no
+  GROUP BY c.subscription_id, c.closes_at
+),
+queued AS (
+  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  SELECT $1, w.subscription_id, 'window', floor(extract(epoch FROM w.closed_at) * 1000)::int8, w.window_no, z.size::int4
+  FROM windows AS w JOIN sizes AS z ON z.subscription_id = w.subscription_id AND z.closes_at = w.closed_at
+  RETURNING lane_id
+),
+told AS (
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued
+)
+SELECT count(*) AS closed FROM windows`
+
+const pruneSize = 1000
+
+export const pruneBills = (schema: string) => `
+WITH old AS (
+  SELECT bill_id FROM ${schema}.freight_bills
+  WHERE tenant_id = $1 AND ended_at < ($2::timestamptz[])[1]
+  ORDER BY ended_at
+  LIMIT ${pruneSize}
+  FOR UPDATE SKIP LOCKED
+),
+gone AS (
+  DELETE FROM ${schema}.freight_bills AS b USING old WHERE b.tenant_id = $1 AND b.bill_id = old.bill_id
+  RETURNING b.version
+)
+SELECT count(*) FILTER (WHERE version > 0) AS pruned FROM gone`
+
+/** Windows first: as long as one is there, its notices are needed. */
+export const pruneWindows = (schema: string) => `
+WITH old AS MATERIALIZED (
+  SELECT window_no FROM ${schema}.freight_charge_windows
+  WHERE tenant_id = $1 AND recorded_at < ($2::timestamptz[])[1]
+  ORDER BY window_no
+  LIMIT ${pruneSize}
+),
+bound AS MATERIALIZED (
+  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN coalesce(${oldestReference(schema, freightChargeWindowPayloads)}, 9223372036854775807) END AS oldest
+),
+gone AS (
+  DELETE FROM ${schema}.freight_charge_windows AS w USING old AS o, bound AS b
+  WHERE w.tenant_id = $1 AND w.window_no = o.window_no AND w.window_no < b.oldest
+  RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`
+
+export const pruneNotices = (schema: string) => `
+WITH old AS MATERIALIZED (
+  SELECT n.notice_no FROM ${schema}.freight_charge_notices AS n
+  WHERE n.tenant_id = $1 AND n.recorded_at < ($2::timestamptz[])[1]
+    AND NOT EXISTS (SELECT FROM ${schema}.freight_charge_collected AS c WHERE c.tenant_id = $1 AND c.notice_no = n.notice_no)
+    AND NOT EXISTS (
+      SELECT FROM ${schema}.freight_charge_in_flight AS i
+      JOIN ${schema}.freight_charge_subscriptions AS s ON s.tenant_id = $1 AND s.id = i.subscription_id AND s.cancelled_at IS NULL
+      WHERE i.tenant_id = $1 AND i.notice_no = n.notice_no
+    )
+  ORDER BY n.notice_no
+  LIMIT ${pruneSize * 5}
+),
+bound AS MATERIALIZED (
+  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN least(
+    coalesce(${oldestReference(schema, freightChargePayloads)}, 9223372036854775807),
+    coalesce((SELECT min(u) FROM ${schema}.freight_charge_windows AS w CROSS JOIN unnest(w.notices) AS u WHERE w.tenant_id = $1), 9223372036854775807)
+  ) END AS oldest
+),
+gone AS (
+  DELETE FROM ${schema}.freight_charge_notices AS n USING old AS o, bound AS b
+  WHERE n.tenant_id = $1 AND n.notice_no = o.notice_no AND n.notice_no < b.oldest
+  RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`

@@ -1,0 +1,109 @@
+/** Freight bills, what is told of them, who wants to know, and the windows of slow cadences. */
+import type { Migration } from "./Migrations.ts"
+
+export const freightCharges: Migration = {
+  id: 3,
+  name: "freight_charges",
+  breaking: true,
+  up: (schema) => `
+-- version 0 stands for a bill that does not exist yet, while its first publisher holds its row
+CREATE TABLE ${schema}.freight_bills (
+  tenant_id text COLLATE "C" NOT NULL,
+  bill_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  state text NOT NULL CHECK (state IN ('open', 'removed', 'final')),
+  accounts text[] NOT NULL,
+  doc text NOT NULL,
+  ended_at timestamptz,
+  PRIMARY KEY (tenant_id, bill_id)
+) WITH (fillfactor = 70);
+CREATE INDEX freight_bills_ended ON ${schema}.freight_bills (tenant_id, ended_at) WHERE ended_at IS NOT NULL;
+
+-- open bills only
+CREATE TABLE ${schema}.freight_bill_accounts (
+  tenant_id text COLLATE "C" NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  bill_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, account, bill_id)
+);
+CREATE INDEX freight_bill_accounts_bill ON ${schema}.freight_bill_accounts (tenant_id, bill_id);
+
+CREATE TABLE ${schema}.freight_charge_notices (
+  tenant_id text COLLATE "C" NOT NULL,
+  notice_no bigint GENERATED ALWAYS AS IDENTITY,
+  notice_id text COLLATE "C" NOT NULL,
+  bill_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  traceparent text,
+  body bytea NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, notice_no)
+);
+
+-- closes_at: when the first open window closes; closed_until: the end of the last one that closed
+CREATE TABLE ${schema}.freight_charge_subscriptions (
+  tenant_id text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  webhook_url text NOT NULL,
+  accounts text[],
+  created_at timestamptz NOT NULL,
+  cancelled_at timestamptz,
+  closes_at timestamptz,
+  closed_until timestamptz,
+  PRIMARY KEY (tenant_id, id)
+) WITH (fillfactor = 80);
+CREATE INDEX freight_charge_subscriptions_client ON ${schema}.freight_charge_subscriptions (tenant_id, client) WHERE cancelled_at IS NULL;
+CREATE INDEX freight_charge_subscriptions_closing ON ${schema}.freight_charge_subscriptions (tenant_id, closes_at) WHERE closes_at IS NOT NULL;
+
+-- route is a:<account>, or c:<client> for a subscription to whatever accounts its client has
+CREATE TABLE ${schema}.freight_charge_routes (
+  tenant_id text COLLATE "C" NOT NULL,
+  route text COLLATE "C" NOT NULL,
+  subscription_id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, route, subscription_id)
+);
+CREATE INDEX freight_charge_routes_subscription ON ${schema}.freight_charge_routes (tenant_id, subscription_id);
+
+CREATE TABLE ${schema}.freight_charge_in_flight (
+  tenant_id text COLLATE "C" NOT NULL,
+  subscription_id uuid NOT NULL,
+  bill_id text COLLATE "C" NOT NULL,
+  notice_no bigint NOT NULL,
+  accounts text[] NOT NULL,
+  PRIMARY KEY (tenant_id, subscription_id, bill_id)
+);
+CREATE INDEX freight_charge_in_flight_notice ON ${schema}.freight_charge_in_flight (tenant_id, notice_no);
+
+-- what open windows have collected: the latest notice of each bill
+CREATE TABLE ${schema}.freight_charge_collected (
+  tenant_id text COLLATE "C" NOT NULL,
+  subscription_id uuid NOT NULL,
+  closes_at timestamptz NOT NULL,
+  bill_id text COLLATE "C" NOT NULL,
+  notice_no bigint NOT NULL,
+  PRIMARY KEY (tenant_id, subscription_id, closes_at, bill_id)
+);
+CREATE INDEX freight_charge_collected_notice ON ${schema}.freight_charge_collected (tenant_id, notice_no);
+
+CREATE TABLE ${schema}.freight_charge_windows (
+  tenant_id text COLLATE "C" NOT NULL,
+  window_no bigint GENERATED ALWAYS AS IDENTITY,
+  subscription_id uuid NOT NULL,
+  closed_at timestamptz NOT NULL,
+  notices bigint[] NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, window_no)
+);
+
+-- a closed window as the bytes that go out, which are those of its notices
+CREATE VIEW ${schema}.freight_charge_window_payloads AS
+SELECT w.tenant_id, w.window_no, w.window_no::text AS window_id, NULL::text AS traceparent,
+       (SELECT string_agg(n.body, ',' ORDER BY c.place)
+        FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
+        JOIN ${schema}.freight_charge_notices AS n ON n.tenant_id = w.tenant_id AND n.notice_no = c.notice_no) AS body
+FROM ${schema}.freight_charge_windows AS w;
+`
+}

@@ -1,0 +1,4 @@
+import { ChargeSubscriptionStoreSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+ChargeSubscriptionStoreSuite.suite("Postgres", testStorage())

@@ -1,0 +1,4 @@
+import { ChargeWindowsSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+ChargeWindowsSuite.suite("Postgres", testStorage())

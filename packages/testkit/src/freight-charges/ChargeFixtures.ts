@@ -1,0 +1,146 @@
+/** What suites of freight charges need again and again: subscriptions as they are made, bills as they are published. */
+import {
+  type BillRow,
+  type ChargeNotice,
+  ChargeSubscriptionStore,
+  type ChargeSubscriptionRecord,
+  DeliveryQueue,
+  FreightBillStore,
+  type InFlightNotice,
+  type LaneSettings,
+  type LaneState,
+  Transaction,
+  type WindowTimes
+} from "@waybill/core"
+import { Effect, Option } from "effect"
+import { bytesOf, claim, idOf, laneSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+
+export interface ChargeSubscriptionFixture {
+  readonly n?: number
+  readonly client?: string
+  /** Left out: account A. `"all"`: whatever accounts its client has. */
+  readonly accounts?: ReadonlyArray<string> | "all"
+  readonly webhookUrl?: string
+  readonly state?: LaneState
+  readonly doc?: string
+  /** What its lane carries: objects, or whole windows. */
+  readonly source?: "freight-charges" | "freight-charge-windows"
+}
+
+const webhook = "https://receiver.example/pfc"
+
+export const chargeLane = (fixture: ChargeSubscriptionFixture = {}): LaneSettings => {
+  const { n = 1, source = "freight-charges", state = "active", webhookUrl = webhook } = fixture
+  return {
+    ...laneSettings({ n, state, endpointUrl: webhookUrl }),
+    source,
+    envelope: { open: "[", close: "]" },
+    signing: "whenRegistered",
+    whenDead: "pause"
+  }
+}
+
+export const chargeRecord = (fixture: ChargeSubscriptionFixture = {}): ChargeSubscriptionRecord => {
+  const { accounts = ["A"], client = "client", doc, n = 1, webhookUrl = webhook } = fixture
+  return {
+    id: idOf(n),
+    client,
+    doc: doc ?? `{"n":${n}}`,
+    webhookUrl,
+    accounts: accounts === "all" ? undefined : accounts,
+    createdAt: occurredAt
+  }
+}
+
+export const inFlightOf = (bill: Pick<BillRow, "billId" | "version" | "accounts">, body?: string): InFlightNotice => ({
+  noticeId: globalThis.crypto.randomUUID(),
+  billId: bill.billId,
+  version: bill.version,
+  body: bytesOf(body ?? `${bill.billId}/${bill.version}`),
+  accounts: bill.accounts
+})
+
+/**
+ * Makes a subscription with its lane and what is in flight, as the use case does. Answers an account that another one covers
+ * already, and makes nothing then. `has`: what its client has, where it differs from what it names.
+ */
+export const subscribeToCharges = Effect.fnUntraced(function*(
+  tenantId: string,
+  fixture: ChargeSubscriptionFixture = {},
+  has: ReadonlyArray<string> = fixture.accounts === "all" ? [] : fixture.accounts ?? ["A"]
+) {
+  const transaction = yield* Transaction
+  const queue = yield* DeliveryQueue
+  const bills = yield* FreightBillStore
+  const subscriptions = yield* ChargeSubscriptionStore
+  const record = chargeRecord(fixture)
+  return yield* transaction.run(Effect.gen(function*() {
+    yield* subscriptions.hold(tenantId, has)
+    const taken = yield* subscriptions.covered(tenantId, record.client, record.accounts)
+    if (Option.isSome(taken)) return taken.value
+    const open = yield* bills.open(tenantId, has)
+    yield* queue.openLane(tenantId, chargeLane(fixture))
+    yield* subscriptions.insert(tenantId, record, open.map((bill) => inFlightOf({
+      ...bill,
+      accounts: bill.accounts.filter((account) => has.includes(account))
+    })))
+    return undefined
+  }))
+})
+
+export interface BillFixture {
+  readonly billId: string
+  readonly accounts?: ReadonlyArray<string>
+  readonly state?: BillRow["state"]
+  readonly doc?: string
+  readonly body?: string
+}
+
+/** When what a call tells goes out, by the store's clock: at once where it answers `undefined`. */
+export type WindowOf = (now: number) => WindowTimes | undefined
+
+/** The next version of each bill, told to everybody who sees it or saw the version before, as publishing does. */
+export const publishBills = Effect.fnUntraced(function*(
+  tenantId: string,
+  fixtures: ReadonlyArray<BillFixture>,
+  options: { readonly window?: WindowOf; readonly traceparent?: string } = {}
+) {
+  const transaction = yield* Transaction
+  const store = yield* FreightBillStore
+  return yield* transaction.run(Effect.gen(function*() {
+    const known = yield* store.lock(tenantId, fixtures.map((each) => each.billId))
+    const bills = fixtures.map(({ accounts = ["A"], billId, doc = "{}", state = "open" }): BillRow => ({
+      billId,
+      version: (known.find((each) => each.billId === billId)?.version ?? 0) + 1,
+      state,
+      accounts,
+      doc
+    }))
+    const accounts = [...new Set([...known, ...bills].flatMap((each) => each.accounts))]
+    const now = yield* store.gate(tenantId, accounts)
+    const window = options.window?.(now)
+    const viewers = yield* store.viewers(tenantId, accounts)
+    const notices = bills.map(({ billId, version }, at): ChargeNotice => ({
+      noticeId: globalThis.crypto.randomUUID(),
+      billId,
+      version,
+      body: bytesOf(fixtures[at]!.body ?? `${billId}/${version}`)
+    }))
+    const tellings = bills.flatMap((bill, notice) => {
+      const concerned = [...bill.accounts, ...known.find((each) => each.billId === bill.billId)?.accounts ?? []]
+      return viewers.filter((viewer) => viewer.accounts.some((account) => concerned.includes(account)))
+        .map(({ subscriptionId }) => ({ subscriptionId, notice, window }))
+    })
+    yield* store.append(tenantId, { bills, notices, tellings, traceparent: options.traceparent })
+    return bills
+  }))
+})
+
+/** Bodies that wait in each lane, by the number of its subscription. A lane is claimed, so this answers once. */
+export const waitingCharges = (tenantId: string) =>
+  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
+    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => textOf(entry.payload))])))
+
+/** What was in flight when subscription `n` was made. */
+export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>
+  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n)), (found) => found.map(textOf)))

@@ -1,0 +1,109 @@
+/** Subscriptions to freight charges, with their windows, in memory. */
+import { ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { LaneTables } from "../delivery/LaneTables.ts"
+import { compareText } from "../shared/CodePoints.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { type ChargeSubscriptionRow, covers, type FreightChargeRows, FreightChargeTables } from "./FreightChargeTables.ts"
+
+/** Most windows one call of `closeWindows` closes. */
+const closeLimit = 500
+
+export const ChargeSubscriptionStoreMemory = {
+  layer: Layer.effect(
+    ChargeSubscriptionStore,
+    Effect.gen(function*() {
+      const { operate } = yield* MemoryDatabase
+      const rows = yield* FreightChargeTables
+      const lanes = yield* LaneTables
+
+      const own = (tenantId: string, client: string, id: string): ChargeSubscriptionRow | undefined => {
+        const row = rows.of(tenantId).subscriptions.get(id)
+        return row?.record.client === client ? row : undefined
+      }
+
+      const storedOf = (tenantId: string, { cancelledAt, record: { client, createdAt, doc, id } }: ChargeSubscriptionRow): StoredChargeSubscription => ({
+        id,
+        client,
+        doc,
+        createdAt,
+        cancelledAt,
+        lane: cancelledAt === undefined ? lanes.find(tenantId, id)?.status : undefined
+      })
+
+      const stored = (tenantId: string, row: ChargeSubscriptionRow | undefined): Option.Option<StoredChargeSubscription> =>
+        Option.map(Option.fromUndefinedOr(row), (known) => storedOf(tenantId, known))
+
+      const inFlight = (tenantId: string, client: string, id: string): ReadonlyArray<Uint8Array> => {
+        const accounts = rows.accountsOf(tenantId, client)
+        return (own(tenantId, client, id)?.inFlight ?? [])
+          .filter((each) => each.accounts.some((account) => accounts.has(account)))
+          .toSorted((a, b) => compareText(a.billId, b.billId))
+          .map((each) => each.body)
+      }
+
+      const closeWindows = (tenantId: string, now: number): number => {
+        const due = windowsOf(rows, tenantId).filter((each) => each.closesAt <= now)
+          .sort((a, b) => a.closesAt - b.closesAt)
+          .slice(0, closeLimit)
+        for (const { closesAt, row } of due) rows.closeWindow(tenantId, row, closesAt, now)
+        return due.length
+      }
+
+      return ChargeSubscriptionStore.of({
+        // transactions follow one another, so nobody is changing bills now
+        hold: () => operate(() => undefined),
+        covered: (tenantId, client, accounts) => operate(() => coveredOf(rows, tenantId, client, accounts)),
+        insert: (tenantId, record, notices) =>
+          operate((now) => {
+            for (const { accounts: _seenBy, ...notice } of notices) rows.putNotice(tenantId, notice, now)
+            rows.putSubscription(tenantId, record, notices)
+          }),
+        find: (tenantId, client, id) => operate(() => stored(tenantId, own(tenantId, client, id))),
+        findAny: (tenantId, id) => operate(() => stored(tenantId, rows.of(tenantId).subscriptions.get(id))),
+        deliveringTo: (tenantId, client, webhookUrl) =>
+          operate(() =>
+            rows.liveOf(tenantId, client)
+              .filter(({ record }) => record.webhookUrl === webhookUrl)
+              .map((row) => storedOf(tenantId, row))
+          ),
+        cancel: (tenantId, client, id) =>
+          operate((now) => {
+            const row = own(tenantId, client, id)
+            if (row === undefined || row.cancelledAt !== undefined) return false
+            rows.cancel(tenantId, row, now)
+            return true
+          }),
+        inFlight: (tenantId, client, id) => operate(() => inFlight(tenantId, client, id)),
+        windowsDue: (limit) => operate((now) => windowsDue(rows, limit, now)),
+        closeWindows: (tenantId) => operate((now) => closeWindows(tenantId, now))
+      })
+    })
+  )
+}
+
+const coveredOf = (
+  rows: FreightChargeRows,
+  tenantId: string,
+  client: string,
+  accounts: ReadonlyArray<string> | undefined
+): Option.Option<string> => {
+  const live = rows.liveOf(tenantId, client).map((each) => each.record)
+  if (accounts !== undefined) return Option.fromUndefinedOr(accounts.find((account) => live.some((record) => covers(record, account))))
+  // one that covers whatever its client has names no account itself
+  return Option.map(Option.fromUndefinedOr(live[0]), (record) => (record.accounts ?? [...rows.accountsOf(tenantId, client)])[0] ?? "")
+}
+
+const windowsOf = (rows: FreightChargeRows, tenantId: string) =>
+  [...rows.of(tenantId).subscriptions.values()].flatMap((row) => [...row.windows.keys()].map((closesAt) => ({ row, closesAt })))
+
+const windowsDue = (rows: FreightChargeRows, limit: number, now: number) => {
+  const tenantIds: Array<string> = []
+  let next = Infinity
+  for (const tenantId of rows.tenants.keys()) {
+    const closings = windowsOf(rows, tenantId).map((each) => each.closesAt)
+    if (closings.some((at) => at <= now)) tenantIds.push(tenantId)
+    next = Math.min(next, ...closings.filter((at) => at > now))
+  }
+  return { tenantIds: tenantIds.slice(0, limit), nextDueInMillis: next === Infinity ? undefined : next - now }
+}

@@ -1,0 +1,332 @@
+/** What a `ChargeSubscriptionStore` promises. Windows are judged by `ChargeWindowsSuite.ts`. */
+import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import {
+  chargeLane,
+  chargeRecord,
+  inFlightBodies,
+  inFlightOf,
+  publishBills,
+  subscribeToCharges,
+  waitingCharges
+} from "./ChargeFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+/** The bills a subscription knows: those in flight when it was made, and those told since, each as often as it knows it. */
+const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: ReadonlyArray<{ readonly n: number; readonly client: string }>) {
+  const told = yield* waitingCharges(tenantId)
+  return yield* Effect.forEach(subscribers, ({ client, n }) =>
+    Effect.map(inFlightBodies(tenantId, n, client), (inFlight) => [...inFlight, ...told[n] ?? []].toSorted()))
+})
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: ChargeSubscriptionStore`, (it) => {
+    it.effect("finds a client's own subscription with the state of its lane", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
+        yield* subscribeToCharges(tenantId, { doc, state: "paused" })
+        const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
+        assert.deepStrictEqual({ ...found, lane: found.lane?.state }, {
+          id: idOf(1),
+          client: "client",
+          doc,
+          createdAt: occurredAt,
+          lane: "paused",
+          cancelledAt: undefined
+        })
+        assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
+      }))
+
+    it.effect("finds nothing for another client, an unknown id, or what is no id at all", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* subscribeToCharges(tenantId)
+        assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
+        assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1)), [])
+        for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
+          assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
+          assert.isTrue(Option.isNone(yield* store.findAny(tenantId, id)), id)
+          assert.isFalse(yield* store.cancel(tenantId, "client", id), id)
+          assert.deepStrictEqual(yield* store.inFlight(tenantId, "client", id), [], id)
+        }
+      }))
+
+    it.effect("names an account that the client's live subscriptions cover already", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A", "B"] })
+        yield* subscribeToCharges(tenantId, { n: 2, accounts: ["C"] })
+        yield* subscribeToCharges(tenantId, { n: 3, client: "other", accounts: ["D"] })
+        const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
+          Effect.map(transaction.run(store.covered(tenantId, client, accounts)), Option.getOrUndefined)
+        assert.strictEqual(yield* covered(["X", "C", "Y"]), "C")
+        assert.isTrue(["A", "B"].includes((yield* covered(["B", "A"]))!))
+        assert.strictEqual(yield* covered(["D", "E"]), undefined)
+        assert.strictEqual(yield* covered(["A"], "other"), undefined)
+        assert.isTrue(["A", "B", "C"].includes((yield* covered(undefined))!))
+        assert.strictEqual(yield* covered(undefined, "nobody"), undefined)
+      }))
+
+    it.effect("has one to whatever its client has cover every account", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId, { accounts: "all" })
+        const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
+          transaction.run(store.covered(tenantId, client, accounts))
+        assert.deepStrictEqual(yield* covered(["never heard of"]), Option.some("never heard of"))
+        assert.isTrue(Option.isSome(yield* covered(undefined)))
+        assert.isTrue(Option.isNone(yield* covered(["A"], "other")))
+        yield* subscribeToCharges(tenantId, { n: 2, client: "nobody knows", accounts: "all" })
+        assert.isTrue(Option.isSome(yield* covered(undefined, "nobody knows")))
+      }))
+
+    it.effect("covers nothing any more once it is cancelled", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        for (const accounts of [["A"], "all"] as const) {
+          const n = accounts === "all" ? 2 : 1
+          yield* subscribeToCharges(tenantId, { n, accounts })
+          yield* store.cancel(tenantId, "client", idOf(n))
+          assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["A"]))))
+          assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", undefined))))
+        }
+      }))
+
+    it.effect("lets one of several subscriptions through that a client makes at once to the same account", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "B", "C"])
+        const wishes = [["A", "B"], "all", ["A"], ["C", "A"], "all", ["A"]] as const
+        const made = yield* Effect.all(wishes.map((accounts, at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, ["A", "B", "C"])), { concurrency: "unbounded" })
+        assert.lengthOf(made.filter((taken) => taken === undefined), 1)
+        const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
+        assert.lengthOf(found.filter(Option.isSome), 1)
+      }))
+
+    it.effect("lets one through as well where only what the client has today keeps them apart", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        // they hold different accounts, so that nothing but the client makes them wait for one another
+        const wishes = [["all", ["A"]], [["B"], ["B"]], ["all", ["C"]]] as const
+        const made = yield* Effect.all(wishes.map(([accounts, has], at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, has)), { concurrency: "unbounded" })
+        assert.lengthOf(made.filter((taken) => taken === undefined), 1)
+        const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
+        assert.lengthOf(found.filter(Option.isSome), 1)
+      }))
+
+    it.effect("cancels a client's own once, shows it afterwards, and matches nothing of it", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const queue = yield* DeliveryQueue
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId)
+        assert.isFalse(yield* store.cancel(tenantId, "somebody else", idOf(1)))
+        const before = yield* Clock.currentTimeMillis
+        const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), (cancelled) =>
+          cancelled ? Effect.as(queue.closeLane(tenantId, idOf(1)), true) : Effect.succeed(false)))
+        const answers = yield* Effect.all(Array.from({ length: 4 }, () => cancel), { concurrency: "unbounded" })
+        assert.deepStrictEqual(answers.filter((cancelled) => cancelled), [true])
+        const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
+        assert.deepStrictEqual([found.lane, found.doc], [undefined, "{\"n\":1}"])
+        assert.isBelow(Math.abs(found.cancelledAt! - before), 120_000)
+        assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
+        assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", chargeRecord().webhookUrl), [])
+        yield* publishBills(tenantId, [{ billId: "B" }])
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+      }))
+
+    it.effect("names a client's live ones that deliver to an address, whatever state their lane is in", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        const webhookUrl = "https://other.example/a?b=ä"
+        yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"], webhookUrl })
+        yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"], webhookUrl, state: "paused" })
+        yield* subscribeToCharges(tenantId, { n: 3, accounts: ["C"] })
+        yield* subscribeToCharges(tenantId, { n: 4, client: "other", webhookUrl })
+        yield* subscribeToCharges(tenantId, { n: 5, accounts: ["E"], webhookUrl })
+        yield* store.cancel(tenantId, "client", idOf(5))
+        assert.strictEqual(Option.getOrThrow(yield* store.find(tenantId, "client", idOf(5))).lane, undefined)
+        const found = yield* store.deliveringTo(tenantId, "client", webhookUrl)
+        assert.deepStrictEqual(found.map((each) => `${each.id} ${each.lane?.state}`).toSorted(), [`${idOf(1)} active`, `${idOf(2)} paused`])
+        assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", `${webhookUrl}/`), [])
+      }))
+
+    it.effect("shows what was in flight when it was made, by bill, as it was then", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "B"])
+        yield* publishBills(tenantId, [{ billId: "b" }, { billId: "a", accounts: ["B", "C"] }, { billId: "foreign", accounts: ["C"] }, { billId: "B" }])
+        yield* publishBills(tenantId, [{ billId: "b" }, { billId: "final", state: "final" }])
+        yield* subscribeToCharges(tenantId, { accounts: ["A", "B"] })
+        yield* publishBills(tenantId, [{ billId: "a" }, { billId: "later" }])
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1", "a/1", "b/2"])
+        yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
+        const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
+        const given = ["b", "x", "B"].map((billId) => inFlightOf({ billId, version: 1, accounts: ["A"] }, billId === "x" ? body : billId))
+        yield* store.insert(tenantId, chargeRecord({ n: 3 }), given)
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId, 3), ["B", "b", body])
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId, 2, "other"), [])
+      }))
+
+    it.effect("shows of it what the client's accounts admit now", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "B"])
+        yield* publishBills(tenantId, [{ billId: "a" }, { billId: "ab", accounts: ["A", "B"] }, { billId: "b", accounts: ["B"] }])
+        yield* subscribeToCharges(tenantId, { accounts: "all" }, ["A", "B"])
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1", "b/1"])
+        yield* letSee(tenantId, "client", ["B", "C"])
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["ab/1", "b/1"])
+        yield* letSee(tenantId, "client", [])
+        yield* letSeeAll(tenantId, "client")
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), [])
+        yield* letSee(tenantId, "client", ["A"], "token")
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1"])
+      }))
+
+    it.effect("neither misses nor doubles bills that are published while it is made", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const subscribers = [1, 2, 3, 4].map((n) => ({ n, client: `client ${n}` }))
+        for (const { client } of subscribers) yield* letSee(tenantId, client, ["A", "B"])
+        const bills = Array.from({ length: 20 }, (_, n) => publishBills(tenantId, [{ billId: `bill ${n}`, accounts: [n % 2 === 0 ? "A" : "B"] }]))
+        const subscriptions = subscribers.map(({ client, n }) =>
+          subscribeToCharges(tenantId, { n, client, accounts: n % 2 === 0 ? "all" : ["B", "A"] }, n % 2 === 0 ? ["A", "B"] : ["B", "A"]))
+        const mixed = bills.flatMap((bill, n) => n % 5 === 2 ? [bill, subscriptions[Math.floor(n / 5)]!] : [bill])
+        yield* Effect.all(mixed, { concurrency: "unbounded" })
+        const everything = Array.from({ length: 20 }, (_, n) => `bill ${n}/1`).toSorted()
+        for (const known of yield* knownBills(tenantId, subscribers)) assert.deepStrictEqual(known, everything)
+      }))
+
+    it.effect("neither misses nor doubles versions of a bill that are published while it is made", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const subscribers = [1, 2, 3].map((n) => ({ n, client: `client ${n}` }))
+        for (const { client } of subscribers) yield* letSee(tenantId, client, ["A"])
+        yield* publishBills(tenantId, [{ billId: "bill" }])
+        const calls = Array.from({ length: 12 }, () => publishBills(tenantId, [{ billId: "bill" }]))
+        const mixed = calls.flatMap((call, n) => n % 4 === 1 ? [call, subscribeToCharges(tenantId, subscribers[Math.floor(n / 4)]!)] : [call])
+        yield* Effect.all(mixed, { concurrency: "unbounded" })
+        const told = yield* waitingCharges(tenantId)
+        for (const { client, n } of subscribers) {
+          const [first] = yield* inFlightBodies(tenantId, n, client)
+          const version = Number(first!.slice("bill/".length))
+          assert.deepStrictEqual(told[n] ?? [], Array.from({ length: 13 - version }, (_, at) => `bill/${version + at + 1}`))
+        }
+      }))
+
+    it.effect("waits for publishers of its accounts that are under way, and has what they stored in flight", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const bills = yield* FreightBillStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        const [passed, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+          yield* bills.lock(tenantId, ["B"])
+          yield* bills.gate(tenantId, ["A", "X"])
+          assert.deepStrictEqual(yield* bills.viewers(tenantId, ["A", "X"]), [])
+          yield* Deferred.succeed(passed, undefined)
+          yield* Deferred.await(goOn)
+          const bill = { billId: "B", version: 1, state: "open" as const, accounts: ["A", "X"], doc: "{}" }
+          yield* bills.append(tenantId, { bills: [bill], notices: [], tellings: [], traceparent: undefined })
+        })))
+        yield* Deferred.await(passed)
+        const subscriber = yield* Effect.forkChild(subscribeToCharges(tenantId))
+        yield* Effect.sleep(30)
+        assert.strictEqual(subscriber.pollUnsafe(), undefined)
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Fiber.join(publisher)
+        yield* Fiber.join(subscriber)
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
+      }))
+
+    it.effect("holds back publishers of its accounts until it is made, and is told by them", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        const [held, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const holder = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+          yield* store.hold(tenantId, ["A"])
+          yield* Deferred.succeed(held, undefined)
+          yield* Deferred.await(goOn)
+          // what is inserted this late is still seen by whoever was made to wait
+          yield* subscribeToCharges(tenantId)
+        })))
+        yield* Deferred.await(held)
+        const publisher = yield* Effect.forkChild(publishBills(tenantId, [{ billId: "B" }]))
+        yield* Effect.sleep(30)
+        assert.strictEqual(publisher.pollUnsafe(), undefined)
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Fiber.join(holder)
+        yield* Fiber.join(publisher)
+        assert.deepStrictEqual([yield* waitingCharges(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
+      }))
+
+    it.effect("leaves nothing behind when its transaction is taken back", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "B"])
+        yield* publishBills(tenantId, [{ billId: "B" }])
+        yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"] })
+        yield* Effect.flip(transaction.run(Effect.gen(function*() {
+          yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"] })
+          yield* store.cancel(tenantId, "client", idOf(1))
+          return yield* Effect.fail(new Refused())
+        })))
+        assert.isTrue(Option.isNone(yield* store.findAny(tenantId, idOf(2))))
+        assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["B"]))))
+        assert.strictEqual(Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).cancelledAt, undefined)
+        yield* publishBills(tenantId, [{ billId: "B", accounts: ["A", "B"] }])
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["B/2"] })
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
+      }))
+
+    it.effect("keeps tenants apart, whatever ids they share", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const queue = yield* DeliveryQueue
+        const transaction = yield* Transaction
+        const [one, other] = [freshTenant(), freshTenant()]
+        for (const tenantId of [one, other]) yield* letSee(tenantId, "client", ["A"])
+        yield* publishBills(one, [{ billId: "B" }])
+        yield* subscribeToCharges(one)
+        assert.isTrue(Option.isNone(yield* store.find(other, "client", idOf(1))))
+        assert.isTrue(Option.isNone(yield* store.findAny(other, idOf(1))))
+        assert.isTrue(Option.isNone(yield* transaction.run(store.covered(other, "client", ["A"]))))
+        assert.deepStrictEqual(yield* store.deliveringTo(other, "client", chargeRecord().webhookUrl), [])
+        assert.deepStrictEqual(yield* inFlightBodies(other), [])
+        assert.isFalse(yield* store.cancel(other, "client", idOf(1)))
+        yield* queue.openLane(other, chargeLane())
+        yield* store.insert(other, chargeRecord(), [])
+        assert.deepStrictEqual(yield* inFlightBodies(other), [])
+        yield* store.cancel(other, "client", idOf(1))
+        assert.strictEqual(Option.getOrThrow(yield* store.find(one, "client", idOf(1))).cancelledAt, undefined)
+        assert.deepStrictEqual(yield* inFlightBodies(one), ["B/1"])
+      }))
+  })

@@ -1,0 +1,289 @@
+/** What windows of slow cadences promise: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
+import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Effect, type Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { bytesOf, claimOne, eventually, freezeOf, freshTenant, idOf, letSee, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
+import { chargeLane, publishBills, subscribeToCharges, waitingCharges, type WindowOf } from "./ChargeFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+const minutes = 60_000
+
+/** Ends while a test still runs, but not before it has filled the window. */
+const soon = 700
+
+/** The window that ends so many milliseconds from now, whenever a call asks. */
+const window = Effect.fnUntraced(function*(inMillis: number, following = inMillis + 60 * minutes): Effect.fn.Return<WindowOf> {
+  const now = yield* Clock.currentTimeMillis
+  return () => ({ closesAt: now + inMillis, following: now + following })
+})
+
+/** A client that has account A, and its subscription number 1. */
+const collecting = Effect.fnUntraced(function*(tenantId: string, n = 1, client = "client") {
+  yield* letSee(tenantId, client, ["A"])
+  yield* subscribeToCharges(tenantId, { n, client, source: "freight-charge-windows" })
+})
+
+const close = (tenantId: string) => Effect.flatMap(ChargeSubscriptionStore, (store) => store.closeWindows(tenantId))
+
+/** Waits until a window can be closed, and closes it. */
+const closeDue = (tenantId: string) => eventually(close(tenantId), (count) => count > 0)
+
+const isDue = (tenantId: string) =>
+  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.windowsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId)))
+
+/** Forgets notices stored before now. */
+const pruneNotices = (tenantId: string) =>
+  Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
+    store.prune(tenantId, { ended: 0, noticed: now + 10 * minutes }))
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: windows of freight charges`, (it) => {
+    it.effect("hold what they collect until they close, and queue it as one entry, by bill", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const ending = yield* window(soon)
+        yield* publishBills(tenantId, [{ billId: "b", body: "{\"käse\":1}" }, { billId: "B", body: "{\"船\":2}" }], { window: ending })
+        yield* publishBills(tenantId, [{ billId: "10" }, { billId: "9" }], { window: ending })
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.strictEqual(yield* closeDue(tenantId), 1)
+        const lane = yield* claimOne(tenantId)
+        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload)]), [
+          ["window", ending(0)!.closesAt, "10/1,9/1,{\"船\":2},{\"käse\":1}"]
+        ])
+        assert.strictEqual(lane.waiting[0]!.size, lane.waiting[0]!.payload.length)
+      }))
+
+    it.effect("keep a bill's later notice instead of its earlier one, in one call and across calls", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const ending = yield* window(soon)
+        yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: ending })
+        yield* publishBills(tenantId, [{ billId: "B" }], { window: ending })
+        const versions = [4, 5].map((version) => ({ noticeId: `D/${version}`, billId: "D", version, body: bytesOf(`D/${version}`) }))
+        yield* (yield* FreightBillStore).append(tenantId, {
+          bills: [],
+          notices: versions,
+          tellings: versions.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: ending(0) })),
+          traceparent: undefined
+        })
+        yield* publishBills(tenantId, [{ billId: "B" }, { billId: "C" }], { window: ending })
+        assert.strictEqual(yield* closeDue(tenantId), 1)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1,B/3,C/1,D/5"] })
+      }))
+
+    it.effect("close once, whoever asks", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        for (const n of [1, 2, 3]) yield* collecting(tenantId, n, `client ${n}`)
+        yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(200) })
+        yield* eventually(isDue(tenantId), (due) => due)
+        const counts = yield* Effect.all(Array.from({ length: 8 }, () => close(tenantId)), { concurrency: "unbounded" })
+        assert.isAtMost(counts.reduce((sum, count) => sum + count, 0), 3)
+        // one that another closer was at may be left to the next call
+        yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1,B/1"], 2: ["A/1,B/1"], 3: ["A/1,B/1"] })
+        assert.strictEqual(yield* close(tenantId), 0)
+      }))
+
+    it.effect("close when they are due and not before", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(10 * minutes) })
+        assert.strictEqual(yield* close(tenantId), 0)
+        assert.isFalse(yield* isDue(tenantId))
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+      }))
+
+    it.effect("take nothing more once they are closed: who comes late goes with the following one", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const ending = yield* window(300, 1500)
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
+        assert.strictEqual(yield* closeDue(tenantId), 1)
+        yield* publishBills(tenantId, [{ billId: "A" }, { billId: "late" }], { window: ending })
+        assert.strictEqual(yield* close(tenantId), 0)
+        yield* publishBills(tenantId, [{ billId: "in time" }], { window: () => ({ ...ending(0)!, closesAt: ending(0)!.following }) })
+        assert.strictEqual(yield* closeDue(tenantId), 1)
+        const lane = yield* claimOne(tenantId)
+        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.sequence, textOf(entry.payload)]), [
+          [ending(0)!.closesAt, "A/1"],
+          [ending(0)!.following, "A/2,in time/1,late/1"]
+        ])
+      }))
+
+    it.effect("that nobody has closed yet keep apart from the next one", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
+        yield* eventually(isDue(tenantId), (due) => due)
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(60 * minutes) })
+        yield* close(tenantId)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
+        assert.isFalse(yield* isDue(tenantId))
+      }))
+
+    it.effect("lose nothing to publishers that are under way while they are closed", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const ending = yield* window(150, 2500)
+        const publishing = Array.from({ length: 30 }, (_, n) =>
+          Effect.andThen(Effect.sleep(n * 10), publishBills(tenantId, [{ billId: `bill ${n}` }], { window: ending })))
+        const closing = Array.from({ length: 30 }, (_, n) => Effect.andThen(Effect.sleep(n * 10), close(tenantId)))
+        yield* Effect.all([...publishing, ...closing], { concurrency: "unbounded" })
+        yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
+        yield* Effect.sleep(Math.max(0, ending(0)!.following - (yield* Clock.currentTimeMillis)))
+        yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
+        const [bodies] = Object.values(yield* waitingCharges(tenantId))
+        assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
+      }))
+
+    it.effect("of several subscriptions are their own: each collects what it is told", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        yield* collecting(tenantId, 1, "one")
+        yield* collecting(tenantId, 2, "two")
+        const [first, second] = [(yield* window(300))(0), (yield* window(10 * minutes))(0)]
+        const notice = (billId: string) => ({ noticeId: `notice ${billId}`, billId, version: 1, body: bytesOf(billId) })
+        yield* store.append(tenantId, {
+          bills: [],
+          notices: [notice("A"), notice("B")],
+          tellings: [
+            { subscriptionId: idOf(1), notice: 0, window: first },
+            { subscriptionId: idOf(1), notice: 1, window: first },
+            { subscriptionId: idOf(2), notice: 1, window: second }
+          ],
+          traceparent: undefined
+        })
+        assert.strictEqual(yield* closeDue(tenantId), 1)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A,B"] })
+      }))
+
+    it.effect("are due by the store's clock, tenant by tenant, and the next one is foretold", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const [one, other] = [freshTenant(), freshTenant()]
+        for (const tenantId of [one, other]) yield* collecting(tenantId)
+        yield* publishBills(one, [{ billId: "A" }], { window: yield* window(500) })
+        yield* publishBills(other, [{ billId: "A" }], { window: yield* window(10 * minutes) })
+        const isForetold = Effect.fnUntraced(function*() {
+          const { nextDueInMillis } = yield* store.windowsDue(100_000)
+          assert.isAtMost(nextDueInMillis!, 10 * minutes)
+          assert.isAbove(nextDueInMillis!, 0)
+        })
+        yield* isForetold()
+        yield* eventually(isDue(one), (due) => due)
+        yield* isForetold()
+        assert.isFalse(yield* isDue(other))
+        assert.deepStrictEqual((yield* store.windowsDue(0)).tenantIds, [])
+        assert.isAtMost((yield* store.windowsDue(1)).tenantIds.length, 1)
+        yield* close(one)
+        assert.isFalse(yield* isDue(one))
+      }))
+
+    it.effect("have their lane due once they are closed", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const laneIsDue = Effect.map(queue.tenantsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId))
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
+        assert.isFalse(yield* laneIsDue)
+        yield* closeDue(tenantId)
+        assert.isTrue(yield* laneIsDue)
+      }))
+
+    it.effect("close for a lane that is paused as well, and wait in it", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId, { source: "freight-charge-windows", state: "paused" })
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
+        yield* closeDue(tenantId)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        yield* queue.changeLane(tenantId, chargeLane({ source: "freight-charge-windows" }))
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
+      }))
+
+    it.effect("are dropped with what they collected when their subscription is cancelled", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const queue = yield* DeliveryQueue
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* collecting(tenantId, 1)
+        yield* collecting(tenantId, 2, "other")
+        const ending = yield* window(400)
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
+        yield* transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeLane(tenantId, idOf(1))))
+        // a publisher that saw it before it was cancelled
+        yield* (yield* FreightBillStore).append(tenantId, {
+          bills: [],
+          notices: [{ noticeId: "late", billId: "B", version: 1, body: bytesOf("late") }],
+          tellings: [{ subscriptionId: idOf(1), notice: 0, window: ending(0) }],
+          traceparent: undefined
+        })
+        assert.strictEqual(yield* closeDue(tenantId), 1)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 2: ["A/1"] })
+      }))
+
+    it.effect("collect nothing of a call that is taken back, and stay open when their closing is", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const ending = yield* window(500)
+        const taken = publishBills(tenantId, [{ billId: "B" }], { window: ending })
+        yield* Effect.flip(transaction.run(Effect.andThen(taken, Effect.fail(new Refused()))))
+        yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
+        yield* eventually(isDue(tenantId), (due) => due)
+        yield* Effect.flip(transaction.run(Effect.andThen(close(tenantId), Effect.fail(new Refused()))))
+        assert.isTrue(yield* isDue(tenantId))
+        assert.strictEqual(yield* close(tenantId), 1)
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
+      }))
+
+    it.effect("keep the notices they collected from being forgotten, open and closed", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(300) })
+        assert.strictEqual(yield* pruneNotices(tenantId), 0)
+        yield* closeDue(tenantId)
+        assert.strictEqual(yield* pruneNotices(tenantId), 0)
+        const lane = yield* claimOne(tenantId)
+        assert.deepStrictEqual(lane.waiting.map((entry) => textOf(entry.payload)), ["A/1,B/1"])
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        assert.strictEqual(yield* pruneNotices(tenantId), 0)
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* pruneNotices(tenantId), 0)
+        yield* queue.retry(tenantId, idOf(101))
+        const again = yield* claimOne(tenantId)
+        assert.deepStrictEqual(again.due.flatMap((each) => each.payloads.map(textOf)), ["A/1,B/1"])
+        yield* queue.closeLane(tenantId, idOf(1))
+        assert.isAbove(yield* pruneNotices(tenantId), 0)
+      }))
+
+    it.effect("of one tenant close without another's", () =>
+      Effect.gen(function*() {
+        const [one, other] = [freshTenant(), freshTenant()]
+        for (const tenantId of [one, other]) {
+          yield* collecting(tenantId)
+          yield* publishBills(tenantId, [{ billId: "A", body: tenantId }], { window: yield* window(200) })
+        }
+        assert.strictEqual(yield* closeDue(one), 1)
+        assert.deepStrictEqual([yield* waitingCharges(one), yield* waitingCharges(other)], [{ 1: [one] }, {}])
+        assert.strictEqual(yield* closeDue(other), 1)
+        assert.deepStrictEqual(yield* waitingCharges(other), { 1: [other] })
+      }))
+  })

@@ -1,0 +1,49 @@
+/** Freight bills in memory. */
+import { type BillChanges, type BillRow, FreightBillStore } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { FreightChargeTables } from "./FreightChargeTables.ts"
+
+/** Most rows of a kind that one call of `prune` removes. */
+const pruneLimit = 2000
+
+export const FreightBillStoreMemory = {
+  layer: Layer.effect(
+    FreightBillStore,
+    Effect.gen(function*() {
+      const { journal, operate } = yield* MemoryDatabase
+      const rows = yield* FreightChargeTables
+
+      const append = (tenantId: string, { bills, notices, tellings, traceparent }: BillChanges, now: number): void => {
+        for (const each of bills) rows.putBill(tenantId, each, now)
+        const stored = notices.map((each) => rows.putNotice(tenantId, each, now))
+        for (const each of tellings) rows.tell(tenantId, each, stored[each.notice]!, traceparent, now)
+      }
+
+      const prune = (tenantId: string, before: { readonly ended: number; readonly noticed: number }): number => {
+        const { bills, notices } = rows.of(tenantId)
+        const ended = [...bills.values()].filter((each) => each.state !== "open" && each.storedAt < before.ended).slice(0, pruneLimit)
+        for (const each of ended) rows.dropBill(tenantId, each.billId)
+        const unused = rows.unusedNotices(tenantId).filter((each) => each.storedAt < before.noticed).slice(0, pruneLimit)
+        for (const each of unused) journal.drop(notices, each.noticeId)
+        return ended.length + unused.length
+      }
+
+      return FreightBillStore.of({
+        lock: (tenantId, billIds) => operate(() => [...new Set(billIds)].flatMap((billId) => rowOf(rows.of(tenantId).bills.get(billId)))),
+        // transactions follow one another, so nobody is making a subscription now
+        gate: () => operate((now) => now),
+        viewers: (tenantId, accounts) => operate(() => rows.viewers(tenantId, accounts)),
+        append: (tenantId, changes) => operate((now) => append(tenantId, changes, now)),
+        open: (tenantId, accounts) => operate(() => rows.openBills(tenantId, accounts).flatMap(rowOf)),
+        prune: (tenantId, before) => operate(() => prune(tenantId, before))
+      })
+    })
+  )
+}
+
+const rowOf = (bill: BillRow | undefined): ReadonlyArray<BillRow> => {
+  if (bill === undefined) return []
+  const { accounts, billId, doc, state, version } = bill
+  return [{ billId, version, state, accounts, doc }]
+}

@@ -1,0 +1,315 @@
+/** What a `FreightBillStore` promises. Windows are judged by `ChargeWindowsSuite.ts`. */
+import { type BillRow, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Effect, type Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { bytesOf, claimOne, freezeOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
+import { chargeLane, chargeRecord, inFlightBodies, publishBills, subscribeToCharges, waitingCharges } from "./ChargeFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+const minutes = 60_000
+
+/** Forgets bills that ended, and notices stored, before so many minutes from now. */
+const prune = (tenantId: string, inMinutes: { readonly ended?: number; readonly noticed?: number }) =>
+  Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
+    store.prune(tenantId, { ended: now + (inMinutes.ended ?? -10) * minutes, noticed: now + (inMinutes.noticed ?? -10) * minutes }))
+
+/** Who sees freight of these accounts, by the number of the subscription, and by which accounts. */
+const viewers = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
+  Effect.flatMap(FreightBillStore, (store) =>
+    Effect.map(store.viewers(tenantId, accounts), (found) =>
+      Object.fromEntries(found.map((each) => [Number(each.subscriptionId.slice(-4)), [...each.accounts].sort().join(" ")]))))
+
+const row = (billId: string, parts: Partial<BillRow> = {}): BillRow => ({ billId, version: 1, state: "open", accounts: ["A"], doc: "{}", ...parts })
+
+const append = (tenantId: string, ...bills: ReadonlyArray<BillRow>) =>
+  Effect.flatMap(FreightBillStore, (store) => store.append(tenantId, { bills, notices: [], tellings: [], traceparent: undefined }))
+
+const openIds = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
+  Effect.flatMap(FreightBillStore, (store) => Effect.map(store.open(tenantId, accounts), (bills) => bills.map((each) => each.billId)))
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: FreightBillStore`, (it) => {
+    it.effect("answers those of the bills it locks that exist, as they were stored last", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        const odd = row("041", { version: 3, state: "final", accounts: ["A,B", "{C}", "\"D\"", "NULL", "ä 船"], doc: "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\\"}" })
+        yield* append(tenantId, row("041"), row("B", { state: "removed", accounts: [] }))
+        yield* append(tenantId, odd)
+        const known = yield* store.lock(tenantId, ["unknown", "041", "B"])
+        assert.deepStrictEqual(known.toSorted((a, b) => a.billId < b.billId ? -1 : 1), [odd, row("B", { state: "removed", accounts: [] })])
+        assert.deepStrictEqual(yield* store.lock(tenantId, ["unknown"]), [])
+      }))
+
+    it.effect("lets publishers of a bill follow one another, known or not, in whatever order they name bills", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        yield* append(tenantId, row("known", { version: 100 }))
+        const orders = [["known", "new", "newer"], ["newer", "new", "known"], ["new", "known"]]
+        const calls = Array.from({ length: 12 }, (_, n) => publishBills(tenantId, orders[n % 3]!.map((billId) => ({ billId }))))
+        yield* Effect.all(calls, { concurrency: "unbounded" })
+        const versions = Object.fromEntries((yield* store.lock(tenantId, ["known", "new", "newer"])).map((each) => [each.billId, each.version]))
+        assert.deepStrictEqual(versions, { known: 112, new: 12, newer: 8 })
+      }))
+
+    it.effect("lets publishers that change the accounts of different bills go on side by side", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const calls = Array.from({ length: 12 }, (_, n) =>
+          publishBills(tenantId, [{ billId: `bill ${n}`, accounts: n % 2 === 0 ? ["A", "B", "C"] : ["C", "B", "A"] }]))
+        yield* Effect.all(calls, { concurrency: "unbounded" })
+        assert.lengthOf(yield* openIds(tenantId, "A"), 12)
+      }))
+
+    it.effect("tells the time when it lets a publisher pass", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        const before = yield* Clock.currentTimeMillis
+        for (const accounts of [["A", "B"], []]) {
+          const now = yield* transaction.run(store.gate(tenantId, accounts))
+          assert.isBelow(Math.abs(now - before), 120_000)
+        }
+      }))
+
+    it.effect("names live subscriptions by the accounts they cover and their client has, and no other", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "anna", ["A", "B"], "key")
+        yield* letSee(tenantId, "anna", ["C"], "token")
+        yield* letSee(tenantId, "bert", ["A", "D"])
+        yield* letSee(tenantId, "cleo", ["A"])
+        yield* subscribeToCharges(tenantId, { n: 1, client: "anna", accounts: ["A", "C"] })
+        yield* subscribeToCharges(tenantId, { n: 2, client: "anna", accounts: ["B"], state: "paused" })
+        yield* subscribeToCharges(tenantId, { n: 3, client: "bert", accounts: "all" })
+        yield* subscribeToCharges(tenantId, { n: 4, client: "cleo", accounts: ["D"] })
+        yield* subscribeToCharges(tenantId, { n: 5, client: "nobody knows", accounts: ["A"] })
+        assert.deepStrictEqual(yield* viewers(tenantId, "A"), { 1: "A", 3: "A" })
+        assert.deepStrictEqual(yield* viewers(tenantId, "A", "B", "C", "D"), { 1: "A C", 2: "B", 3: "A D" })
+        assert.deepStrictEqual(yield* viewers(tenantId, "D", "unknown"), { 3: "D" })
+        assert.deepStrictEqual(yield* viewers(tenantId, "unknown"), {})
+        assert.deepStrictEqual(yield* viewers(tenantId), {})
+      }))
+
+    it.effect("shows charges to nobody because it sees all of its tenant", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSeeAll(tenantId, "carrier")
+        yield* subscribeToCharges(tenantId, { n: 1, client: "carrier", accounts: ["A"] })
+        yield* subscribeToCharges(tenantId, { n: 2, client: "other carrier", accounts: "all" })
+        yield* letSeeAll(tenantId, "other carrier")
+        assert.deepStrictEqual(yield* viewers(tenantId, "A"), {})
+        yield* letSee(tenantId, "carrier", ["A"], "token")
+        assert.deepStrictEqual(yield* viewers(tenantId, "A", "B"), { 1: "A" })
+      }))
+
+    it.effect("follows what a client has from one moment to the next", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* subscribeToCharges(tenantId, { n: 1, client: "anna", accounts: ["A"] })
+        yield* subscribeToCharges(tenantId, { n: 2, client: "bert", accounts: "all" })
+        assert.deepStrictEqual(yield* viewers(tenantId, "A"), {})
+        for (const client of ["anna", "bert"]) yield* letSee(tenantId, client, ["A"])
+        assert.deepStrictEqual(yield* viewers(tenantId, "A"), { 1: "A", 2: "A" })
+        for (const client of ["anna", "bert"]) yield* letSee(tenantId, client, ["B"])
+        assert.deepStrictEqual(yield* viewers(tenantId, "A", "B"), { 2: "B" })
+      }))
+
+    it.effect("hands back what core keeps with a subscription, and no cancelled one", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const subscriptions = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId, { doc })
+        assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [{ subscriptionId: idOf(1), doc, accounts: ["A"] }])
+        yield* subscriptions.cancel(tenantId, "client", idOf(1))
+        assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [])
+      }))
+
+    it.effect("queues what is told at once, in the lane of whoever is told, with the trace of the call", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        for (const n of [1, 2, 3]) yield* subscribeToCharges(tenantId, { n, client: `client ${n}` })
+        const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
+        const notice = (noticeId: string, billId: string, version: number, text: string) => ({ noticeId, billId, version, body: bytesOf(text) })
+        yield* store.append(tenantId, {
+          bills: [row("B", { version: 2 }), row("A / 1")],
+          notices: [notice("n1", "B", 2, "all of it"), notice("n2", "B", 2, "part of it"), notice("n3", "A / 1", 1, body)],
+          tellings: ([[1, 0], [2, 1], [1, 2], [2, 2]] as const).map(([n, at]) => ({ subscriptionId: idOf(n), notice: at, window: undefined })),
+          traceparent
+        })
+        const lane = yield* claimOne(tenantId, { maxLanes: 1 })
+        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
+          ["A / 1", 1, body, traceparent],
+          ["B", 2, lane.laneId === idOf(1) ? "all of it" : "part of it", traceparent]
+        ])
+        assert.deepStrictEqual([lane.envelope, lane.signing, lane.whenDead], [{ open: "[", close: "]" }, "whenRegistered", "pause"])
+        assert.deepStrictEqual(Object.values(yield* waitingCharges(tenantId)), [[body, lane.laneId === idOf(1) ? "part of it" : "all of it"]])
+      }))
+
+    it.effect("hands out a bill's versions in their order", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId)
+        for (const billId of ["B", "A", "B", "B", "A"]) yield* publishBills(tenantId, [{ billId }])
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1", "A/2", "B/1", "B/2", "B/3"] })
+      }))
+
+    it.effect("stores what nobody is told, and tells nothing to who cancelled meanwhile", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const queue = yield* DeliveryQueue
+        const store = yield* FreightBillStore
+        const subscriptions = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* subscribeToCharges(tenantId, { n: 1 })
+        yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
+        yield* transaction.run(Effect.andThen(subscriptions.cancel(tenantId, "client", idOf(1)), queue.closeLane(tenantId, idOf(1))))
+        const soon = (yield* Clock.currentTimeMillis) + 10 * minutes
+        yield* store.append(tenantId, {
+          bills: [row("B")],
+          notices: [{ noticeId: "n", billId: "B", version: 1, body: bytesOf("B/1") }],
+          tellings: [
+            { subscriptionId: idOf(1), notice: 0, window: undefined },
+            { subscriptionId: idOf(1), notice: 0, window: { closesAt: soon, following: soon + 1 } },
+            { subscriptionId: idOf(2), notice: 0, window: undefined }
+          ],
+          traceparent: undefined
+        })
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 2: ["B/1"] })
+        assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B"])
+      }))
+
+    it.effect("lists the open bills of accounts as they are now, each once, by id", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        yield* append(tenantId, row("9"), row("10", { accounts: ["A", "B"] }), row("a"), row("B"), row("ä"), row("C", { accounts: ["C"] }))
+        yield* append(tenantId, row("final", { state: "final" }), row("removed", { state: "removed", accounts: [] }))
+        assert.deepStrictEqual(yield* openIds(tenantId, "A", "B"), ["10", "9", "B", "a", "ä"])
+        assert.deepStrictEqual(yield* openIds(tenantId, "B", "unknown"), ["10"])
+        assert.deepStrictEqual(yield* openIds(tenantId), [])
+        yield* append(tenantId, row("10", { version: 2, accounts: ["B"] }), row("9", { version: 2, state: "final" }), row("removed", { version: 2 }))
+        assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B", "a", "removed", "ä"])
+        assert.deepStrictEqual(yield* store.open(tenantId, ["B"]), [row("10", { version: 2, accounts: ["B"] })])
+      }))
+
+    it.effect("leaves nothing behind of a publication that is taken back", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "B"])
+        yield* subscribeToCharges(tenantId, { accounts: "all" })
+        yield* append(tenantId, row("known"))
+        const published = publishBills(tenantId, [{ billId: "known", accounts: ["B"] }, { billId: "new" }])
+        yield* Effect.flip(transaction.run(Effect.andThen(published, Effect.fail(new Refused()))))
+        assert.deepStrictEqual([yield* openIds(tenantId, "A"), yield* openIds(tenantId, "B")], [["known"], []])
+        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.deepStrictEqual(yield* store.lock(tenantId, ["known", "new"]), [row("known")])
+        assert.deepStrictEqual((yield* publishBills(tenantId, [{ billId: "new" }])).map((each) => each.version), [1])
+      }))
+
+    it.effect("stores a large publication as one fact", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId)
+        yield* publishBills(tenantId, Array.from({ length: 1000 }, (_, n) => ({ billId: `bill ${n}`, body: "x".repeat(2000) })))
+        assert.lengthOf(yield* openIds(tenantId, "A"), 1000)
+        const lane = yield* claimOne(tenantId, { deliveriesPerLane: 10, bytesPerLane: 10_000_000 })
+        assert.deepStrictEqual([lane.waiting.length, new Set(lane.waiting.map((entry) => entry.key)).size], [1000, 1000])
+      }))
+
+    it.effect("forgets bills that were removed or invoiced long ago, and no open one", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const tenantId = freshTenant()
+        yield* append(tenantId, row("open"), row("final"), row("removed"), row("reopened", { state: "removed", accounts: [] }))
+        yield* append(tenantId, row("final", { state: "final" }), row("removed", { state: "removed", accounts: [] }), row("reopened", { version: 2 }))
+        assert.strictEqual(yield* prune(tenantId, { ended: -10 }), 0)
+        assert.isAbove(yield* prune(tenantId, { ended: 10 }), 0)
+        assert.strictEqual(yield* prune(tenantId, { ended: 10 }), 0)
+        const left = yield* store.lock(tenantId, ["open", "final", "removed", "reopened"])
+        assert.deepStrictEqual(left.map((each) => each.billId).toSorted(), ["open", "reopened"])
+        assert.deepStrictEqual((yield* publishBills(tenantId, [{ billId: "final" }])).map((each) => each.version), [1])
+      }))
+
+    it.effect("forgets old notices that nobody was told", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* publishBills(tenantId, [{ billId: "B" }])
+        assert.strictEqual(yield* prune(tenantId, { noticed: -10 }), 0)
+        assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B"])
+      }))
+
+    it.effect("keeps notices that wait, go out or died, and forgets them once they were delivered", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribeToCharges(tenantId)
+        yield* publishBills(tenantId, [{ billId: "B" }])
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        const lane = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        yield* queue.retry(tenantId, idOf(101))
+        const again = yield* claimOne(tenantId)
+        assert.deepStrictEqual(again.due.flatMap((each) => each.payloads.map(textOf)), ["B/1"])
+        yield* queue.freeze(tenantId, [freezeOf(again, { again: [idOf(101)] })])
+        const record = { attempt: 2, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 }
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(again, idOf(101), { record })], lanes: [releaseOf(again)] })
+        assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+      }))
+
+    it.effect("keeps what was in flight when a subscription was made, as long as it lives", () =>
+      Effect.gen(function*() {
+        const subscriptions = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* append(tenantId, row("B"))
+        yield* subscribeToCharges(tenantId)
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
+        yield* subscriptions.cancel(tenantId, "client", idOf(1))
+        assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
+      }))
+
+    it.effect("keeps tenants apart, whatever ids they share", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const queue = yield* DeliveryQueue
+        const subscriptions = yield* ChargeSubscriptionStore
+        const [one, other] = [freshTenant(), freshTenant()]
+        yield* letSee(one, "client", ["A"])
+        yield* subscribeToCharges(one)
+        yield* queue.openLane(other, chargeLane())
+        yield* subscriptions.insert(other, chargeRecord(), [])
+        yield* publishBills(one, [{ billId: "B" }])
+        assert.deepStrictEqual(yield* store.lock(other, ["B"]), [])
+        assert.deepStrictEqual(yield* openIds(other, "A"), [])
+        assert.deepStrictEqual(yield* viewers(other, "A"), {})
+        yield* letSee(other, "client", ["A"])
+        assert.deepStrictEqual((yield* publishBills(other, [{ billId: "B", body: "other", state: "final" }])).map((each) => each.version), [1])
+        assert.isAbove(yield* prune(other, { ended: 10 }), 0)
+        assert.deepStrictEqual(yield* waitingCharges(one), { 1: ["B/1"] })
+        assert.deepStrictEqual(yield* waitingCharges(other), { 1: ["other"] })
+        assert.deepStrictEqual(yield* openIds(one, "A"), ["B"])
+      }))
+  })

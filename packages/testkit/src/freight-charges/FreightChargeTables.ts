@@ -1,0 +1,207 @@
+/** Bills by their accounts, subscriptions by what they cover, windows and what they collect: the rows behind the memory stores. */
+import type {
+  BillRow,
+  ChargeNotice,
+  ChargeSubscriptionRecord,
+  ChargeTelling,
+  ChargeViewer,
+  InFlightNotice,
+  WindowTimes
+} from "@waybill/core"
+import { Context, Effect, Layer } from "effect"
+import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { compareText } from "../shared/CodePoints.ts"
+import type { Journal } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { routeIn } from "../shared/Routes.ts"
+
+interface StoredBill extends BillRow {
+  readonly storedAt: number
+}
+
+interface NoticeRow extends ChargeNotice {
+  readonly storedAt: number
+  /** What goes out with it in it: its own body, and what windows made of it. */
+  readonly carriers: Set<Uint8Array>
+}
+
+export interface ChargeSubscriptionRow {
+  readonly record: ChargeSubscriptionRecord
+  readonly inFlight: ReadonlyArray<InFlightNotice>
+  cancelledAt: number | undefined
+  /** No window up to here takes anything any more. */
+  closedThrough: number
+  /** Notices of windows that are open, by bill, by when the window closes. */
+  readonly windows: Map<number, Map<string, NoticeRow>>
+}
+
+interface TenantCharges {
+  readonly bills: Map<string, StoredBill>
+  readonly byAccount: Map<string, Set<string>>
+  readonly notices: Map<string, NoticeRow>
+  readonly subscriptions: Map<string, ChargeSubscriptionRow>
+  /** Live ones. */
+  readonly byClient: Map<string, Set<string>>
+}
+
+export class FreightChargeTables
+  extends Context.Service<FreightChargeTables, FreightChargeRows>()("@waybill/testkit/freight-charges/FreightChargeTables")
+{
+  static readonly layer = Layer.effect(
+    FreightChargeTables,
+    Effect.gen(function*() {
+      const { journal } = yield* MemoryDatabase
+      return new FreightChargeRows(journal, yield* LaneTables, yield* AccessTables)
+    })
+  )
+}
+
+export class FreightChargeRows {
+  readonly tenants = new Map<string, TenantCharges>()
+  private readonly journal: Journal
+  private readonly lanes: LaneRows
+  private readonly access: AccessRows
+
+  constructor(journal: Journal, lanes: LaneRows, access: AccessRows) {
+    this.journal = journal
+    this.lanes = lanes
+    this.access = access
+  }
+
+  of(tenantId: string): TenantCharges {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = { bills: new Map(), byAccount: new Map(), notices: new Map(), subscriptions: new Map(), byClient: new Map() }
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
+
+  putBill(tenantId: string, bill: BillRow, now: number): void {
+    this.dropBill(tenantId, bill.billId)
+    const { bills, byAccount } = this.of(tenantId)
+    this.journal.put(bills, bill.billId, { ...bill, storedAt: now })
+    for (const account of bill.accounts) this.journal.add(routeIn(byAccount, account), bill.billId)
+  }
+
+  dropBill(tenantId: string, billId: string): void {
+    const { bills, byAccount } = this.of(tenantId)
+    for (const account of bills.get(billId)?.accounts ?? []) this.journal.remove(routeIn(byAccount, account), billId)
+    this.journal.drop(bills, billId)
+  }
+
+  /** Open bills of these accounts, by id. */
+  openBills(tenantId: string, accounts: ReadonlyArray<string>): ReadonlyArray<BillRow> {
+    const { bills, byAccount } = this.of(tenantId)
+    const billIds = new Set(accounts.flatMap((account) => [...byAccount.get(account) ?? []]))
+    return [...billIds].map((billId) => bills.get(billId)!)
+      .filter((each) => each.state === "open")
+      .sort((a, b) => compareText(a.billId, b.billId))
+  }
+
+  putNotice(tenantId: string, notice: ChargeNotice, now: number): NoticeRow {
+    const row: NoticeRow = { ...notice, storedAt: now, carriers: new Set([notice.body]) }
+    this.journal.put(this.of(tenantId).notices, notice.noticeId, row)
+    return row
+  }
+
+  putSubscription(tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightNotice>): void {
+    const { byClient, subscriptions } = this.of(tenantId)
+    const row = { record, inFlight, cancelledAt: undefined, closedThrough: -Infinity, windows: new Map() }
+    this.journal.put(subscriptions, record.id, row)
+    this.journal.add(routeIn(byClient, record.client), record.id)
+  }
+
+  cancel(tenantId: string, row: ChargeSubscriptionRow, now: number): void {
+    this.journal.set(row, "cancelledAt", now)
+    this.journal.remove(routeIn(this.of(tenantId).byClient, row.record.client), row.record.id)
+    for (const closesAt of row.windows.keys()) this.journal.drop(row.windows, closesAt)
+  }
+
+  liveOf(tenantId: string, client: string): ReadonlyArray<ChargeSubscriptionRow> {
+    const { byClient, subscriptions } = this.of(tenantId)
+    return [...byClient.get(client) ?? []].map((id) => subscriptions.get(id)!)
+  }
+
+  /** Accounts that a client has itself; that it sees everything does not count. */
+  accountsOf(tenantId: string, client: string): ReadonlySet<string> {
+    return this.access.of(tenantId).clients.get(client)?.accounts ?? new Set()
+  }
+
+  viewers(tenantId: string, accounts: ReadonlyArray<string>): ReadonlyArray<ChargeViewer> {
+    const holders = this.access.of(tenantId).byAccount
+    const clients = new Set(accounts.flatMap((account) => [...holders.get(account) ?? []]))
+    return [...clients].flatMap((client) => {
+      const own = this.accountsOf(tenantId, client)
+      return this.liveOf(tenantId, client).flatMap(({ record }) => {
+        const seen = [...new Set(accounts)].filter((account) => own.has(account) && covers(record, account))
+        return seen.length === 0 ? [] : [{ subscriptionId: record.id, doc: record.doc, accounts: seen }]
+      })
+    })
+  }
+
+  /** Queues a notice at once or puts it in its window. Who cancelled meanwhile is told nothing. */
+  tell(tenantId: string, { subscriptionId, window }: ChargeTelling, notice: NoticeRow, traceparent: string | undefined, now: number): void {
+    const row = this.of(tenantId).subscriptions.get(subscriptionId)
+    if (row === undefined || row.cancelledAt !== undefined) return
+    if (window !== undefined) return this.collect(row, window, notice)
+    const { billId, body, noticeId, version } = notice
+    this.queue(tenantId, subscriptionId, { key: billId, sequence: version, orderId: noticeId, payload: body, traceparent }, now)
+  }
+
+  private collect(row: ChargeSubscriptionRow, { closesAt, following }: WindowTimes, notice: NoticeRow): void {
+    const at = closesAt > row.closedThrough ? closesAt : following
+    let collected = row.windows.get(at)
+    if (collected === undefined) {
+      collected = new Map()
+      this.journal.put(row.windows, at, collected)
+    }
+    this.journal.put(collected, notice.billId, notice)
+  }
+
+  /** Queues what the window collected as one entry. */
+  closeWindow(tenantId: string, row: ChargeSubscriptionRow, closesAt: number, now: number): void {
+    const notices = [...row.windows.get(closesAt)!.values()].sort((a, b) => compareText(a.billId, b.billId))
+    const payload = joined(notices.map((each) => each.body))
+    for (const each of notices) this.journal.add(each.carriers, payload)
+    const orderId = `${row.record.id}/${closesAt}`
+    this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined }, now)
+    this.journal.drop(row.windows, closesAt)
+    this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
+  }
+
+  private queue(tenantId: string, laneId: string, entry: Parameters<LaneRows["enqueue"]>[1], now: number): void {
+    const lane = this.lanes.find(tenantId, laneId)
+    if (lane === undefined) return
+    this.lanes.enqueue(lane, entry)
+    this.lanes.arrive(lane, now)
+  }
+
+  /** Notices that nothing refers to: no window, no in-flight list of a live subscription, nothing that may still be sent. */
+  unusedNotices(tenantId: string): ReadonlyArray<NoticeRow> {
+    const { notices, subscriptions } = this.of(tenantId)
+    const live = [...subscriptions.values()].filter((each) => each.cancelledAt === undefined)
+    const referred = new Set(live.flatMap(({ inFlight, windows }) => [
+      ...inFlight.map((each) => each.noticeId),
+      ...[...windows.values()].flatMap((collected) => [...collected.values()].map((each) => each.noticeId))
+    ]))
+    const inUse = this.lanes.payloadsInUse(tenantId)
+    return [...notices.values()].filter((each) => !referred.has(each.noticeId) && [...each.carriers].every((bytes) => !inUse.has(bytes)))
+  }
+}
+
+export const covers = ({ accounts }: ChargeSubscriptionRecord, account: string): boolean => accounts === undefined || accounts.includes(account)
+
+const comma = new TextEncoder().encode(",")
+
+const joined = (bodies: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const parts = bodies.flatMap((body, n) => n === 0 ? [body] : [comma, body])
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
