@@ -6,6 +6,10 @@ import type { SecretStore } from "./delivery/SecretStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
 import type { ChargeSubscriptionStore } from "./freight-charges/ChargeSubscriptionStore.ts"
 import type { FreightBillStore } from "./freight-charges/FreightBillStore.ts"
+import type { DocumentContents } from "./invoices/DocumentContents.ts"
+import type { DocumentStore } from "./invoices/DocumentStore.ts"
+import type { InvoiceStore } from "./invoices/InvoiceStore.ts"
+import type { PickupStore } from "./pickups/PickupStore.ts"
 import type { StorageError } from "./shared/StorageError.ts"
 import type { Transaction } from "./shared/Transaction.ts"
 import type { ShipmentStatusStore } from "./shipment-status/ShipmentStatusStore.ts"
@@ -24,6 +28,10 @@ export type StoragePorts =
   | StatusSubscriptionStore
   | FreightBillStore
   | ChargeSubscriptionStore
+  | InvoiceStore
+  | DocumentStore
+  | DocumentContents
+  | PickupStore
   | DeliveryQueue
   | Wakeups
 

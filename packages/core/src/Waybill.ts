@@ -12,6 +12,9 @@ import { FreightChargeIntake } from "./intake/FreightChargeIntake.ts"
 import { ShipmentIntake } from "./intake/ShipmentIntake.ts"
 import { StatusUpdateIntake } from "./intake/StatusUpdateIntake.ts"
 import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
+import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
+import { Invoices } from "./invoices/Invoices.ts"
+import { Pickups } from "./pickups/Pickups.ts"
 import { Retention } from "./retention/Retention.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
 import { ShipmentReports } from "./shipment-status/ShipmentReports.ts"
@@ -24,6 +27,7 @@ import { TransitSubscriptions } from "./transit-events/TransitSubscriptions.ts"
  * All use cases and the delivery worker (not started).
  *
  * Needs a storage layer (`Transaction`, `AccessStore`, `SecretStore`, the stores of every area, `DeliveryQueue`, `Wakeups`),
+ * a transport layer (`WebhookSender`, `Hmac`, `ContentHash`), a `Sealer` and `DeliveryOptions`.
  */
 export const layer = Layer.mergeAll(
   ShipmentIntake.layer,
@@ -34,6 +38,9 @@ export const layer = Layer.mergeAll(
   FreightChargeIntake.layer,
   ChargeSubscriptions.layer,
   ChargeWindows.layer,
+  Invoices.layer,
+  InvoiceDocuments.layer,
+  Pickups.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,
   DeliveryWorker.layer,

@@ -8,9 +8,13 @@ import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
 import * as ChargeSubscriptionStorePostgres from "./freight-charges/ChargeSubscriptionStorePostgres.ts"
 import { freightChargePayloads, freightChargeWindowPayloads } from "./freight-charges/FreightBillSql.ts"
 import * as FreightBillStorePostgres from "./freight-charges/FreightBillStorePostgres.ts"
+import * as DocumentContentsPostgres from "./invoices/DocumentContentsPostgres.ts"
+import * as DocumentStorePostgres from "./invoices/DocumentStorePostgres.ts"
+import * as InvoiceStorePostgres from "./invoices/InvoiceStorePostgres.ts"
 import { migrations } from "./migrations/index.ts"
 import { migrate, pending, quoteSchema } from "./migrations/Migrations.ts"
 import { forgetForeignSnapshots } from "./migrations/ForeignSnapshots.ts"
+import * as PickupStorePostgres from "./pickups/PickupStorePostgres.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
 import { shipmentStatusPayloads } from "./shipment-status/ShipmentStatusSql.ts"
@@ -56,6 +60,10 @@ export const layer = (options: StoragePostgresOptions = {}) => {
     StatusSubscriptionStorePostgres.layer,
     FreightBillStorePostgres.layer,
     ChargeSubscriptionStorePostgres.layer,
+    PickupStorePostgres.layer,
+    InvoiceStorePostgres.layer,
+    DocumentStorePostgres.layer,
+    DocumentContentsPostgres.layer,
     DeliveryQueuePostgres.layer([transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]),
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(

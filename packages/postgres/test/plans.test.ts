@@ -4,13 +4,21 @@ import { Effect } from "effect"
 import { assert } from "vitest"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { PgClient } from "../src/index.ts"
+import * as charges from "../src/freight-charges/FreightBillSql.ts"
+import * as shipments from "../src/shared/ShipmentSql.ts"
+import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
 
 const schema = freshSchema()
 const quoted = `"${schema}"`
-const sources = [events.transitEventPayloads]
+const sources = [
+  events.transitEventPayloads,
+  statuses.shipmentStatusPayloads,
+  charges.freightChargePayloads,
+  charges.freightChargeWindowPayloads
+]
 
 const statements = {
   "claim": queue.claim(quoted, sources),
@@ -19,11 +27,30 @@ const statements = {
   "settle": queue.settle(quoted),
   "next due": queue.nextDue(quoted),
   "find events": events.findEvents(quoted),
-  "allocate": events.allocate(quoted),
+  "lock shipments and take numbers": shipments.lockShipments(quoted),
   "append": events.append(quoted),
-  "replace accounts": events.replaceAccounts(quoted),
+  "replace accounts": shipments.replaceAccounts(quoted),
   "lock shipments": subscriptions.lockShipments(quoted),
-  "history": subscriptions.queueHistory(quoted)
+  "history": subscriptions.queueHistory(quoted),
+  "read statuses": statuses.readStatuses(quoted),
+  "put statuses": statuses.putStatuses(quoted),
+  "replace keys": statuses.replaceKeys(quoted),
+  "replace references": statuses.replaceReferences(quoted),
+  "add notices": statuses.addNotices(quoted),
+  "resolve keys": statuses.resolveKeys(quoted),
+  "look up": statuses.findStatuses(quoted),
+  "picked up": statuses.findPickedUp(quoted),
+  "account known": statuses.accountKnown(quoted),
+  "lock bills": charges.lockBills(quoted),
+  "viewers of charges": charges.viewers(quoted),
+  "put bills": charges.putBills(quoted),
+  "tell": charges.tell(quoted),
+  "open bills": charges.openBills(quoted),
+  "in flight": charges.inFlight(quoted),
+  "windows due": charges.windowsDue(quoted),
+  "next closing": charges.nextClosing(quoted),
+  "lock due windows": charges.lockDueWindows(quoted),
+  "close windows": charges.closeWindows(quoted)
 }
 
 layer(testStorage(schema), { excludeTestServices: true })("plans that are kept", (it) => {
@@ -34,7 +61,7 @@ layer(testStorage(schema), { excludeTestServices: true })("plans that are kept",
         const [version] = yield* sql<{ n: number }>`SELECT current_setting('server_version_num')::int AS n`
         // older servers cannot show a plan for unknown parameters
         if (version!.n < 160_000) return context.skip()
-        yield* sql.unsafe(`ANALYZE ${quoted}.delivery_entries, ${quoted}.deliveries, ${quoted}.delivery_arrivals, ${quoted}.transit_events`)
+        yield* sql.unsafe(`ANALYZE ${quoted}.delivery_entries, ${quoted}.deliveries, ${quoted}.delivery_arrivals, ${quoted}.transit_events, ${quoted}.shipment_statuses, ${quoted}.freight_bills`)
         const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`).unprepared
         const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
         assert.notMatch(plan, /Seq Scan/, plan)

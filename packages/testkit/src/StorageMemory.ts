@@ -12,6 +12,12 @@ import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
 import { ChargeSubscriptionStoreMemory } from "./freight-charges/ChargeSubscriptionStoreMemory.ts"
 import { FreightBillStoreMemory } from "./freight-charges/FreightBillStoreMemory.ts"
 import { FreightChargeTables } from "./freight-charges/FreightChargeTables.ts"
+import { DocumentContentsMemory } from "./invoices/DocumentContentsMemory.ts"
+import { DocumentStoreMemory } from "./invoices/DocumentStoreMemory.ts"
+import { InvoiceStoreMemory } from "./invoices/InvoiceStoreMemory.ts"
+import { InvoiceTables } from "./invoices/InvoiceTables.ts"
+import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
+import { PickupTables } from "./pickups/PickupTables.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
 import { TransactionMemory } from "./shared/TransactionMemory.ts"
 import { ShipmentStatusStoreMemory } from "./shipment-status/ShipmentStatusStoreMemory.ts"
@@ -33,8 +39,13 @@ export const StorageMemory = {
     StatusSubscriptionStoreMemory.layer,
     FreightBillStoreMemory.layer,
     ChargeSubscriptionStoreMemory.layer,
+    PickupStoreMemory.layer,
+    InvoiceStoreMemory.layer,
+    DocumentStoreMemory.layer,
+    DocumentContentsMemory.layer,
     WakeupsMemory.layer
   ).pipe(
+    Layer.provide(Layer.mergeAll(TransitEventTables.layer, ShipmentStatusTables.layer, FreightChargeTables.layer, InvoiceTables.layer, PickupTables.layer)),
     Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
     Layer.provide(MemoryDatabase.layer)
   )

@@ -19,6 +19,7 @@ import { FaultyQueue, QueueFaults } from "./delivery/FaultyQueue.ts"
 import { HmacNode } from "./delivery/HmacNode.ts"
 import { SealerNode } from "./delivery/SealerNode.ts"
 import { WebhookSenderScripted } from "./delivery/WebhookSenderScripted.ts"
+import { ContentHashNode } from "./invoices/ContentHashNode.ts"
 import { StorageMemory } from "./StorageMemory.ts"
 
 /** Memory wakes workers exactly, so they need not poll. */
@@ -42,6 +43,7 @@ const layer = (options: TestWaybillOptions = {}) =>
     Layer.fresh(StorageMemory.layer),
     Layer.fresh(options.byCallbacks === true ? WebhookSenderScripted.layerCallbacks : WebhookSenderScripted.layer),
     HmacNode.layer,
+    ContentHashNode.layer,
     SealerNode.layer(),
     FreightChargeOptions.layer(options),
     DeliveryOptions.layer({ ...deliveryDefaults, ...options.delivery })

@@ -9,6 +9,10 @@ import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
 import * as ChargeSubscriptionStoreSuite from "./freight-charges/ChargeSubscriptionStoreSuite.ts"
 import * as ChargeWindowsSuite from "./freight-charges/ChargeWindowsSuite.ts"
 import * as FreightBillStoreSuite from "./freight-charges/FreightBillStoreSuite.ts"
+import * as DocumentContentsSuite from "./invoices/DocumentContentsSuite.ts"
+import * as DocumentStoreSuite from "./invoices/DocumentStoreSuite.ts"
+import * as InvoiceStoreSuite from "./invoices/InvoiceStoreSuite.ts"
+import * as PickupStoreSuite from "./pickups/PickupStoreSuite.ts"
 import * as TransactionSuite from "./shared/TransactionSuite.ts"
 import * as ShipmentStatusStoreSuite from "./shipment-status/ShipmentStatusStoreSuite.ts"
 import * as StatusNoticesSuite from "./shipment-status/StatusNoticesSuite.ts"
@@ -22,7 +26,11 @@ export {
   ChargeWindowsSuite,
   DeliveryOutcomesSuite,
   DeliveryQueueSuite,
+  DocumentContentsSuite,
+  DocumentStoreSuite,
   FreightBillStoreSuite,
+  InvoiceStoreSuite,
+  PickupStoreSuite,
   SecretStoreSuite,
   ShipmentStatusStoreSuite,
   StatusNoticesSuite,
@@ -53,6 +61,10 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       FreightBillStoreSuite,
       ChargeSubscriptionStoreSuite,
       ChargeWindowsSuite,
+      InvoiceStoreSuite,
+      DocumentStoreSuite,
+      DocumentContentsSuite,
+      PickupStoreSuite,
       DeliveryQueueSuite,
       DeliveryOutcomesSuite,
       WakeupsSuite

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, DeliveryWorker, Tenants, TransitEvents } from "@waybill/core"
-import { Effect, Layer, Option } from "effect"
-import { ltlJourney, QueueFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
+import { AccessStore, type DeliveryUpdate, DeliveryWorker, FreightChargeIntake, ShipmentIntake, SigningSecrets, Tenants, TransitEvents } from "@waybill/core"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { billChange, jsonOf, ltlJourney, postedShipment, QueueFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
 
 const url = "https://receiver.example/hook"
 
@@ -17,6 +17,38 @@ describe("TestWaybill", () => {
       assert.isTrue(verifySignature(tenant.secret, request!))
       yield* TestWaybill.quiet
       assert.lengthOf(yield* receivers.deliveredEvents(url), 9)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("tells a debtor what it owes, unsigned until a secret is registered for it", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      yield* TestWaybill.subscribeToCharges(tenant.customer("debtor", ["A"]), { webhookUrl: url })
+      yield* TestWaybill.run
+      yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("created", "0418367745WAYB20261120"))
+      const [unsigned] = yield* receivers.received(1, url)
+      assert.isUndefined(unsigned!.headers["webhook-signature"])
+      assert.lengthOf(jsonOf(unsigned!) as ReadonlyArray<unknown>, 1)
+      yield* TestWaybill.quiet
+      const { secret } = yield* (yield* SigningSecrets).put(tenant.tenantId, "debtor", {})
+      yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("updated", "0418367745WAYB20261120", { total: 1 }))
+      const [, signed] = yield* receivers.received(2, url)
+      assert.isTrue(verifySignature(Redacted.value(secret), signed!))
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("tells whoever follows a shipment how it moves", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      yield* TestWaybill.follow(tenant.customer("shipper", ["A"]), { webhookUrl: url, referenceNumbers: ["041-8367745"] })
+      yield* TestWaybill.run
+      const shipment = postedShipment("S", { ProNumber: "0418367745", accounts: ["A"] })
+      yield* (yield* ShipmentIntake).report(tenant.carrier, { ...shipment, ShipmentMilestoneStatus: "Picked-up" })
+      yield* receivers.received(1, url)
+      yield* TestWaybill.quiet
+      const [told] = yield* receivers.delivered(url)
+      const { proNumber, shipmentMilestoneStatus } = told as DeliveryUpdate
+      assert.deepStrictEqual([proNumber, shipmentMilestoneStatus], ["0418367745", "Picked-up"])
     }).pipe(Effect.provide(TestWaybill.layer())))
 
   it.effect("starts empty each time it is built", () =>

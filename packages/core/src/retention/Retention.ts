@@ -1,9 +1,12 @@
+/** Removes what nobody will ask for any more: settled deliveries, shipments long delivered, bills long ended, old pickups, and what was told of them. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
+import { DocumentContents } from "../invoices/DocumentContents.ts"
+import { PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 
@@ -12,6 +15,7 @@ const pauseMillis = 3_600_000
 /** An upload that takes longer than this has died. */
 const uploadDays = 1
 
+/** How long a pickup request may be repeated under its key. SPEC-GAP-C18 */
 const keyDays = 30
 
 const days = (count: number): number => count * 86_400_000
@@ -20,14 +24,18 @@ const days = (count: number): number => count * 86_400_000
 export class RetentionOptions extends Context.Reference<{
   /** Shipments after the consignee got them, with their status history. */
   readonly keepDeliveredShipmentsMillis: number
+  /** Freight bills after they were invoiced or removed. */
   readonly keepEndedBillsMillis: number
   /** Bodies of notifications; never less than deliveries are kept. */
   readonly keepNoticesMillis: number
+  /** Pickups after they were ordered. */
+  readonly keepPickupsMillis: number
 }>("@waybill/core/retention/RetentionOptions", {
   defaultValue: () => ({
     keepDeliveredShipmentsMillis: days(365),
     keepEndedBillsMillis: days(365),
     keepNoticesMillis: days(180),
+    keepPickupsMillis: days(365)
   })
 }) {}
 
@@ -43,6 +51,8 @@ export class Retention extends Context.Service<Retention, {
       const queue = yield* DeliveryQueue
       const statuses = yield* ShipmentStatusStore
       const bills = yield* FreightBillStore
+      const pickups = yield* PickupStore
+      const contents = yield* DocumentContents
       const access = yield* AccessStore
       const { keepSettledMillis } = yield* DeliveryOptions
       const windows = yield* RetentionOptions
@@ -52,6 +62,7 @@ export class Retention extends Context.Service<Retention, {
         return (yield* untilNone(queue.prune(tenantId, now - keepSettledMillis))) +
           (yield* untilNone(statuses.prune(tenantId, { delivered: now - windows.keepDeliveredShipmentsMillis, noticed }))) +
           (yield* untilNone(bills.prune(tenantId, { ended: now - windows.keepEndedBillsMillis, noticed }))) +
+          (yield* untilNone(pickups.prune(tenantId, { ordered: now - windows.keepPickupsMillis, answered: now - days(keyDays) }))) +
           (yield* contents.sweep(tenantId, now - days(uploadDays)))
       })
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { WebhookSender } from "@waybill/core"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Receiver, ScriptedReceivers, WebhookSenderScripted } from "../../src/index.ts"
+import { type ReceivedBatch, Receiver, ScriptedReceivers, WebhookSenderScripted } from "../../src/index.ts"
 
 const url = "https://receiver.example/"
 
@@ -42,7 +42,8 @@ describe("ScriptedReceivers", () => {
       yield* send()
       assert.deepStrictEqual((yield* receivers.requests(url)).map((each) => [each.at, each.headers["webhook-id"]]), [[0, "d"], [5000, "d"]])
       assert.deepStrictEqual((yield* receivers.deliveredEvents()).map((each) => each.eventId), ["e"])
-      assert.deepStrictEqual(yield* receivers.requests("https://other.example/"), [])
+      assert.deepStrictEqual((yield* receivers.delivered(url)).map((each) => (each as ReceivedBatch).deliveryId), ["d"])
+      assert.deepStrictEqual([yield* receivers.requests("https://other.example/"), yield* receivers.delivered("https://other.example/")], [[], []])
     })))
 
   it.effect("hang until the deadline, or answer after a while", () =>

@@ -1,0 +1,155 @@
+/** One upload under way: files are written piece by piece, and nothing of it is left unless it is finished. */
+import { Bytes, Effect, Scope } from "effect"
+import * as Clock from "effect/Clock"
+import { Hex } from "effect/encoding"
+import type { Principal } from "../access/model/Principal.ts"
+import { fault } from "../shared/Fault.ts"
+import { InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { Transaction } from "../shared/Transaction.ts"
+import type { UniqueIds } from "../shared/UniqueIds.ts"
+import type { ContentHash } from "./ContentHash.ts"
+import { documentAccounts, recordId } from "./DocumentAudience.ts"
+import type { DocumentContents } from "./DocumentContents.ts"
+import type { DocumentFile, DocumentStore } from "./DocumentStore.ts"
+import { checkOwn } from "./InvoiceAccess.ts"
+import { FileFormatUnknown, FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
+import type { InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
+import { type FileFormat, formatOf, maxFileBytes, maxFilesPerUpload } from "./model/FileFormat.ts"
+import { readDocuments, type ReadDocuments } from "./ReadInvoice.ts"
+
+/** One file that is being written. */
+export interface FileWriter {
+  /** Stands for the file in what `finish` takes. */
+  readonly fileId: string
+  /** Decoded bytes in order, in pieces of any length. Refuses as soon as it can tell. */
+  readonly write: (piece: Uint8Array) => Effect.Effect<void, FileTooLarge | FileFormatUnknown | StorageError>
+  /** Run it once, after the last piece. */
+  readonly end: Effect.Effect<void, FileFormatUnknown | StorageError>
+}
+
+export interface UploadAnswer {
+  readonly message: string
+  /** Of the new files, in the order of the record. */
+  readonly fileIds: ReadonlyArray<string>
+}
+
+export interface DocumentUpload {
+  /** The next file; `at` is where it stands in the upload, as a JSON pointer. At most 100. */
+  readonly file: (at: string) => Effect.Effect<FileWriter, InvalidInput | StorageError>
+  /** Keeps files and record together. `input` is the record with the `fileId` of each file in its place; each is named once. */
+  readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | StorageError>
+}
+
+export interface UploadServices {
+  readonly invoices: InvoiceStore["Service"]
+  readonly documents: DocumentStore["Service"]
+  readonly contents: DocumentContents["Service"]
+  readonly transaction: Transaction["Service"]
+  readonly hash: ContentHash["Service"]
+  readonly ids: UniqueIds["Service"]
+}
+
+type WrittenFile = Omit<DocumentFile, "documentType">
+
+export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer) {
+  const { contents, ids } = services
+  const scope = yield* Scope.Scope
+  const written = new Map<string, WrittenFile>()
+  let begun = 0
+
+  const file = Effect.fnUntraced(function*(at: string): Effect.fn.Return<FileWriter, InvalidInput | StorageError> {
+    if (++begun > maxFilesPerUpload) {
+      return yield* InvalidInput.of(fault(["documents"], `At most ${maxFilesPerUpload} files in one upload. Send several.`, "out_of_bounds"))
+    }
+    const fileId = yield* ids.next
+    const content = yield* Scope.provide(contents.open(principal.tenantId), scope)
+    const hash = services.hash.sha256()
+    let head: Uint8Array = new Uint8Array(0)
+    let format: FileFormat | undefined
+    let size = 0
+    let refused: FileTooLarge | FileFormatUnknown | undefined
+
+    const take = (piece: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown => {
+      let bytes = piece
+      if (format === undefined) {
+        // the caller may use its buffer again
+        bytes = head.length === 0 ? piece : Bytes.concat([head, piece])
+        const told = formatOf(bytes)
+        if (told === undefined) return new FileFormatUnknown({ pointer: at })
+        head = told === "undecided" ? Uint8Array.from(bytes) : new Uint8Array(0)
+        if (told === "undecided") return new Uint8Array(0)
+        format = told
+      }
+      size += bytes.length
+      return size > maxFileBytes ? new FileTooLarge({ pointer: at, maxBytes: maxFileBytes }) : bytes
+    }
+
+    return {
+      fileId,
+      write: Effect.fnUntraced(function*(piece: Uint8Array) {
+        if (refused !== undefined) return yield* refused
+        const bytes = take(piece)
+        if (!(bytes instanceof Uint8Array)) return yield* (refused = bytes)
+        if (bytes.length === 0) return
+        hash.update(bytes)
+        yield* content.write(bytes)
+      }),
+      end: Effect.gen(function*() {
+        if (format === undefined) return yield* (refused = new FileFormatUnknown({ pointer: at }))
+        if (refused !== undefined || written.has(fileId)) return
+        yield* content.finish
+        const sha256 = Hex.encode(hash.digest())
+        written.set(fileId, { fileId, contentId: content.contentId, size, sha256, mediaType: format.mediaType })
+      })
+    }
+  })
+
+  /** Runs in a transaction. Files are added to what is there. SPEC-GAP-B15 */
+  const store = Effect.fnUntraced(function*({ carrier, doc, request }: ReadDocuments, files: ReadonlyArray<DocumentFile>) {
+    const { tenantId } = principal
+    const { invoiceNumber } = request
+    yield* services.invoices.lock(tenantId, carrier, recordId(invoiceNumber))
+    const accounts = yield* documentAccounts(services.invoices, tenantId, carrier, invoiceNumber, doc)
+    yield* contents.keep(tenantId, files.map((each) => each.contentId))
+    yield* services.documents.add(tenantId, { carrier, invoiceNumber, shipmentId: request.shipmentID, accounts, doc, files })
+    yield* services.invoices.record(tenantId, carrier, recordId(invoiceNumber), {
+      at: yield* Clock.currentTimeMillis,
+      client: principal.client,
+      action: "documents added",
+      doc: JSON.stringify({ comments: request.comments ?? [], files: files.map(shownFile) })
+    })
+  })
+
+  const finish = Effect.fn("InvoiceDocuments.finish")(function*(input: unknown) {
+    const read = yield* readDocuments(input)
+    yield* checkOwn(viewer, read.carrier)
+    const files = yield* filesOf(read, written)
+    yield* services.transaction.run(store(read, files))
+    written.clear()
+    const count = `${files.length} ${files.length === 1 ? "file was" : "files were"}`
+    return { message: `${count} added to invoice number ${read.request.invoiceNumber}.`, fileIds: files.map((each) => each.fileId) }
+  })
+
+  return { file, finish } satisfies DocumentUpload
+})
+
+/** The files that a record names: every one that was written, each once. */
+const filesOf = ({ request }: ReadDocuments, written: ReadonlyMap<string, WrittenFile>): Effect.Effect<ReadonlyArray<DocumentFile>, InvalidInput> => {
+  const files: Array<DocumentFile> = []
+  const left = new Map(written)
+  for (const [place, { documentType, files: fileIds }] of request.documents.entries()) {
+    for (const [at, fileId] of fileIds.entries()) {
+      const file = left.get(fileId)
+      if (file === undefined) return Effect.fail(InvalidInput.of(fault(["documents", place, "files", at], "This file was not sent.")))
+      left.delete(fileId)
+      files.push({ ...file, documentType })
+    }
+  }
+  return left.size === 0
+    ? Effect.succeed(files)
+    : Effect.fail(InvalidInput.of(fault(["documents"], "A file was sent that the record does not name. Name each member of the record once.")))
+}
+
+/** A file as the history tells of it: never where its content is. */
+export const shownFile = ({ documentType, fileId, mediaType, sha256, size }: DocumentFile) => ({ id: fileId, documentType, size, sha256, mediaType })

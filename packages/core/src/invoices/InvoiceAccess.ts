@@ -1,0 +1,60 @@
+/** Who may write and who may read which invoices. */
+import { Effect, Schema } from "effect"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { InvoiceNotYours } from "./InvoiceErrors.ts"
+import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
+import { carrierNumber } from "./model/CarrierNumber.ts"
+import { CarrierNumberText } from "./model/Invoice.ts"
+
+/** Numbers that a caller is bound to. One without letters and digits binds it to nothing there is. */
+const bound = (number: string | undefined): string | undefined => number === undefined ? undefined : carrierNumber(number) || "-"
+
+/** What the caller may see of its tenant's invoices. Operators have no business here. */
+export const viewerOf = (principal: Principal): Effect.Effect<InvoiceViewer, NotPermitted> => {
+  if (isOperator(principal)) return Effect.fail(new NotPermitted({ needed: "carrier or customer" }))
+  if (!isCarrier(principal)) return Effect.succeed({ _tag: "Accounts", accounts: principal.accounts })
+  const [dot, mc] = [bound(principal.dot), bound(principal.mc)]
+  return Effect.succeed(dot === undefined && mc === undefined ? { _tag: "All" } : { _tag: "Carrier", dot, mc })
+}
+
+/** The same for callers who may write. */
+export const writerOf = (principal: Principal): Effect.Effect<InvoiceViewer, NotPermitted> =>
+  isCarrier(principal) && !isOperator(principal) ? viewerOf(principal) : Effect.fail(new NotPermitted({ needed: "carrier" }))
+
+/** A caller with numbers of its own writes what bears these numbers, and nothing else. */
+export const checkOwn = (viewer: InvoiceViewer, { dot, mc }: InvoiceCarrier): Effect.Effect<void, InvoiceNotYours> => {
+  if (viewer._tag !== "Carrier") return Effect.void
+  if ((viewer.dot ?? dot) === dot && (viewer.mc ?? mc) === mc) return Effect.void
+  const numbers = [viewer.dot === undefined ? [] : `DOT ${viewer.dot}`, viewer.mc === undefined ? [] : `MC ${viewer.mc}`].flat()
+  return Effect.fail(new InvoiceNotYours({ numbers: numbers.join(" and ") }))
+}
+
+/** Which carrier's, where several used one id or invoice number. SPEC-GAP-B11 */
+export const fromCarrier = { DOT: Schema.optionalKey(CarrierNumberText), MC: Schema.optionalKey(CarrierNumberText) }
+
+export const FromCarrier = Schema.Struct(fromCarrier)
+
+const decodeFrom = decodeInput(FromCarrier, { closed: true })
+
+/** The same numbers as they are stored. */
+export interface CarrierFilter {
+  readonly dot: string | undefined
+  readonly mc: string | undefined
+}
+
+export const carrierFilter = ({ DOT, MC }: typeof FromCarrier.Type): CarrierFilter => ({
+  dot: DOT === undefined ? undefined : carrierNumber(DOT),
+  mc: MC === undefined ? undefined : carrierNumber(MC)
+})
+
+export const readFrom = (from: unknown): Effect.Effect<CarrierFilter, InvalidInput> => Effect.map(decodeFrom(from ?? {}), carrierFilter)
+
+/** The carrier that a caller names completely, by its own numbers and by those it asks for. */
+export const namedCarrier = (viewer: InvoiceViewer, filter: CarrierFilter): InvoiceCarrier | undefined => {
+  const own = viewer._tag === "Carrier" ? viewer : { dot: undefined, mc: undefined }
+  const [dot, mc] = [own.dot ?? filter.dot, own.mc ?? filter.mc]
+  if (dot === undefined || mc === undefined || dot !== (filter.dot ?? dot) || mc !== (filter.mc ?? mc)) return undefined
+  return { dot, mc }
+}

@@ -1,0 +1,103 @@
+/** Comments in a query, in whatever way the caller's software writes lists and objects there. SPEC-GAP-B10 */
+import { Effect } from "effect"
+import { fault } from "../shared/Fault.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { isObject } from "../shared/Json.ts"
+import { type InvoiceComment, InvoiceComments } from "./model/Invoice.ts"
+
+type Pair = readonly [name: string, value: string]
+
+const members = ["id", "commentText"] as const
+type Member = typeof members[number]
+
+type Unchecked = Partial<Record<Member, unknown>>
+
+const decode = decodeInput(InvoiceComments)
+
+/** `pairs` is the whole query, decoded; parameters that are no comments do not matter. */
+export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> => {
+  const found = [...indexed(pairs), ...whole(pairs), ...exploded(pairs)].filter((each) => Object.keys(each).length > 0)
+  if (found.some((each) => each.commentText === "[object Object]")) {
+    const detail = "A comment lost its content on the way: write objects in the query as JSON, or as commentText=…"
+    return Effect.fail(InvalidInput.of(fault(["comments"], detail)))
+  }
+  return decode(found.map(numbered), ["comments"])
+}
+
+/** `comments=…`: JSON of a list or of an object, or plain text; several times for several comments. */
+const whole = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> =>
+  pairs.filter(([name]) => /^comments?(?:\[\])?$/u.test(name)).flatMap(([, value]) => value.trim() === "" ? [] : read(value))
+
+const read = (value: string): ReadonlyArray<Unchecked> => {
+  const first = value.trim()[0]
+  // some write objects one after another, with commas and without the brackets of a list
+  for (const candidate of first === "{" ? [value, `[${value}]`] : first === "[" ? [value] : []) {
+    const comments = [jsonOf(candidate)].flat().map(commentOf)
+    if (comments.every((each) => each !== undefined)) return comments
+  }
+  return [unexploded(value) ?? { commentText: value }]
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const commentOf = (json: unknown): Unchecked | undefined => {
+  if (typeof json === "string") return { commentText: json }
+  return isObject(json) ? pick((member) => json[member]) : undefined
+}
+
+/** `id,1,commentText,…`: a list of names and values. */
+const unexploded = (value: string): Unchecked | undefined => {
+  const parts = /^(?:id,(-?\d+),)?commentText,([^]*)$/u.exec(value)
+  return parts === null ? undefined : { ...(parts[1] === undefined ? {} : { id: parts[1] }), commentText: parts[2] }
+}
+
+/** `comments[0][commentText]=…`, `comments[0].commentText=…`, `comments.0.commentText=…`, the same without the place, or with `[]`. */
+const indexed = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> => {
+  const places = new Map<number, Unchecked>()
+  const unplaced: Array<Part> = []
+  for (const [name, value] of pairs) {
+    const parts = /^comments?(?:(?:\[(\d{0,9})\])|(?:\.(\d{1,9})))?(?:\[(id|commentText)\]|\.(id|commentText))$/u.exec(name)
+    if (parts === null) continue
+    const member = (parts[3] ?? parts[4]) as Member
+    const place = parts[1] ?? parts[2]
+    if (place === undefined || place === "") unplaced.push([member, value])
+    else places.set(Number(place), { ...places.get(Number(place)), [member]: value })
+  }
+  return [...[...places].sort(([a], [b]) => a - b).map(([, comment]) => comment), ...assembled(unplaced)]
+}
+
+/** `id=…&commentText=…`, as an object explodes by default. */
+const exploded = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> =>
+  assembled(pairs.filter((pair): pair is Part => pair[0] === "id" || pair[0] === "commentText"))
+
+type Part = readonly [member: Member, value: string]
+
+/** Comments from members in a row: all of one name before the other, or comment after comment. */
+const assembled = (parts: ReadonlyArray<Part>): ReadonlyArray<Unchecked> => {
+  const [ids, texts] = members.map((member) => parts.filter(([name]) => name === member).map(([, value]) => value)) as [Array<string>, Array<string>]
+  const half = parts.slice(0, ids.length)
+  if (ids.length === texts.length && half.every(([name]) => name === half[0]![0])) {
+    return ids.map((id, at) => ({ id, commentText: texts[at] }))
+  }
+  const comments: Array<Unchecked> = []
+  for (const [member, value] of parts) {
+    const last = comments[comments.length - 1]
+    // a member that the last comment has already begins the next one
+    if (last === undefined || member in last) comments.push({ [member]: value })
+    else comments[comments.length - 1] = { ...last, [member]: value }
+  }
+  return comments
+}
+
+const pick = (of: (member: Member) => unknown): Unchecked =>
+  Object.fromEntries(members.map((member) => [member, of(member)] as const).filter(([, value]) => value !== undefined && value !== null))
+
+/** In a query every id is text. */
+const numbered = (comment: Unchecked): Unchecked =>
+  typeof comment.id === "string" && /^-?\d{1,20}$/u.test(comment.id.trim()) ? { ...comment, id: Number(comment.id) } : comment

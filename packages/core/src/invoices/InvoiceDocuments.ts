@@ -1,0 +1,237 @@
+/** Upload, list, retrieve and delete what supports an invoice. Contents go through in pieces and are never logged. */
+import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
+import * as Clock from "effect/Clock"
+import { Hex } from "effect/encoding"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import { ContentHash } from "./ContentHash.ts"
+import { recordId } from "./DocumentAudience.ts"
+import { DocumentContents } from "./DocumentContents.ts"
+import { type DocumentFile, type DocumentRecord, DocumentStore } from "./DocumentStore.ts"
+import { beginUpload, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
+import { carrierFilter, type CarrierFilter, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
+import { DocumentNotFound, type FileFormatUnknown, type FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
+import { type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
+import { ambiguous } from "./Invoices.ts"
+import { cursorAt, readCursor } from "./ListCursor.ts"
+import { CarrierNumberText, type InvoiceComment, InvoiceNumber } from "./model/Invoice.ts"
+import { DocumentType } from "./model/SupportingDocuments.ts"
+import { readComments } from "./ReadInvoice.ts"
+import { uploadWhole } from "./UploadWhole.ts"
+
+/** Most records of one page; each may hold many files. SPEC-GAP-B14 */
+export const maxRecordsPerPage = 100
+
+const DocumentQuery = Schema.Struct({
+  invoiceNumber: Schema.optionalKey(InvoiceNumber),
+  DOT: Schema.optionalKey(CarrierNumberText),
+  MC: Schema.optionalKey(CarrierNumberText),
+  documentType: Schema.optionalKey(Schema.Array(DocumentType).check(Schema.isMaxLength(100, { message: "At most 100 document types." }))),
+  limit: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxRecordsPerPage }, { message: `limit is an integer from 1 to ${maxRecordsPerPage}.` }))
+  ),
+  cursor: Schema.optionalKey(Schema.String)
+})
+
+const RemoveOptions = Schema.Struct({
+  ...fromCarrier,
+  fileIds: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(1000, { message: "At most 1000 fileIds." }))),
+  comments: Schema.optionalKey(Schema.Unknown)
+})
+
+/** A file that was uploaded. */
+export interface StoredFile {
+  readonly id: string
+  readonly size: number
+  /** Hexadecimal. */
+  readonly sha256: string
+  readonly mediaType: string
+  /** Its bytes, read as they are asked for. Fails when they are not what was uploaded. */
+  readonly content: Stream.Stream<Uint8Array, StorageError>
+}
+
+/** The documents of one invoice number of one carrier. */
+export interface StoredDocuments {
+  /** Every member but `documents`, as the latest upload said them. */
+  readonly record: Readonly<Record<string, unknown>>
+  /** By type, in the order they were uploaded. */
+  readonly documents: ReadonlyArray<{ readonly documentType: string; readonly files: ReadonlyArray<StoredFile> }>
+}
+
+export interface DocumentsPage {
+  readonly data: ReadonlyArray<StoredDocuments>
+  readonly nextCursor: string | undefined
+}
+
+/** One thing that was done to the documents of an invoice number. */
+export interface DocumentChange {
+  readonly at: string
+  readonly client: string
+  readonly action: "documents added" | "documents deleted"
+  readonly comments: ReadonlyArray<InvoiceComment>
+  readonly files: ReadonlyArray<ReturnType<typeof shownFile>>
+}
+
+type Failure = InvalidInput | NotPermitted | StorageError
+
+export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
+  /** For transports: an upload whose files come piece by piece. What is not finished when the scope ends is gone. */
+  readonly begin: (principal: Principal) => Effect.Effect<DocumentUpload, NotPermitted, Scope.Scope>
+  /** The same for what is in memory already: each file is base64 text or bytes. */
+  readonly upload: (
+    principal: Principal,
+    input: unknown
+  ) => Effect.Effect<UploadAnswer, FileTooLarge | FileFormatUnknown | InvoiceNotYours | Failure>
+  /** By invoice number, then by carrier; filters must all hold. */
+  readonly list: (principal: Principal, query: unknown) => Effect.Effect<DocumentsPage, Failure>
+  /** `from` (`DOT`, `MC`) names the carrier where several used one number. */
+  readonly get: (principal: Principal, invoiceNumber: string, from?: unknown) => Effect.Effect<StoredDocuments, DocumentNotFound | Failure>
+  /** `options`: `fileIds` (all when left out), `comments`, and `DOT`, `MC` as in `get`. All of what is named goes, or nothing. */
+  readonly remove: (
+    principal: Principal,
+    invoiceNumber: string,
+    options?: unknown
+  ) => Effect.Effect<{ readonly message: string }, DocumentNotFound | Failure>
+  /** For carriers: everything that was done, oldest first. Once all documents are deleted, `from` must name DOT and MC. */
+  readonly history: (
+    principal: Principal,
+    invoiceNumber: string,
+    from?: unknown
+  ) => Effect.Effect<ReadonlyArray<DocumentChange>, DocumentNotFound | Failure>
+}>()("@waybill/core/invoices/InvoiceDocuments") {
+  static readonly layer = Layer.effect(
+    InvoiceDocuments,
+    Effect.gen(function*() {
+      const invoices = yield* InvoiceStore
+      const documents = yield* DocumentStore
+      const contents = yield* DocumentContents
+      const transaction = yield* Transaction
+      const hash = yield* ContentHash
+      const ids = yield* UniqueIds
+      const decodeQuery = decodeInput(DocumentQuery, { closed: true })
+      const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
+
+      const begin = Effect.fn("InvoiceDocuments.begin")(function*(principal: Principal) {
+        const viewer = yield* writerOf(principal)
+        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids }, principal, viewer)
+      })
+
+      const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>
+        Effect.scoped(Effect.flatMap(begin(principal), (begun) => uploadWhole(begun, input))))
+
+      const contentOf = (tenantId: string, { contentId, sha256, size }: DocumentFile): StoredFile["content"] =>
+        Stream.suspend(() => {
+          const running = hash.sha256()
+          return Stream.unfold({ piece: 0, read: 0 }, Effect.fnUntraced(function*({ piece, read }) {
+            const bytes = yield* contents.read(tenantId, contentId, piece)
+            if (bytes === undefined) {
+              if (read === size && Hex.encode(running.digest()) === sha256) return undefined
+              return yield* new StorageError({ operation: "DocumentContents.read", cause: new Error(`Content ${contentId} is not what was uploaded.`) })
+            }
+            running.update(bytes)
+            return [bytes, { piece: piece + 1, read: read + bytes.length }] as const
+          }))
+        })
+
+      const shown = (tenantId: string, { doc, files }: DocumentRecord): StoredDocuments => {
+        const types = [...new Set(files.map((each) => each.documentType))]
+        const stored = (file: DocumentFile): StoredFile => {
+          const { fileId: id, mediaType, sha256, size } = file
+          return { id, size, sha256, mediaType, content: contentOf(tenantId, file) }
+        }
+        return {
+          record: JSON.parse(doc),
+          documents: types.map((documentType) => ({
+            documentType,
+            files: files.filter((each) => each.documentType === documentType).map(stored)
+          }))
+        }
+      }
+
+      /** The carriers' records of this number that the viewer sees, two at most. */
+      const named = (tenantId: string, viewer: InvoiceViewer, invoiceNumber: string, filter: CarrierFilter) =>
+        isInvoiceNumber(invoiceNumber)
+          ? documents.list(tenantId, viewer, { invoiceNumber, documentTypes: undefined, ...filter }, { after: undefined, limit: 2 })
+          : Effect.succeed([])
+
+      const get = Effect.fn("InvoiceDocuments.get")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
+        const viewer = yield* viewerOf(principal)
+        const filter = yield* readFrom(from)
+        if (!isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
+        const found = filter.dot === undefined && filter.mc === undefined
+          ? yield* documents.find(principal.tenantId, viewer, invoiceNumber)
+          : (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]
+        if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
+        return shown(principal.tenantId, found)
+      })
+
+      const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown) {
+        const viewer = yield* viewerOf(principal)
+        const { cursor, documentType = [], invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
+        const position = yield* readCursor(cursor)
+        const after = position === undefined ? undefined : { invoiceNumber: position.id, carrier: position.carrier }
+        const documentTypes = documentType.length === 0 ? undefined : documentType
+        const filter = { invoiceNumber, documentTypes, ...carrierFilter(from) }
+        const rows = yield* documents.list(principal.tenantId, viewer, filter, { after, limit: limit + 1 })
+        const data = rows.slice(0, limit)
+        const last = data[data.length - 1]
+        return {
+          data: data.map((each) => shown(principal.tenantId, each)),
+          nextCursor: rows.length > limit ? cursorAt({ id: last!.invoiceNumber, carrier: last!.carrier }) : undefined
+        }
+      })
+
+      const remove = Effect.fn("InvoiceDocuments.remove")(function*(principal: Principal, invoiceNumber: string, options?: unknown) {
+        const viewer = yield* writerOf(principal)
+        const { comments, fileIds, ...from } = yield* decodeRemoval(options ?? {})
+        const said = yield* readComments(comments)
+        const { client, tenantId } = principal
+        const [found, other] = yield* named(tenantId, viewer, invoiceNumber, carrierFilter(from))
+        if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
+        if (other !== undefined) return yield* ambiguous("invoiceNumber", "invoice of this number")
+        // none named is none meant: only leaving `fileIds` out stands for all
+        if (fileIds !== undefined && !fileIds.every((fileId) => isInvoiceNumber(fileId))) return yield* new DocumentNotFound({ invoiceNumber })
+        const removed = yield* transaction.run(Effect.gen(function*() {
+          yield* invoices.lock(tenantId, found.carrier, recordId(invoiceNumber))
+          const files = yield* documents.remove(tenantId, found.carrier, invoiceNumber, fileIds)
+          if (files.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
+          yield* invoices.record(tenantId, found.carrier, recordId(invoiceNumber), {
+            at: yield* Clock.currentTimeMillis,
+            client,
+            action: "documents deleted",
+            doc: JSON.stringify({ comments: said, files: files.map(shownFile) })
+          })
+          // last, because contents that are kept elsewhere do not come back when the transaction fails
+          yield* contents.remove(tenantId, files.map((each) => each.contentId))
+          return files.length
+        }))
+        return { message: `${removed} ${removed === 1 ? "file was" : "files were"} deleted from invoice number ${invoiceNumber}.` }
+      })
+
+      const history = Effect.fn("InvoiceDocuments.history")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
+        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        const viewer = yield* viewerOf(principal)
+        const filter = yield* readFrom(from)
+        const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier
+        if (carrier === undefined || !isInvoiceNumber(invoiceNumber)) return yield* new DocumentNotFound({ invoiceNumber })
+        const changes = (yield* invoices.history(principal.tenantId, carrier, recordId(invoiceNumber))).flatMap(changeOf)
+        if (changes.length === 0) return yield* new DocumentNotFound({ invoiceNumber })
+        return changes
+      })
+
+      return InvoiceDocuments.of({ begin, upload, list, get, remove, history })
+    })
+  )
+}
+
+/** Whether a text could be an invoice number, or an id given out here: nothing else may reach a store. */
+const isInvoiceNumber = Schema.is(InvoiceNumber)
+
+/** Invoices keep their history in the same place. */
+const changeOf = ({ action, at, client, doc }: InvoiceHistoryEntry): ReadonlyArray<DocumentChange> =>
+  action === "documents added" || action === "documents deleted" ? [{ at: formatInstant(at), client, action, ...JSON.parse(doc) }] : []

@@ -1,0 +1,259 @@
+/** Create, list, retrieve, replace and delete invoices. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { fault } from "../shared/Fault.ts"
+import { ShipmentId } from "../shared/Identifier.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { canonicalText } from "../shared/Json.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { followInvoice } from "./DocumentAudience.ts"
+import { DocumentStore } from "./DocumentStore.ts"
+import { carrierFilter, type CarrierFilter, checkOwn, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
+import { InvoiceExists, InvoiceNotFound, type InvoiceNotYours } from "./InvoiceErrors.ts"
+import { type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
+import { cursorAt, readCursor } from "./ListCursor.ts"
+import { CarrierNumberText, type Invoice, type InvoiceComment, InvoiceId, InvoiceNumber } from "./model/Invoice.ts"
+import { totalWarnings } from "./model/InvoiceTotals.ts"
+import { readComments, readInvoice, type ReadInvoice } from "./ReadInvoice.ts"
+
+/** Most invoices of one page; it ends earlier when they are large. SPEC-GAP-B14 */
+export const maxInvoicesPerPage = 1000
+
+/** A page that is larger than this ends. */
+const pageBytes = 8 * 1024 * 1024
+
+/** Read at a time, so that a page of large invoices costs no more memory than one of small ones. */
+const rowsAtATime = 50
+
+const InvoiceQuery = Schema.Struct({
+  uniqueID: Schema.optionalKey(InvoiceId),
+  shipmentID: Schema.optionalKey(ShipmentId),
+  DOT: Schema.optionalKey(CarrierNumberText),
+  MC: Schema.optionalKey(CarrierNumberText),
+  invoiceNumber: Schema.optionalKey(InvoiceNumber),
+  limit: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxInvoicesPerPage }, { message: `limit is an integer from 1 to ${maxInvoicesPerPage}.` }))
+  ),
+  cursor: Schema.optionalKey(Schema.String)
+})
+
+const RemoveOptions = Schema.Struct({ ...fromCarrier, comments: Schema.optionalKey(Schema.Unknown) })
+
+/** What a call that wrote says. Warnings are sentences in printable ASCII. */
+export interface InvoiceAnswer {
+  readonly message: string
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface StoredInvoice {
+  /** JSON, as it goes out. */
+  readonly body: Uint8Array
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface InvoicePage {
+  /** The JSON of each. */
+  readonly data: ReadonlyArray<Uint8Array>
+  /** For `cursor` of the next page; `undefined` on the last. */
+  readonly nextCursor: string | undefined
+}
+
+/** One thing that was done to an invoice. */
+export interface InvoiceChange {
+  readonly at: string
+  readonly client: string
+  readonly action: "created" | "replaced" | "deleted"
+  readonly comments: ReadonlyArray<InvoiceComment>
+  readonly warnings: ReadonlyArray<string>
+  /** As it was from then on; of a deleted one, as it was before. */
+  readonly invoice: Invoice
+}
+
+type Failure = InvalidInput | NotPermitted | StorageError
+
+export class Invoices extends Context.Service<Invoices, {
+  /** The same content again answers the same. */
+  readonly create: (principal: Principal, input: unknown) => Effect.Effect<InvoiceAnswer, InvoiceExists | InvoiceNotYours | Failure>
+  /** What the caller may see, by uniqueID; filters must all hold. */
+  readonly list: (principal: Principal, query: unknown) => Effect.Effect<InvoicePage, Failure>
+  /** `from` (`DOT`, `MC`) names the carrier where several used one id. */
+  readonly get: (principal: Principal, uniqueID: string, from?: unknown) => Effect.Effect<StoredInvoice, InvoiceNotFound | Failure>
+  /** As a whole; the ids in path and body must agree. `comments` go into the history. */
+  readonly replace: (
+    principal: Principal,
+    uniqueID: string,
+    input: unknown,
+    comments?: unknown
+  ) => Effect.Effect<InvoiceAnswer, InvoiceNotFound | InvoiceNotYours | Failure>
+  /** `options`: `comments`, and `DOT`, `MC` as in `get`; never guesses which carrier's is meant. */
+  readonly remove: (
+    principal: Principal,
+    uniqueID: string,
+    options?: unknown
+  ) => Effect.Effect<{ readonly message: string }, InvoiceNotFound | Failure>
+  /** For carriers: everything that was done to it, oldest first. Once it is deleted, `from` must name DOT and MC. */
+  readonly history: (
+    principal: Principal,
+    uniqueID: string,
+    from?: unknown
+  ) => Effect.Effect<ReadonlyArray<InvoiceChange>, InvoiceNotFound | Failure>
+}>()("@waybill/core/invoices/Invoices") {
+  static readonly layer = Layer.effect(
+    Invoices,
+    Effect.gen(function*() {
+      const store = yield* InvoiceStore
+      const documents = yield* DocumentStore
+      const transaction = yield* Transaction
+      const decodeQuery = decodeInput(InvoiceQuery, { closed: true })
+      const decodeRemoval = decodeInput(RemoveOptions, { closed: true })
+
+      /** Runs in a transaction that holds the invoice's lock. */
+      const put = Effect.fnUntraced(function*(
+        { client, tenantId }: Principal,
+        { row, text, warnings }: ReadInvoice,
+        before: InvoiceRow | undefined,
+        comments: ReadonlyArray<InvoiceComment>
+      ) {
+        yield* store.put(tenantId, row)
+        yield* store.record(tenantId, row.carrier, row.uniqueId, {
+          at: yield* Clock.currentTimeMillis,
+          client,
+          action: before === undefined ? "created" : "replaced",
+          doc: changeDoc(comments, warnings, text)
+        })
+        const numbers = [row.invoiceNumber, ...(before === undefined ? [] : [before.invoiceNumber])]
+        yield* followInvoice({ invoices: store, documents }, tenantId, row.carrier, numbers)
+      })
+
+      const create = Effect.fn("Invoices.create")(function*(principal: Principal, input: unknown) {
+        const viewer = yield* writerOf(principal)
+        const invoice = yield* readInvoice(input)
+        const { carrier, uniqueId } = invoice.row
+        yield* checkOwn(viewer, carrier)
+        yield* transaction.run(Effect.gen(function*() {
+          const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
+          if (Option.isNone(known)) yield* put(principal, invoice, undefined, [])
+          else if (!sameContent(known.value, invoice)) return yield* new InvoiceExists({ uniqueID: uniqueId })
+        }))
+        return { message: `Invoice ${uniqueId} was created.`, warnings: invoice.warnings }
+      })
+
+      const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {
+        const viewer = yield* writerOf(principal)
+        const said = yield* readComments(comments)
+        const invoice = yield* readInvoice(input)
+        const { carrier, uniqueId } = invoice.row
+        if (uniqueId !== uniqueID) {
+          return yield* InvalidInput.of(fault(["uniqueID"], "The ids in path and body differ. Send the invoice under its own id.", "conflict"))
+        }
+        yield* checkOwn(viewer, carrier)
+        yield* transaction.run(Effect.gen(function*() {
+          const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
+          if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
+          yield* put(principal, invoice, known.value, said)
+        }))
+        return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }
+      })
+
+      /** The carriers' invoices of this id that the viewer sees, two at most. */
+      const named = (tenantId: string, viewer: InvoiceViewer, uniqueId: string, { dot, mc }: CarrierFilter) =>
+        !isUniqueID(uniqueId) ? Effect.succeed([]) : store.list(tenantId, viewer, { uniqueId, dot, mc, shipmentId: undefined, invoiceNumber: undefined }, { after: undefined, limit: 2 })
+
+      const remove = Effect.fn("Invoices.remove")(function*(principal: Principal, uniqueID: string, options?: unknown) {
+        const viewer = yield* writerOf(principal)
+        const { comments, ...from } = yield* decodeRemoval(options ?? {})
+        const said = yield* readComments(comments)
+        const [found, other] = yield* named(principal.tenantId, viewer, uniqueID, carrierFilter(from))
+        if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
+        if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
+        yield* transaction.run(Effect.gen(function*() {
+          const known = yield* store.lock(principal.tenantId, found.carrier, uniqueID)
+          if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
+          yield* store.remove(principal.tenantId, found.carrier, uniqueID)
+          yield* store.record(principal.tenantId, found.carrier, uniqueID, {
+            at: yield* Clock.currentTimeMillis,
+            client: principal.client,
+            action: "deleted",
+            doc: changeDoc(said, [], decoder.decode(known.value.body))
+          })
+          yield* followInvoice({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
+        }))
+        return { message: `Invoice ${uniqueID} was deleted.` }
+      })
+
+      const get = Effect.fn("Invoices.get")(function*(principal: Principal, uniqueID: string, from?: unknown) {
+        const viewer = yield* viewerOf(principal)
+        const filter = yield* readFrom(from)
+        if (!isUniqueID(uniqueID)) return yield* new InvoiceNotFound({ uniqueID })
+        const found = filter.dot === undefined && filter.mc === undefined
+          ? Option.getOrUndefined(yield* store.find(principal.tenantId, viewer, uniqueID))
+          : (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]
+        if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
+        return { body: found.body, warnings: totalWarnings(jsonOf(found.body)) }
+      })
+
+      const list = Effect.fn("Invoices.list")(function*(principal: Principal, input: unknown) {
+        const viewer = yield* viewerOf(principal)
+        const { cursor, invoiceNumber, limit = maxInvoicesPerPage, shipmentID, uniqueID, ...from } = yield* decodeQuery(input)
+        const filter = { uniqueId: uniqueID, shipmentId: shipmentID, invoiceNumber, ...carrierFilter(from) }
+        let after = yield* readCursor(cursor)
+        const data: Array<Uint8Array> = []
+        let bytes = 0
+        while (true) {
+          const wanted = Math.min(rowsAtATime, limit - data.length)
+          const position = after === undefined ? undefined : { uniqueId: after.id, carrier: after.carrier }
+          // one more tells whether anything follows
+          const rows = yield* store.list(principal.tenantId, viewer, filter, { after: position, limit: wanted + 1 })
+          for (const row of rows.slice(0, wanted)) {
+            if (bytes > 0 && bytes + row.body.length > pageBytes) return { data, nextCursor: cursorAt(after!) }
+            data.push(row.body)
+            bytes += row.body.length
+            after = { id: row.uniqueId, carrier: row.carrier }
+          }
+          if (rows.length <= wanted) return { data, nextCursor: undefined }
+          if (data.length === limit) return { data, nextCursor: cursorAt(after!) }
+        }
+      })
+
+      const history = Effect.fn("Invoices.history")(function*(principal: Principal, uniqueID: string, from?: unknown) {
+        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        const viewer = yield* viewerOf(principal)
+        const filter = yield* readFrom(from)
+        const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]?.carrier
+        const changes = carrier === undefined || !isUniqueID(uniqueID) ? [] : (yield* changesOf(principal.tenantId, carrier, uniqueID))
+        if (changes.length === 0) return yield* new InvoiceNotFound({ uniqueID })
+        return changes
+      })
+
+      const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
+        Effect.map(store.history(tenantId, carrier, uniqueId), (entries) => entries.flatMap(changeOf))
+
+      return Invoices.of({ create, list, get, replace, remove, history })
+    })
+  )
+}
+
+const decoder = new TextDecoder()
+
+/** Nothing else may reach a store. */
+const isUniqueID = Schema.is(InvoiceId)
+
+const jsonOf = (body: Uint8Array): Invoice => JSON.parse(decoder.decode(body))
+
+const sameContent = (known: InvoiceRow, { text }: ReadInvoice): boolean =>
+  canonicalText(jsonOf(known.body)) === canonicalText(JSON.parse(text))
+
+/** Refuses to choose among several carriers'. */
+export const ambiguous = (member: string, what: string): InvalidInput =>
+  InvalidInput.of(fault([member], `Several carriers have an ${what}. Name the one you mean by DOT and MC.`, "conflict"))
+
+const changeDoc = (comments: ReadonlyArray<InvoiceComment>, warnings: ReadonlyArray<string>, invoice: string): string =>
+  `{"comments":${JSON.stringify(comments)},"warnings":${JSON.stringify(warnings)},"invoice":${invoice}}`
+
+/** Document records keep their history in the same place. */
+const changeOf = ({ action, at, client, doc }: InvoiceHistoryEntry): ReadonlyArray<InvoiceChange> =>
+  action === "created" || action === "replaced" || action === "deleted" ? [{ at: formatInstant(at), client, action, ...JSON.parse(doc) }] : []

@@ -1,0 +1,24 @@
+/** Where a page of a list ended, as a client hands it back. */
+import { Effect, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import { fault } from "../shared/Fault.ts"
+import { InvalidInput } from "../shared/InvalidInput.ts"
+
+/** An invoice's id or number, and its carrier's. */
+export interface ListPosition {
+  readonly id: string
+  readonly carrier: { readonly dot: string; readonly mc: string }
+}
+
+export const cursorAt = ({ carrier, id }: ListPosition): string => Base64Url.encode(JSON.stringify([id, carrier.dot, carrier.mc]))
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String])))
+
+export const readCursor = (cursor: string | undefined): Effect.Effect<ListPosition | undefined, InvalidInput> =>
+  cursor === undefined ? Effect.undefined : Effect.fromResult(Base64Url.decodeString(cursor)).pipe(
+    Effect.flatMap(decode),
+    // stores keep no such character
+    Effect.filterOrFail((parts) => parts.every((part) => !/[\p{Cc}\p{Cs}]/u.test(part))),
+    Effect.map(([id, dot, mc]): ListPosition => ({ id, carrier: { dot, mc } })),
+    Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor is not one of ours. Take it from the page before, or leave it out.")))
+  )

@@ -1,0 +1,109 @@
+/** Reads what a carrier sent: an invoice, or the record of an upload. */
+import { Effect } from "effect"
+import { fault } from "../shared/Fault.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import type { InvoiceCarrier, InvoiceRow } from "./InvoiceStore.ts"
+import { addressees } from "./model/Addressees.ts"
+import { carrierNumber } from "./model/CarrierNumber.ts"
+import { Invoice, type InvoiceComment, InvoiceComments } from "./model/Invoice.ts"
+import { totalWarnings } from "./model/InvoiceTotals.ts"
+import { DocumentRequest } from "./model/SupportingDocuments.ts"
+
+/** The largest invoice, as bytes of JSON. */
+export const maxInvoiceBytes = 1024 * 1024
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface ReadInvoice {
+  readonly row: InvoiceRow
+  /** As it goes out. */
+  readonly text: string
+  readonly warnings: ReadonlyArray<string>
+}
+
+const decodeInvoice = decodeInput(Invoice)
+const decodeRequest = decodeInput(DocumentRequest)
+const decodeComments = decodeInput(InvoiceComments)
+const encoder = new TextEncoder()
+
+export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadInvoice, InvalidInput> {
+  const { json, text } = yield* plainJson(input, "An invoice")
+  const invoice = yield* decodeInvoice(json)
+  const body = encoder.encode(text)
+  if (body.length > maxInvoiceBytes) {
+    return yield* InvalidInput.of(fault([], `An invoice has at most ${maxInvoiceBytes} bytes of JSON.`, "out_of_bounds"))
+  }
+  const row = {
+    carrier: yield* carrierOf(invoice),
+    uniqueId: invoice.uniqueID,
+    shipmentId: invoice.shipmentID,
+    invoiceNumber: invoice.invoiceHeader.invoiceNumber,
+    accounts: addressees(invoice.attributes),
+    body
+  }
+  return { row, text, warnings: totalWarnings(invoice) }
+})
+
+export interface ReadDocuments {
+  readonly request: DocumentRequest
+  readonly carrier: InvoiceCarrier
+  /** Everything but the files. */
+  readonly doc: string
+}
+
+export const readDocuments = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadDocuments, InvalidInput> {
+  const { json } = yield* plainJson(input, "A record of documents")
+  const request = yield* decodeRequest(json)
+  const { documents: _, ...rest } = json
+  const doc = JSON.stringify(rest)
+  if (encoder.encode(doc).length > maxInvoiceBytes) {
+    return yield* InvalidInput.of(fault([], `A record without its files has at most ${maxInvoiceBytes} bytes of JSON.`, "out_of_bounds"))
+  }
+  return { request, carrier: yield* carrierOf(request), doc }
+})
+
+/** One comment, a list of them, or none. */
+export const readComments = (comments: unknown): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> =>
+  decodeComments(comments === undefined ? [] : isObject(comments) ? [comments] : comments, ["comments"])
+
+const carrierOf = ({ DOT, MC }: { readonly DOT: string; readonly MC: string }): Effect.Effect<InvoiceCarrier, InvalidInput> => {
+  const carrier = { dot: carrierNumber(DOT), mc: carrierNumber(MC) }
+  return carrier.dot === "" && carrier.mc === ""
+    ? Effect.fail(InvalidInput.of(fault(["DOT"], "Name the carrier by its DOT or MC number; one of the two may be empty.", "required")))
+    : Effect.succeed(carrier)
+}
+
+/** A host hands in objects of its own: what counts is their JSON, and that it says what was meant. */
+const plainJson = Effect.fnUntraced(function*(
+  input: unknown,
+  what: string
+): Effect.fn.Return<{ readonly json: Json; readonly text: string }, InvalidInput> {
+  if (!isObject(input)) return yield* InvalidInput.of(fault([], `${what} is a JSON object.`))
+  if (nestsDeeperThan(input, maxDepth)) {
+    return yield* InvalidInput.of(fault([], `${what} nests at most ${maxDepth} levels deep.`, "out_of_bounds"))
+  }
+  const noJson = InvalidInput.of(fault([], `${what} holds JSON values only.`))
+  const text = yield* Effect.try({ try: () => JSON.stringify(input) as unknown, catch: () => noJson })
+  // a host's own object may say of itself that it is something else
+  if (typeof text !== "string" || !text.startsWith("{")) return yield* noJson
+  const json = JSON.parse(text) as Json
+  const inexact = inexactNumber(json)
+  if (inexact !== undefined) {
+    return yield* InvalidInput.of(fault(inexact, "Integers beyond 9007199254740991 lose digits on their way. Send this one as text.", "out_of_bounds"))
+  }
+  return { json, text }
+})
+
+/** Where an integer stands that JSON readers round. SPEC-GAP-B5 */
+const inexactNumber = (value: unknown): ReadonlyArray<PropertyKey> | undefined => {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? [] : undefined
+  if (typeof value !== "object" || value === null) return undefined
+  const entries: ReadonlyArray<readonly [PropertyKey, unknown]> = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  for (const [key, inner] of entries) {
+    const path = inexactNumber(inner)
+    if (path !== undefined) return [key, ...path]
+  }
+  return undefined
+}
+

@@ -1,0 +1,15 @@
+/** Whom an invoice is addressed to: accounts named in its attributes. Accounts of its shipment see it besides. */
+import { Schema } from "effect"
+import { AccountNumber } from "../../shared/Identifier.ts"
+import type { InvoiceAttribute } from "./Invoice.ts"
+
+/** SPEC-GAP-B7: the interface has no member for the payer's account; compared without case, blanks, hyphens and underscores. */
+const accountTypes: ReadonlySet<string> = new Set(["account", "accountnumber", "billtoaccount", "billtoaccountnumber"])
+
+const isAccount = Schema.is(AccountNumber)
+
+/** Sorted, each once. What cannot be an account addresses nobody. */
+export const addressees = (attributes: ReadonlyArray<InvoiceAttribute> = []): ReadonlyArray<string> => {
+  const named = attributes.filter(({ type }) => type !== undefined && accountTypes.has(type.toLowerCase().replaceAll(/[\s_-]/gu, "")))
+  return [...new Set(named.map(({ value }) => (value ?? "").trim()).filter((value) => isAccount(value)))].sort()
+}

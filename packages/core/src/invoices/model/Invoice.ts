@@ -1,0 +1,164 @@
+/** What a carrier asks to be paid for one shipment (area B). */
+import { Schema } from "effect"
+import { ShipmentId } from "../../shared/Identifier.ts"
+import { parseInstant } from "../../shared/Instant.ts"
+import { moneyText } from "./Money.ts"
+
+const text = (maxLength: number) =>
+  Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
+
+const short = text(200)
+const long = text(10_000)
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
+
+const list = <S extends Schema.Top>(item: S, maximum: number) =>
+  Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
+
+/** A number of the carrier's own: it stands in paths, so it is printable and has no outer blanks. */
+const carrierText = (what: string) =>
+  Schema.String.check(
+    Schema.isPattern(/^(?=.{1,200}$)[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}]*[^\p{Cc}\p{Cs}\s])?$/u, {
+      message: `${what} is 1 to 200 printable characters without outer blanks.`
+    })
+  )
+
+export const InvoiceId = carrierText("A uniqueID")
+export const InvoiceNumber = carrierText("An invoiceNumber")
+
+/** A DOT or MC number as it was written; one of the two may be empty. SPEC-GAP-B6 */
+export const CarrierNumberText = Schema.String.check(
+  Schema.isPattern(/^[^\p{Cc}\p{Cs}]{0,40}$/u, { message: "A DOT or MC number has at most 40 printable characters." })
+)
+
+/** A calendar date without a time. */
+export const CalendarDate = Schema.String.annotate({ format: "date" }).check(
+  Schema.makeFilter((given: string) => parseInstant(`${given}T00:00:00Z`) !== undefined || "Use a date such as 2026-11-20.")
+)
+
+export const InvoiceComment = Schema.Struct({ id: optional(Schema.Int), commentText: optional(long) }).annotate({ identifier: "Comment" })
+export type InvoiceComment = typeof InvoiceComment.Type
+
+export const InvoiceComments = list(InvoiceComment, 1000)
+
+/** `type` is the parties' own word; those that name an account address the invoice to it. */
+export const InvoiceAttribute = Schema.Struct({ id: optional(Schema.Int), type: optional(short), value: optional(long) }).annotate({
+  identifier: "Attribute"
+})
+export type InvoiceAttribute = typeof InvoiceAttribute.Type
+
+export const InvoiceAttributes = list(InvoiceAttribute, 1000)
+
+/** SPEC-GAP-B4: an amount without its currency, or without a value, says nothing. */
+const MonetaryAmount = Schema.Struct({
+  currencyCode: Schema.String.check(Schema.isPattern(/^[A-Za-z]{3}$/u, { message: "currencyCode is a code of ISO 4217, such as USD." })),
+  value: Schema.String.check(
+    Schema.isPattern(moneyText, { message: "value is a decimal number as text, such as \"10.00\", with at most 32 characters." })
+  )
+}).annotate({ identifier: "MonetaryAmount" })
+export type MonetaryAmount = typeof MonetaryAmount.Type
+
+const Address = Schema.Struct({
+  streetAddress: optional(long),
+  adminArea1: optional(short),
+  adminArea2: optional(short),
+  locality: optional(short),
+  neighborhood: optional(short),
+  postalCode: optional(short),
+  postalExt: optional(short),
+  countryCode: optional(
+    Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/u, { message: "countryCode has three capital letters (ISO 3166-1 alpha-3), such as USA." }))
+  ),
+  locationCode: optional(short)
+}).annotate({ identifier: "PostalAddress" })
+
+const InvoiceHeader = Schema.Struct({
+  consignor: Schema.Struct({ consignorName: optional(long), address: optional(Address) }),
+  consignee: Schema.Struct({ consigneeID: optional(short), consigneeName: optional(long), address: optional(Address) }),
+  billingParty: Schema.Struct({ billingPartyName: optional(long), address: optional(Address) }),
+  terms: Schema.Struct({
+    billingTerms: optional(Schema.Literals(["Prepaid", "Collect", "Third Party"])),
+    paymentTerms: optional(long),
+    paymentDueDate: optional(CalendarDate),
+    cancellationPolicy: optional(long),
+    disputeResolution: optional(long)
+  }),
+  invoiceNumber: InvoiceNumber,
+  invoiceDate: CalendarDate,
+  invoiceAmount: MonetaryAmount
+}).annotate({ identifier: "InvoiceHeader" })
+
+const measured = <S extends Schema.Top>(unitOfMeasure: S) => Schema.Struct({ unitOfMeasure, value: Schema.Finite })
+
+const anyCharge = {
+  chargeCode: short,
+  chargeUnitCode: Schema.Literals(["FLAT", "UNIT_RATE"]),
+  accountCode: optional(short),
+  chargeDescription: optional(long),
+  specialInstructions: optional(long),
+  hazmat: optional(long),
+  stopNumber: optional(Schema.String.check(Schema.isPattern(/^[0-9]{1,20}$/u, { message: "stopNumber has digits only." }))),
+  cost: optional(MonetaryAmount),
+  quantity: optional(Schema.Struct({ unitOfMeasure: optional(short), value: optional(Schema.Finite) })),
+  comments: optional(InvoiceComments),
+  chargeAuthorizerDetails: optional(Schema.Struct({
+    authorizerTitle: optional(short),
+    authorizerName: optional(long),
+    authorizerFirstName: optional(short),
+    authorizerMiddleInitial: optional(short),
+    authorizerLastName: optional(short),
+    authorizerNumber: optional(short),
+    phoneNumber: optional(short),
+    email: optional(long)
+  })),
+  chargeDiscount: optional(Schema.Struct({
+    discountTypeCode: optional(Schema.Literals(["DISCOUNT_APPLIED", "UNDISCOUNTED"])),
+    discountValue: optional(Schema.Finite)
+  }))
+}
+
+/** What items and handling units have in common. */
+const freight = {
+  freightClassCode: optional(short),
+  weight: optional(measured(Schema.Literals(["Pounds", "Kilograms"]))),
+  dimension: optional(Schema.Struct({ length: optional(measured(short)), width: optional(measured(short)), height: optional(measured(short)) })),
+  stackable: optional(Schema.Boolean)
+}
+
+/** SPEC-GAP-B3: `chargeType` tells the three variants apart. */
+const InvoiceCharge = Schema.Union([
+  Schema.Struct({ chargeType: Schema.Literal("BASE_CHARGE"), ...anyCharge }).annotate({ identifier: "Charge" }),
+  Schema.Struct({
+    chargeType: Schema.Literal("ITEM_CHARGE"),
+    ...anyCharge,
+    itemId: Schema.Int,
+    itemUUID: optional(short),
+    itemDescription: optional(long),
+    nmfcNumber: optional(short),
+    itemPackageType: optional(short),
+    itemPackageQuantity: optional(Schema.Finite),
+    ...freight
+  }).annotate({ identifier: "ItemCharge" }),
+  Schema.Struct({
+    chargeType: Schema.Literal("HANDLING_UNIT_CHARGE"),
+    ...anyCharge,
+    handlingUnitId: Schema.Int,
+    handlingUnitUUID: optional(short),
+    handlingUnitDescription: optional(long),
+    handlingUnitPackageType: optional(short),
+    handlingUnitPackageQuantity: optional(Schema.Finite),
+    ...freight
+  }).annotate({ identifier: "HandlingUnitCharge" })
+]).annotate({ message: "A charge has a chargeType: BASE_CHARGE, ITEM_CHARGE or HANDLING_UNIT_CHARGE." })
+
+/** Fields the service does not know are kept and given out again. SPEC-GAP-B5 */
+export const Invoice = Schema.Struct({
+  uniqueID: InvoiceId,
+  shipmentID: ShipmentId,
+  DOT: CarrierNumberText,
+  MC: CarrierNumberText,
+  invoiceHeader: InvoiceHeader,
+  invoiceCharges: list(InvoiceCharge, 10_000),
+  attributes: optional(InvoiceAttributes),
+  comments: optional(InvoiceComments)
+}).annotate({ identifier: "Invoice" })
+export type Invoice = typeof Invoice.Type

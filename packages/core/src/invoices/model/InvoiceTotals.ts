@@ -1,0 +1,16 @@
+/** Whether the lines of an invoice add up. Those that do not are told, never refused. */
+import type { Invoice } from "./Invoice.ts"
+import { addMoney, readMoney, sameMoney, showMoney } from "./Money.ts"
+
+/** Sentences in printable ASCII, so that they fit into a header. SPEC-GAP-B8 */
+export const totalWarnings = ({ invoiceCharges, invoiceHeader }: Invoice): ReadonlyArray<string> => {
+  const total = invoiceHeader.invoiceAmount
+  const costs = invoiceCharges.flatMap((each) => each.cost ?? [])
+  const currencies = [...new Set([total, ...costs].map((each) => each.currencyCode.toUpperCase()))].sort()
+  if (currencies.length > 1) {
+    return [`The amounts are in several currencies (${currencies.slice(0, 20).join(", ")}), so the charge lines were not compared with the invoice amount.`]
+  }
+  const sum = costs.map((each) => readMoney(each.value)).reduce(addMoney, { units: 0n, scale: 0 })
+  if (sameMoney(sum, readMoney(total.value))) return []
+  return [`The charge lines add up to ${showMoney(sum)} ${currencies[0]}, the invoice amount is ${total.value} ${currencies[0]}.`]
+}

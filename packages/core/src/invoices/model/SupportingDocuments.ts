@@ -1,0 +1,67 @@
+/** What supports an invoice: papers and pictures of one invoice number (area B, supporting documents record). */
+import { Schema } from "effect"
+import { ShipmentId } from "../../shared/Identifier.ts"
+import { InvoiceAttributes, CarrierNumberText, InvoiceComments, CalendarDate, InvoiceNumber, InvoiceId } from "./Invoice.ts"
+
+export const documentTypes = [
+  "BOL",
+  "CAT",
+  "COMM",
+  "CON",
+  "RULE",
+  "DIM",
+  "DTR",
+  "DIS",
+  "FRB",
+  "FUEL",
+  "INV",
+  "INSP",
+  "LOA",
+  "LPR",
+  "MSDS",
+  "PAC",
+  "IMG",
+  "POD",
+  "QUO",
+  "RESI",
+  "SPEC",
+  "SCL",
+  "STB",
+  "W&I",
+  "OTHER"
+] as const
+
+export const DocumentType = Schema.Literals(documentTypes).annotate({ identifier: "DocumentType" })
+export type DocumentType = typeof DocumentType.Type
+
+const described = {
+  uniqueID: InvoiceId,
+  shipmentID: ShipmentId,
+  DOT: CarrierNumberText,
+  MC: CarrierNumberText,
+  invoiceNumber: InvoiceNumber,
+  invoiceDate: CalendarDate,
+  documentSource: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(10_000, { message: "At most 10000 characters." }))),
+  attributes: Schema.optionalKey(InvoiceAttributes),
+  comments: Schema.optionalKey(InvoiceComments)
+}
+
+/** An upload. Each text in `files` is a file in base64, or stands for one that was handed over before. */
+export const DocumentRequest = Schema.Struct({
+  ...described,
+  documents: Schema.Array(
+    Schema.Struct({
+      documentType: DocumentType,
+      files: Schema.Array(Schema.String).check(Schema.isMinLength(1, { message: "Send at least one file." }))
+    })
+  ).check(Schema.isMinLength(1, { message: "Send at least one document." }))
+}).annotate({ identifier: "DocumentRequest" })
+export type DocumentRequest = typeof DocumentRequest.Type
+
+/** As it is given out; `content` is base64. For transports, which write it piece by piece. */
+export const DocumentResponse = Schema.Struct({
+  ...described,
+  documents: Schema.Array(
+    Schema.Struct({ documentType: DocumentType, files: Schema.Array(Schema.Struct({ id: Schema.String, content: Schema.String })) })
+  )
+}).annotate({ identifier: "DocumentResponse" })

@@ -1,0 +1,309 @@
+/** Order, change, cancel and follow pickups; and, for carriers, say what became of them. */
+import { Context, Effect, Layer, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { sha256 } from "../access/Sha256.ts"
+import { fault } from "../shared/Fault.ts"
+import { InvalidInput } from "../shared/InvalidInput.ts"
+import { canonicalText } from "../shared/Json.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { type Decided, decidedTest, readDecision } from "./ReadDecision.ts"
+import { reportedPickup, cancelledPickup, type KeptPickup, changedPickup, newPickup } from "./model/Pickup.ts"
+import { type PickupAnswer, pickupAnswer, answerWords } from "./model/PickupAnswer.ts"
+import { pickupAccounts, isPickupNumber, isTestNumber, issuedNumber, pickupLookup, plainPros, pickupPros } from "./model/PickupLookup.ts"
+import { type PickupEvent, type PickupRecord, pickupRecord } from "./model/PickupRecord.ts"
+import type { PickupReport, PickupReportResult } from "./model/PickupReport.ts"
+import type { PickupRequest } from "./model/PickupRequest.ts"
+import { isFinalPickup, isVisiblePickup, type PickupStatus, shipperMayCancel } from "./model/PickupStatus.ts"
+import { type PickupVisibility, visiblePickup } from "./model/PickupVisibility.ts"
+import { type CancelledPickup, PickupDesk, type PickupOrder } from "./PickupDesk.ts"
+import { PickupDeskFailed, PickupFinal, PickupNotFound, type PickupNumberTaken } from "./PickupErrors.ts"
+import { type AnsweredRequest, type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer } from "./PickupStore.ts"
+import { checkChange, checkIdempotencyKey, checkNew, readQuery, readReport, readRequest } from "./ReadRequest.ts"
+
+export interface PickupOptions {
+  /** The same key with the same content gets the same answer, and no second truck. */
+  readonly idempotencyKey?: string
+}
+
+type Failure = InvalidInput | NotPermitted | StorageError
+
+export class Pickups extends Context.Service<Pickups, {
+  readonly create: (
+    principal: Principal,
+    input: unknown,
+    options?: PickupOptions
+  ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupDeskFailed | Failure>
+  /** Replaces the whole request of the pickup that has this number. */
+  readonly update: (
+    principal: Principal,
+    number: string,
+    input: unknown
+  ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupNotFound | PickupFinal | PickupDeskFailed | Failure>
+  /** Until the driver has arrived; cancelling again succeeds. */
+  readonly cancel: (
+    principal: Principal,
+    number: string
+  ) => Effect.Effect<void, PickupNotFound | PickupFinal | PickupDeskFailed | NotPermitted | StorageError>
+  readonly visibility: (principal: Principal, query: unknown) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
+  /** For carriers: what happened to a pickup, by its number, or by the service's own id while it has none. */
+  readonly report: (principal: Principal, pickupId: string, body: unknown) => Effect.Effect<PickupReportResult, PickupNotFound | Failure>
+  /** For carriers: the pickup with its history. */
+  readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
+}>()("@waybill/core/pickups/Pickups") {
+  static readonly layer = Layer.effect(
+    Pickups,
+    Effect.gen(function*() {
+      const store = yield* PickupStore
+      const transaction = yield* Transaction
+      const ids = yield* UniqueIds
+      const desk = yield* PickupDesk
+
+      const ask = (order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed> =>
+        order.request.isTest
+          ? Effect.succeed(decidedTest(order.request))
+          : Effect.flatMap(desk.decide(order), (decision) => readDecision(decision, order.request))
+
+      /** Numbers that a desk issued before this one are passed over. */
+      const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
+        for (;;) {
+          const number = issuedNumber(yield* store.nextNumber(tenantId, isTest), isTest)
+          if (Option.isNone(yield* store.find(tenantId, "all", { number, isTest }))) return number
+        }
+      })
+
+      const order = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, requestId: string | undefined) {
+        const { client, tenantId } = principal
+        const now = yield* Clock.currentTimeMillis
+        const pickupId = ids.nextAt(now)
+        const decided = yield* ask({ tenantId, requestId: requestId ?? pickupId, pickupId, kind: "new", request })
+        const number = decided.decision === "accept" ? decided.number ?? (yield* issue(tenantId, request.isTest)) : undefined
+        const pickup = newPickup(request, decidedStatus[decided.decision], decided.carrier)
+        const row = { pickupId, number, isTest: request.isTest, client, createdAt: now, ...foundBy(pickup) }
+        const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
+        yield* Effect.catchTag(store.insert(tenantId, row, entryOf(row, pickup, now, event)), "PickupNumberTaken", numberTaken)
+        return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })]
+      })
+
+      /** Carries a request out once, however often it is sent under its key. SPEC-GAP-C18 */
+      const once = Effect.fnUntraced(function*(
+        principal: Principal,
+        key: string,
+        request: PickupRequest,
+        checked: Effect.Effect<void, InvalidInput>
+      ) {
+        const { client, tenantId } = principal
+        const fingerprint = yield* fingerprintOf(request)
+        const known = yield* store.answered(tenantId, client, key)
+        if (Option.isSome(known)) return yield* remembered(known.value, fingerprint)
+        yield* checked
+        const answer = yield* order(principal, request, yield* fingerprintOf([tenantId, client, key]))
+        yield* store.remember(tenantId, client, key, { fingerprint, answer: JSON.stringify(answer) })
+        return answer
+      })
+
+      const create = Effect.fn("Pickups.create")(function*(principal: Principal, input: unknown, options: PickupOptions = {}) {
+        yield* shippersAndCarriers(principal)
+        const key = yield* checkIdempotencyKey(options.idempotencyKey)
+        const request = yield* readRequest(input)
+        const checked = checkNew(principal, request, yield* Clock.currentTimeMillis)
+        if (key !== undefined) return yield* transaction.run(once(principal, key, request, checked))
+        yield* checked
+        return yield* transaction.run(order(principal, request, undefined))
+      })
+
+      /** The pickup of a number, locked, as the caller may see it. */
+      const own = Effect.fnUntraced(function*(principal: Principal, number: string, isTest: boolean) {
+        const found = isPickupNumber(number)
+          ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
+          : Option.none<PickupRow>()
+        if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId: number })
+        return { row: found.value, pickup: keptIn(found.value) }
+      })
+
+      const keep = Effect.fnUntraced(function*(tenantId: string, before: PickupRow, pickup: KeptPickup, event: PickupEvent, number = before.number) {
+        const now = yield* Clock.currentTimeMillis
+        const counted = { ...pickup, entries: pickup.entries + 1 }
+        const row = { ...before, number, ...foundBy(counted) }
+        yield* store.update(tenantId, row, entryOf(row, counted, now, event))
+      })
+
+      const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
+        const { client, tenantId } = principal
+        const { pickup, row } = yield* own(principal, number, request.isTest)
+        if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
+        const standing = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
+        if (sameRequest(pickup.request, request)) return [pickupAnswer(request, standing)]
+        yield* checkChange(principal, pickup, request, now)
+        const { pickupId } = row
+        const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
+        const before = { carrierPickupNumber: number, request: pickup.request }
+        const decided = yield* ask({ tenantId, requestId, pickupId, kind: "modify", request, before })
+        if (decided.decision !== "accept") {
+          // what was agreed before still stands
+          yield* keep(tenantId, row, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
+          return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null })]
+        }
+        const after = changedPickup(pickup, request, decided.carrier)
+        const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
+        yield* keep(tenantId, row, after, event, decided.number ?? number)
+        return [pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number })]
+      })
+
+      const update = Effect.fn("Pickups.update")(function*(principal: Principal, number: string, input: unknown) {
+        yield* shippersAndCarriers(principal)
+        const request = yield* readRequest(input, number)
+        const now = yield* Clock.currentTimeMillis
+        return yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
+      })
+
+      const callBack = (pickup: CancelledPickup): Effect.Effect<void, PickupDeskFailed> =>
+        pickup.request.isTest || desk.cancelled === undefined ? Effect.void : desk.cancelled(pickup)
+
+      const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, number: string) {
+        yield* shippersAndCarriers(principal)
+        yield* transaction.run(Effect.gen(function*() {
+          const { tenantId } = principal
+          const { pickup, row } = yield* own(principal, number, isTestNumber(number))
+          if (pickup.status === "Cancelled") return
+          if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
+          yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
+          const after = cancelledPickup(pickup)
+          yield* keep(tenantId, row, after, { what: "cancelled", by: principal.client, status: after.words })
+        })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
+      })
+
+      const visibility = Effect.fn("Pickups.visibility")(function*(principal: Principal, input: unknown) {
+        yield* shippersAndCarriers(principal)
+        const lookup = pickupLookup(yield* readQuery(input))
+        const found = lookup.by === "pro"
+          ? lookup.pro === "" ? Option.none<PickupRow>() : yield* store.findByPro(principal.tenantId, viewerOf(principal), lookup)
+          : isPickupNumber(lookup.number) ? yield* store.find(principal.tenantId, viewerOf(principal), lookup) : Option.none<PickupRow>()
+        const pickup = Option.map(found, keptIn)
+        if (Option.isNone(found) || Option.isNone(pickup) || found.value.number === undefined || !isVisiblePickup(pickup.value.status)) {
+          return yield* new PickupNotFound({ pickupId: lookup.by === "pro" ? lookup.pro : lookup.number })
+        }
+        return visiblePickup(found.value.number, pickup.value)
+      })
+
+      /** For the carrier's side: a number, or an id of the service's own. Locked. */
+      const carriersOwn = Effect.fnUntraced(function*(tenantId: string, pickupId: string) {
+        const byNumber = isPickupNumber(pickupId)
+          ? yield* store.find(tenantId, "all", { number: pickupId, isTest: isTestNumber(pickupId) }, true)
+          : Option.none<PickupRow>()
+        const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, pickupId) : byNumber
+        if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
+        return { row: found.value, pickup: keptIn(found.value) }
+      })
+
+      const take = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
+        const { tenantId } = principal
+        const { pickup, row } = yield* carriersOwn(tenantId, pickupId)
+        const fingerprint = yield* fingerprintOf(report)
+        if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
+        const outcome = reportedPickup(pickup, report)
+        if (outcome._tag === "Refused") return yield* InvalidInput.of(outcome.fault)
+        const number = yield* numberAfter(row, report, outcome.pickup.status)
+        const event: PickupEvent = { what: "reported", by: principal.client, status: outcome.pickup.words, report }
+        const taken = Effect.as(
+          keep(tenantId, row, { ...outcome.pickup, lastReport: fingerprint }, event, number),
+          reportResult("accepted", { ...row, number }, outcome.pickup)
+        )
+        return yield* Effect.catchTag(taken, "PickupNumberTaken", (error) =>
+          InvalidInput.of(fault(["carrierPickupNumber"], `${error.number} belongs to another pickup.`, "conflict")))
+      })
+
+      const report = Effect.fn("Pickups.report")(function*(principal: Principal, pickupId: string, body: unknown) {
+        yield* carriersOnly(principal)
+        const read = yield* readReport(body)
+        return yield* transaction.run(take(principal, pickupId, read))
+      })
+
+      const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
+        yield* carriersOnly(principal)
+        return yield* transaction.run(Effect.gen(function*() {
+          const { pickup, row } = yield* carriersOwn(principal.tenantId, pickupId)
+          const history = yield* store.history(principal.tenantId, row.pickupId)
+          return pickupRecord(row, pickup, history.map(({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
+        }))
+      })
+
+      return Pickups.of({ create, update, cancel, visibility, report, record })
+    })
+  )
+}
+
+const shippersAndCarriers = (principal: Principal) =>
+  isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
+
+const carriersOnly = (principal: Principal) =>
+  isCarrier(principal) ? Effect.void : Effect.fail(new NotPermitted({ needed: "carrier" }))
+
+const viewerOf = (principal: Principal): PickupViewer =>
+  isCarrier(principal) ? "all" : { client: principal.client, accounts: principal.accounts }
+
+const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
+
+const keptIn = (row: PickupRow): KeptPickup => JSON.parse(row.doc) as KeptPickup
+
+/** What the store needs to know of a pickup. */
+const foundBy = (pickup: KeptPickup) => ({
+  accounts: pickupAccounts(pickup.request),
+  pros: [...new Set([...pickupPros(pickup.request), ...plainPros((pickup.shipments ?? []).map((each) => each.proNumber))])],
+  doc: JSON.stringify(pickup)
+})
+
+const entryOf = (row: PickupRow, pickup: KeptPickup, at: number, event: PickupEvent): PickupHistoryEntry => ({
+  pickupId: row.pickupId,
+  position: pickup.entries,
+  at,
+  doc: JSON.stringify(event)
+})
+
+const fingerprintOf = (value: unknown): Effect.Effect<string> =>
+  Effect.map(sha256(canonicalText(value)), (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
+
+/** The function and the number say which call it is, not what is asked for. */
+const sameRequest = (a: PickupRequest, b: PickupRequest): boolean => wishIn(a) === wishIn(b)
+
+const wishIn = ({ carrierPickupNumber: _number, requestFunction: _function, ...wish }: PickupRequest): string => canonicalText(wish)
+
+const remembered = (known: AnsweredRequest, fingerprint: string): Effect.Effect<ReadonlyArray<PickupAnswer>, InvalidInput> =>
+  known.fingerprint === fingerprint
+    ? Effect.succeed(JSON.parse(known.answer) as ReadonlyArray<PickupAnswer>)
+    : Effect.fail(InvalidInput.of(fault(
+      ["Idempotency-Key"],
+      "Another request came under this key. Use a new key for a new request, or send the first one unchanged.",
+      "conflict"
+    )))
+
+/** SPEC-GAP-C1: whoever is accepted later gets its number with that report, and keeps it. */
+const numberAfter = (row: PickupRow, report: PickupReport, status: PickupStatus): Effect.Effect<string | undefined, InvalidInput> => {
+  const number = report.carrierPickupNumber
+  const refused = (detail: string, code: "required" | "invalid" | "conflict") =>
+    Effect.fail(InvalidInput.of(fault(["carrierPickupNumber"], detail, code)))
+  if (number !== undefined && row.number !== undefined && number !== row.number) {
+    return refused(`The pickup has the number ${row.number} already.`, "conflict")
+  }
+  if (number !== undefined && (!isPickupNumber(number) || isTestNumber(number) !== row.isTest)) {
+    return refused("This is no number for a pickup.", "invalid")
+  }
+  const after = row.number ?? number
+  return after === undefined && isVisiblePickup(status) && status !== "Cancelled"
+    ? refused("The pickup has no number yet: give the one that it is accepted under.", "required")
+    : Effect.succeed(after)
+}
+
+const reportResult = (result: PickupReportResult["result"], row: PickupRow, pickup: KeptPickup): PickupReportResult => ({
+  result,
+  pickupId: row.pickupId,
+  carrierPickupNumber: row.number ?? null,
+  status: pickup.words
+})
+
+/** The host's mistake, not the caller's: its desk gave one number twice. */
+const numberTaken = (error: PickupNumberTaken) =>
+  Effect.andThen(Effect.logError(error.message), Effect.fail(new PickupDeskFailed({ cause: error })))

@@ -1,0 +1,95 @@
+/** Reads what callers send, and refuses what cannot be used, naming every fault. */
+import { Effect, Schema } from "effect"
+import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { type Fault, fault } from "../shared/Fault.ts"
+import { AccountNumber } from "../shared/Identifier.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { isOtherDay, type KeptPickup } from "./model/Pickup.ts"
+import { pickupAccounts, namedAccounts, PickupQuery } from "./model/PickupLookup.ts"
+import { emptyReport, PickupReport } from "./model/PickupReport.ts"
+import { PickupRequest } from "./model/PickupRequest.ts"
+import { pickupRequestFaults } from "./model/PickupRules.ts"
+import { canMovePickup } from "./model/PickupStatus.ts"
+import { isWindowOver, readPickupWindow } from "./model/PickupWindow.ts"
+
+const shallow = (input: unknown): Effect.Effect<unknown, InvalidInput> =>
+  nestsDeeperThan(input, maxDepth)
+    ? Effect.fail(InvalidInput.of(fault([], `The body nests at most ${maxDepth} levels deep.`, "out_of_bounds")))
+    : Effect.succeed(input)
+
+const all = (faults: ReadonlyArray<Fault>): Effect.Effect<void, InvalidInput> =>
+  faults.length === 0 ? Effect.void : Effect.fail(new InvalidInput({ faults: faults.slice(0, 100) }))
+
+const decodeRequest = decodeInput(PickupRequest)
+const decodeReport = decodeInput(PickupReport)
+
+export const readQuery = decodeInput(PickupQuery)
+
+/** A request that is to change the pickup of a number must name it as the path does. SPEC-GAP-C19 */
+export const readRequest = Effect.fnUntraced(function*(input: unknown, number?: string) {
+  const request = yield* Effect.flatMap(shallow(input), (body) => decodeRequest(body))
+  yield* all(number === undefined ? newFaults(request) : changeFaults(request, number))
+  return request
+})
+
+const newFaults = ({ requestFunction }: PickupRequest): ReadonlyArray<Fault> =>
+  requestFunction === "NewPickup"
+    ? []
+    : [fault(["requestFunction"], "This call orders a new pickup: send NewPickup. Change an existing one at its own address.", "not_allowed")]
+
+const changeFaults = ({ carrierPickupNumber, requestFunction }: PickupRequest, number: string): ReadonlyArray<Fault> => [
+  ...(requestFunction === "ModifyExisting" ? [] : [fault(["requestFunction"], "This call changes a pickup: send ModifyExisting.", "not_allowed")]),
+  ...(carrierPickupNumber === number
+    ? []
+    : [fault(["carrierPickupNumber"], `The path says ${number}, so must the body.`, carrierPickupNumber === null ? "required" : "conflict")])
+]
+
+export const readReport = Effect.fnUntraced(function*(input: unknown) {
+  const report = yield* Effect.flatMap(shallow(input), (body) => decodeReport(body))
+  const empty = emptyReport(report)
+  if (empty !== undefined) return yield* InvalidInput.of(empty)
+  return report
+})
+
+/** What the rules, the caller's accounts and the hour say of a new request. */
+export const checkNew = (principal: Principal, request: PickupRequest, now: number): Effect.Effect<void, InvalidInput> =>
+  all([...pickupRequestFaults(request), ...accountFaults(principal, request, []), ...overFaults(request, now)])
+
+/** The same of a change. Whoever may see the pickup may name the accounts it has already; a window that stays may be running. */
+export const checkChange = (principal: Principal, pickup: KeptPickup, request: PickupRequest, now: number): Effect.Effect<void, InvalidInput> =>
+  all([
+    ...pickupRequestFaults(request),
+    ...accountFaults(principal, request, pickupAccounts(pickup.request)),
+    ...(sameWindow(pickup.request, request) ? [] : overFaults(request, now)),
+    ...(isOtherDay(pickup, request) && !canMovePickup(pickup.status, "Rescheduled")
+      ? [fault(["readyDate"], `The pickup is ${pickup.words}; it cannot be moved to another day now.`, "conflict")]
+      : [])
+  ])
+
+const isAccount = Schema.is(AccountNumber)
+
+/** SPEC-GAP-C20: an account shows the pickup to whoever has it, so customers name their own. */
+const accountFaults = (principal: Principal, request: PickupRequest, known: ReadonlyArray<string>): ReadonlyArray<Fault> =>
+  namedAccounts(request).flatMap(({ account, path }) => {
+    if (!isAccount(account)) return [fault(path, "An account number is 1 to 100 printable characters.")]
+    return isCarrier(principal) || principal.accounts.includes(account) || known.includes(account)
+      ? []
+      : [fault(path, "This account is not one of yours. Name your own, or leave it out.", "not_allowed")]
+  })
+
+const overFaults = (request: PickupRequest, now: number): ReadonlyArray<Fault> => {
+  const reading = readPickupWindow(request)
+  return reading._tag === "Window" && reading.window !== undefined && isWindowOver(reading.window, now)
+    ? [fault([request.closeTime === null ? "readyDate" : "closeTime"], "The pickup window is over already.", "out_of_bounds")]
+    : []
+}
+
+const sameWindow = (a: PickupRequest, b: PickupRequest): boolean =>
+  (["readyDate", "readyTime", "closeTime", "pickupLocationTimeZone"] as const).every((member) => a[member] === b[member])
+
+/** 1 to 200 printable characters. */
+export const checkIdempotencyKey = (key: string | undefined): Effect.Effect<string | undefined, InvalidInput> =>
+  key === undefined || /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(key)
+    ? Effect.succeed(key)
+    : Effect.fail(InvalidInput.of(fault(["Idempotency-Key"], "An idempotency key is 1 to 200 printable characters.")))

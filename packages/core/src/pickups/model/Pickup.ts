@@ -1,0 +1,143 @@
+/** A pickup as it is kept, and what happens to it. */
+import { type Fault, fault } from "../../shared/Fault.ts"
+import { dateParts, dayMillis } from "./DateText.ts"
+import { type KeptInformationCode, readInformationCode, shipperCancelled, shipperRescheduled } from "./InformationCode.ts"
+import { given } from "./KeptText.ts"
+import { fixedClocks, type LocationClocks, clocksNamed, zoneText } from "./LocationZone.ts"
+import type { PickupReport } from "./PickupReport.ts"
+import type { PickupRequest } from "./PickupRequest.ts"
+import { canMovePickup, isFinalPickup, needsInformationCode, type PickupStatus, readPickupStatus, whyNotMoved } from "./PickupStatus.ts"
+import { clocksAt, shownText, readPickupWindow } from "./PickupWindow.ts"
+
+/** What a driver's arrival is expected at, by the clocks of the place. */
+export interface Eta {
+  readonly stopEta: string
+  readonly stopEtaTimeZone: string | null
+}
+
+/** What the carrier's desk says beside its decision. */
+export interface CarrierDetails {
+  readonly carrierName: string | null
+  readonly scac: string | null
+  readonly routing: string | null
+  readonly trailerNumber: string | null
+}
+
+export interface KeptPickup {
+  readonly request: PickupRequest
+  readonly status: PickupStatus
+  /** The status in the published words that say most. */
+  readonly words: string
+  readonly informationCode: KeptInformationCode | null
+  readonly eta: Eta | null
+  readonly equipment: NonNullable<PickupReport["equipmentInformation"]> | null
+  readonly shipments: NonNullable<PickupReport["shipmentArray"]> | null
+  readonly carrier: CarrierDetails
+  /** Position of the last history entry. */
+  readonly entries: number
+  /** Fingerprint of the last report; the same again is a duplicate. */
+  readonly lastReport: string | null
+}
+
+export const newPickup = (request: PickupRequest, status: PickupStatus, carrier: CarrierDetails): KeptPickup => ({
+  request,
+  status,
+  words: status,
+  informationCode: null,
+  eta: null,
+  equipment: null,
+  shipments: null,
+  carrier,
+  entries: 1,
+  lastReport: null
+})
+
+const inStatus = (pickup: KeptPickup, status: PickupStatus, informationCode: KeptInformationCode | null): KeptPickup => ({
+  ...pickup,
+  status,
+  words: status,
+  informationCode
+})
+
+export const cancelledPickup = (pickup: KeptPickup): KeptPickup => inStatus(pickup, "Cancelled", shipperCancelled)
+
+const dayOf = (request: PickupRequest): number | undefined => {
+  const reading = readPickupWindow(request)
+  return reading._tag === "Window" ? reading.window?.day : undefined
+}
+
+/** Whether a change would move an accepted pickup to another day. */
+export const isOtherDay = (pickup: KeptPickup, request: PickupRequest): boolean => dayOf(pickup.request) !== dayOf(request)
+
+/** The new request in place of the old one. Another day makes it rescheduled, by the shipper. SPEC-GAP-C17 */
+export const changedPickup = (pickup: KeptPickup, request: PickupRequest, carrier: CarrierDetails): KeptPickup => {
+  const changed = { ...pickup, request, carrier }
+  return isOtherDay(pickup, request) ? { ...inStatus(changed, "Rescheduled", shipperRescheduled), ...unknownTruck } : changed
+}
+
+/** Who comes another time is not on its way. */
+const unknownTruck = { eta: null, equipment: null } as const
+
+export type PickupReportOutcome =
+  | { readonly _tag: "Taken"; readonly pickup: KeptPickup }
+  | { readonly _tag: "Refused"; readonly fault: Fault }
+
+const refused = (member: string, detail: string, code: Fault["code"] = "invalid"): PickupReportOutcome => ({
+  _tag: "Refused",
+  fault: fault([member], detail, code)
+})
+
+/** A status that is the one it has is no move: the rest of the report is taken. A move says everything anew but shipments and equipment. */
+export const reportedPickup = (pickup: KeptPickup, report: PickupReport): PickupReportOutcome => {
+  const said = report.status === undefined ? undefined : readPickupStatus(report.status)
+  const to = said?.status ?? pickup.status
+  if (isFinalPickup(pickup.status) || (to !== pickup.status && !canMovePickup(pickup.status, to))) {
+    return refused("status", whyNotMoved(pickup.status, to), "conflict")
+  }
+  const informationCode = report.informationCode ? readInformationCode(report.informationCode) : null
+  if (informationCode === undefined) {
+    return refused("informationCode", "This code is not published: give its codeDescription too.", "required")
+  }
+  if (said !== undefined && needsInformationCode(to) && informationCode === null) {
+    return refused("informationCode", `${said.words} needs an informationCode that says why.`, "required")
+  }
+  const eta = reportedEta(pickup.request, report)
+  if (eta === undefined) return refused("stopEtaTimeZone", "Use UTC-5, UTC+5:30 or the name of a time zone, such as America/Chicago.")
+  const moved = said !== undefined && (said.words !== pickup.words || to === "Rescheduled")
+  const isLater = moved && (to === "Rescheduled" || to === "Re-Attempt")
+  return {
+    _tag: "Taken",
+    pickup: {
+      ...pickup,
+      ...(isLater ? unknownTruck : {}),
+      status: to,
+      words: said?.words ?? pickup.words,
+      informationCode: informationCode ?? (moved ? null : pickup.informationCode),
+      ...(eta === null ? {} : { eta }),
+      ...(report.equipmentInformation === undefined ? {} : { equipment: report.equipmentInformation }),
+      ...(report.shipmentArray === undefined ? {} : { shipments: report.shipmentArray })
+    }
+  }
+}
+
+/** `null`: not said. `undefined`: in a zone that is none. */
+const reportedEta = (request: PickupRequest, report: PickupReport): Eta | null | undefined => {
+  const zone = given(report.stopEtaTimeZone)
+  const named = zone === undefined ? clocksAt(request) : clocksNamed(zone)
+  if (zone !== undefined && named === undefined) return undefined
+  const text = given(report.stopEta)
+  if (text === undefined) return null
+  const parts = dateParts(text)!
+  if (parts.offset === undefined) return { stopEta: text, stopEtaTimeZone: named === undefined ? null : zoneText(offsetShown(parts, named)) }
+  const instant = (parts.day ?? 0) + (parts.clock ?? 0) - parts.offset
+  const offsetAt = named ?? fixedClocks(parts.offset)
+  return { stopEta: shownText(instant + offsetAt(instant)), stopEtaTimeZone: zoneText(offsetAt(instant)) }
+}
+
+/** What clocks are ahead of UTC when they show a time; of two answers the earlier. */
+const offsetShown = ({ clock, day }: { readonly clock: number | undefined; readonly day: number | undefined }, offsetAt: LocationClocks): number => {
+  const local = (day ?? 0) + (clock ?? 0)
+  const [before, after] = [offsetAt(local - dayMillis), offsetAt(local + dayMillis)]
+  const early = local - before
+  return offsetAt(early) === before ? before : after
+}

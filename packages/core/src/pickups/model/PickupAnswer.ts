@@ -1,0 +1,45 @@
+/** What the shipper is answered (area C, pickup response: an array of one of these). */
+import { Schema } from "effect"
+import type { CarrierDetails } from "./Pickup.ts"
+import { given } from "./KeptText.ts"
+import type { PickupRequest } from "./PickupRequest.ts"
+
+/** A number promises that the request will be carried out as it was sent, so only `Accept` has one. SPEC-GAP-C1 */
+export const PickupAnswer = Schema.Struct({
+  /** The shipper's own references and PROs, as they came. */
+  shipperRef: Schema.Array(Schema.String),
+  carrierPickupNumber: Schema.NullOr(Schema.String),
+  pickupStatus: Schema.Literals(["Accept", "Reject", "Call us"]),
+  trailerNumber: Schema.NullOr(Schema.String),
+  carrierName: Schema.NullOr(Schema.String),
+  routing: Schema.NullOr(Schema.String),
+  scac: Schema.NullOr(Schema.String),
+  pickupMessage: Schema.Array(Schema.String)
+}).annotate({ identifier: "PickupAnswer" })
+export type PickupAnswer = typeof PickupAnswer.Type
+
+export const answerWords = { accept: "Accept", reject: "Reject", callUs: "Call us" } as const
+
+export const pickupAnswer = (
+  request: PickupRequest,
+  decided: {
+    readonly pickupStatus: PickupAnswer["pickupStatus"]
+    readonly carrierPickupNumber: string | null
+    readonly carrier: CarrierDetails
+    readonly messages: ReadonlyArray<string>
+  }
+): PickupAnswer => ({
+  shipperRef: referencesOf(request),
+  carrierPickupNumber: decided.carrierPickupNumber,
+  pickupStatus: decided.pickupStatus,
+  trailerNumber: decided.carrier.trailerNumber,
+  carrierName: decided.carrier.carrierName,
+  routing: decided.carrier.routing,
+  scac: decided.carrier.scac,
+  pickupMessage: decided.messages
+})
+
+const referencesOf = (request: PickupRequest): ReadonlyArray<string> => [
+  ...new Set((request.shipmentDetails ?? []).flatMap((shipment) => [given(shipment.shipperRef), given(shipment.proNumber)])
+    .filter((reference) => reference !== undefined))
+]

@@ -1,0 +1,64 @@
+/** What pickups are found by. */
+import { Schema } from "effect"
+import { given, nameUpTo } from "./KeptText.ts"
+import type { PickupRequest } from "./PickupRequest.ts"
+
+const oneOf = (what: string, words: ReadonlyArray<string>) =>
+  Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
+
+/** Parameters of the visibility call, all text. `requestType` changes nothing: asking never cancels. SPEC-GAP-C13 */
+export const PickupQuery = Schema.Struct({
+  lookupValue: nameUpTo(100).check(Schema.isPattern(/\S/u, { message: "lookupValue must not be empty." })),
+  lookupType: oneOf("lookupType", ["PickupConfirmationID", "PRO"]),
+  requestType: oneOf("requestType", ["PickupStatus", "Status", "Cancel"]),
+  isTest: oneOf("isTest", ["true", "false"])
+}).annotate({ identifier: "PickupQuery" })
+export type PickupQuery = typeof PickupQuery.Type
+
+export type PickupLookup =
+  | { readonly by: "number"; readonly number: string; readonly isTest: boolean }
+  | { readonly by: "pro"; readonly pro: string; readonly isTest: boolean }
+
+export const pickupLookup = ({ isTest, lookupType, lookupValue }: PickupQuery): PickupLookup => {
+  const test = isTest.toLowerCase() === "true"
+  return lookupType.toLowerCase() === "pro"
+    ? { by: "pro", pro: plainPro(lookupValue), isTest: test }
+    : { by: "number", number: lookupValue.trim(), isTest: test }
+}
+
+/** A PRO without what people put in for the eye. Leading zeros, letters and check digits count. */
+export const plainPro = (pro: string): string => pro.replaceAll(/[\s-]+/gu, "").toUpperCase()
+
+/** Every PRO of a list, once. */
+export const plainPros = (pros: ReadonlyArray<string | null | undefined>): ReadonlyArray<string> =>
+  [...new Set(pros.map((pro) => plainPro(pro ?? "")).filter((pro) => pro !== ""))]
+
+export const pickupPros = (request: PickupRequest): ReadonlyArray<string> =>
+  plainPros((request.shipmentDetails ?? []).flatMap((shipment) => [shipment.proNumber, shipment.crossRefPro]))
+
+/** Whoever has one of these may see the pickup, beside the client that ordered it. */
+export const pickupAccounts = (request: PickupRequest): ReadonlyArray<string> => [...new Set(namedAccounts(request).map((each) => each.account))]
+
+export interface NamedAccount {
+  readonly account: string
+  readonly path: ReadonlyArray<PropertyKey>
+}
+
+export const namedAccounts = ({ billToAddress, pickupAddress }: PickupRequest): ReadonlyArray<NamedAccount> =>
+  [
+    ...pickupAddress.map((each, at) => ({ account: given(each.orgAccountNumber), path: ["pickupAddress", at, "orgAccountNumber"] })),
+    ...(billToAddress ?? []).map((each, at) => ({ account: given(each.btAccountNumber), path: ["billToAddress", at, "btAccountNumber"] }))
+  ].flatMap(({ account, path }) => account === undefined ? [] : [{ account: account.trim(), path }])
+
+/** Numbers of tests are spelled like this and no others are, so a bare number tells which side it is of. SPEC-GAP-C14 */
+const testShape = /^TEST\d{6,}$/u
+
+export const isTestNumber = (number: string): boolean => testShape.test(number)
+
+/** Nine digits, or a test's. */
+export const issuedNumber = (n: number, isTest: boolean): string => isTest ? `TEST${String(n).padStart(6, "0")}` : String(100_000_000 + n)
+
+const numberShape = /^[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}]{0,98}[^\p{Cc}\p{Cs}\s])?$/u
+
+/** Whether a text can be a number at all; nothing else reaches the store. */
+export const isPickupNumber = (text: string): boolean => numberShape.test(text)

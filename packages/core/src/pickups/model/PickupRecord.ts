@@ -1,0 +1,70 @@
+/** A pickup as the carrier's side sees it, with everything that happened. */
+import { Schema } from "effect"
+import { formatInstant } from "../../shared/Instant.ts"
+import type { KeptPickup } from "./Pickup.ts"
+import type { PickupReport } from "./PickupReport.ts"
+import { PickupRequest } from "./PickupRequest.ts"
+import { PickupVisibility, visiblePickup } from "./PickupVisibility.ts"
+
+const whatHappened = ["ordered", "changed", "change not accepted", "cancelled", "reported"] as const
+
+/** What is kept of one entry beside its place and time. */
+export interface PickupEvent {
+  readonly what: typeof whatHappened[number]
+  /** The client. */
+  readonly by: string
+  /** Afterwards. */
+  readonly status: string
+  readonly messages?: ReadonlyArray<string>
+  readonly request?: PickupRequest
+  readonly report?: PickupReport
+}
+
+const HistoryEntry = Schema.Struct({
+  position: Schema.Int,
+  at: Schema.String,
+  what: Schema.Literals(whatHappened),
+  by: Schema.String,
+  status: Schema.String,
+  messages: Schema.optionalKey(Schema.Array(Schema.String)),
+  request: Schema.optionalKey(PickupRequest),
+  report: Schema.optionalKey(Schema.Unknown)
+}).annotate({ identifier: "PickupHistoryEntry" })
+
+export const PickupRecord = Schema.Struct({
+  /** The service's own. */
+  pickupId: Schema.String,
+  carrierPickupNumber: Schema.NullOr(Schema.String),
+  isTest: Schema.Boolean,
+  client: Schema.String,
+  accounts: Schema.Array(Schema.String),
+  createdAt: Schema.String,
+  request: PickupRequest,
+  /** `pickupConfirmationId` is empty while there is no number. */
+  visibility: PickupVisibility,
+  history: Schema.Array(HistoryEntry)
+}).annotate({ identifier: "PickupRecord" })
+export type PickupRecord = typeof PickupRecord.Type
+
+export const pickupRecord = (
+  row: {
+    readonly pickupId: string
+    readonly number: string | undefined
+    readonly isTest: boolean
+    readonly client: string
+    readonly accounts: ReadonlyArray<string>
+    readonly createdAt: number
+  },
+  pickup: KeptPickup,
+  history: ReadonlyArray<{ readonly position: number; readonly at: number; readonly event: PickupEvent }>
+): PickupRecord => ({
+  pickupId: row.pickupId,
+  carrierPickupNumber: row.number ?? null,
+  isTest: row.isTest,
+  client: row.client,
+  accounts: row.accounts,
+  createdAt: formatInstant(row.createdAt),
+  request: pickup.request,
+  visibility: visiblePickup(row.number ?? "", pickup),
+  history: history.map(({ at, event, position }) => ({ position, at: formatInstant(at), ...event }))
+})

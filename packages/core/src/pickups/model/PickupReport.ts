@@ -1,0 +1,60 @@
+/** What the carrier's system says of a pickup on its way (intake). */
+import { Schema } from "effect"
+import { type Fault, fault } from "../../shared/Fault.ts"
+import { DateTimeText } from "./DateText.ts"
+import { ReportedInformationCode } from "./InformationCode.ts"
+import { CarrierText, KeptText, nameUpTo } from "./KeptText.ts"
+import { readPickupStatus, pickupStatusWords } from "./PickupStatus.ts"
+
+const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, { message: "Use an integer from 0 to 1000000." }))
+const degrees = (what: string, most: number) =>
+  Schema.Finite.check(Schema.isBetween({ minimum: -most, maximum: most }, { message: `${what} is a number from -${most} to ${most}.` }))
+
+const ReportedEquipment = Schema.Struct({
+  driverName: mayLack(CarrierText),
+  trailerNumber: mayLack(CarrierText),
+  gpsCoordinates: mayLack(Schema.Struct({ latitude: mayLack(degrees("latitude", 90)), longitude: mayLack(degrees("longitude", 180)) })),
+  stopsAway: mayLack(count)
+})
+
+const ReportedShipment = Schema.Struct({
+  proNumber: mayLack(KeptText),
+  destinationPostalCode: mayLack(KeptText),
+  destinationCountry: mayLack(nameUpTo(100)),
+  handlingUnitQuantity: mayLack(count),
+  weight: mayLack(count),
+  referenceNumbers: mayLack(
+    Schema.Array(Schema.Struct({ referenceType: mayLack(CarrierText), referenceValue: mayLack(KeptText) }))
+      .check(Schema.isMaxLength(500, { message: "At most 500 items." }))
+  )
+})
+
+/** Members that are left out stay as they are known. `carrierPickupNumber` is for a pickup that has none yet. */
+export const PickupReport = Schema.Struct({
+  status: Schema.optionalKey(Schema.String.check(Schema.makeFilter((text: string) =>
+    readPickupStatus(text) !== undefined || `status is one of ${pickupStatusWords.join(", ")}.`
+  ))),
+  informationCode: mayLack(ReportedInformationCode),
+  stopEta: mayLack(DateTimeText),
+  stopEtaTimeZone: mayLack(nameUpTo(100)),
+  equipmentInformation: mayLack(ReportedEquipment),
+  shipmentArray: mayLack(Schema.Array(ReportedShipment).check(Schema.isMaxLength(500, { message: "At most 500 items." }))),
+  carrierPickupNumber: Schema.optionalKey(KeptText)
+}).annotate({ identifier: "PickupReport" })
+export type PickupReport = typeof PickupReport.Type
+
+/** A report that says nothing. */
+export const emptyReport = (report: PickupReport): Fault | undefined =>
+  Object.keys(report).length > 0 ? undefined : fault([], "Say what happened: give at least a status.", "required")
+
+/** What became of a report. */
+export const PickupReportResult = Schema.Struct({
+  result: Schema.Literals(["accepted", "duplicate"]),
+  /** The service's own. */
+  pickupId: Schema.String,
+  carrierPickupNumber: Schema.NullOr(Schema.String),
+  status: Schema.String
+}).annotate({ identifier: "PickupReportResult" })
+export type PickupReportResult = typeof PickupReportResult.Type

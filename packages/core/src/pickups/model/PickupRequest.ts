@@ -1,0 +1,172 @@
+/** What a shipper asks for (area C, pickup request body). Fields that are not named here are left out. SPEC-GAP-C4 */
+import { Schema, SchemaGetter } from "effect"
+import { DateText } from "./DateText.ts"
+import { KeptText, nameUpTo, textUpTo } from "./KeptText.ts"
+
+const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
+
+/** Inside lists the interface does not say what is required: what may be null may be left out. SPEC-GAP-C3 */
+const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const line = textUpTo(500)
+const prose = textUpTo(4000)
+const zip = nameUpTo(10)
+const account = nameUpTo(100)
+
+const given = (what: string) => line.check(Schema.isPattern(/\S/u, { message: `${what} must not be empty.` }))
+
+const list = <S extends Schema.Top>(item: S, maximum: number) =>
+  Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
+
+const integer = (minimum: number, maximum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `Use an integer from ${minimum} to ${maximum}.` }))
+
+const anyCase = (what: string, words: ReadonlyArray<string>) =>
+  Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
+
+/** `True` and `False` in any case; JSON's own are understood too. SPEC-GAP-C2 */
+export const TestFlag = Schema.Union([Schema.Boolean, Schema.String.check(Schema.isPattern(/^(?:true|false)$/iu))])
+  .annotate({ message: "isTest is \"True\" or \"False\"." })
+  .pipe(Schema.decodeTo(Schema.Boolean, {
+    decode: SchemaGetter.transform((flag) => typeof flag === "boolean" ? flag : flag.toLowerCase() === "true"),
+    encode: SchemaGetter.transform((flag: boolean): string | boolean => flag ? "True" : "False")
+  }))
+
+/** No published list; what other areas say is understood, and kept as it came. SPEC-GAP-C7 */
+export const weightUnits = ["LB", "LBS", "Pounds", "KG", "KGS", "Kilograms"] as const
+
+export const deliveryDateTypes = ["Deliver On or After Date", "Deliver By Date", "Delivery Window", "Required Delivery Date"] as const
+
+const pounds = integer(0, 999_999)
+const count = integer(0, 1_000_000)
+const measure = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, { message: "Use a number from 0 to 1000000." }))
+
+export const PickupAddress = Schema.Struct({
+  orgAccountNumber: mayLack(account),
+  orgAddressName: given("orgAddressName"),
+  orgAddressLine1: given("orgAddressLine1"),
+  orgAddressLine2: mayLack(line),
+  orgCity: given("orgCity"),
+  orgContactName: mayLack(line),
+  orgCountry: given("orgCountry"),
+  orgPhoneNumber: mayLack(line),
+  orgState: given("orgState"),
+  orgStoreNumber: mayLack(line),
+  orgZip: zip.check(Schema.isPattern(/\S/u, { message: "orgZip must not be empty." }))
+}).annotate({ identifier: "PickupOriginAddress" })
+
+const DestinationAddress = Schema.Struct({
+  cneeAddressName: mayLack(line),
+  cneeAddressLine1: mayLack(line),
+  cneeAddressLine2: mayLack(line),
+  cneeCity: mayLack(line),
+  cneeContactName: mayLack(line),
+  cneeCountry: mayLack(line),
+  cneePhoneNumber: mayLack(line),
+  cneeState: mayLack(line),
+  cneeStoreNumber: mayLack(line),
+  cneeZip: mayLack(zip)
+}).annotate({ identifier: "PickupDestinationAddress" })
+
+const BillToAddress = Schema.Struct({
+  btAccountNumber: mayLack(account),
+  btAddressName: mayLack(line),
+  btAddressLine1: mayLack(line),
+  btAddressLine2: mayLack(line),
+  btCity: mayLack(line),
+  btContactName: mayLack(line),
+  btCountry: mayLack(line),
+  btPhoneNumber: mayLack(line),
+  btState: mayLack(line),
+  btStoreNumber: mayLack(line),
+  btZip: mayLack(zip)
+}).annotate({ identifier: "PickupBillToAddress" })
+
+const HandlingUnitDetail = Schema.Struct({
+  height: mayLack(measure),
+  length: mayLack(measure),
+  unitCount: mayLack(measure),
+  totalUnitCount: mayLack(measure),
+  totalLinearFeetofShipment: mayLack(measure),
+  unitType: mayLack(line),
+  width: mayLack(measure),
+  weight: mayLack(measure),
+  totalWeight: mayLack(measure)
+}).annotate({ identifier: "PickupHandlingUnitDetail" })
+export type HandlingUnitDetail = typeof HandlingUnitDetail.Type
+
+const ReferenceNumber = Schema.Struct({
+  refPieceCount: mayLack(count),
+  referenceNumber: mayLack(KeptText),
+  referenceType: mayLack(line)
+})
+
+const ShipmentService = Schema.Struct({ serviceCode: mayLack(line), serviceDescription: mayLack(line) })
+
+const ShipmentDetail = Schema.Struct({
+  shipperRef: mayLack(KeptText),
+  proNumber: mayLack(KeptText),
+  crossRefPro: mayLack(KeptText),
+  deliveryBeginDate: mayLack(DateText),
+  deliveryDateType: mayLack(anyCase("deliveryDateType", deliveryDateTypes)),
+  deliveryEndDate: mayLack(DateText),
+  descriptionDetails: mayLack(list(line, 1000)),
+  additionalShipperInfo: mayLack(prose),
+  description: mayLack(prose),
+  freightClass: mayLack(line),
+  hazmatCheck: Schema.Boolean,
+  individualPieceType: mayLack(line),
+  individualPieces: mayLack(count),
+  nmfc: mayLack(line),
+  nmfcSub: mayLack(line),
+  weight: mayLack(pounds),
+  grossShipmentWeight: mayLack(pounds),
+  netShipmentWeight: mayLack(pounds),
+  handlingUnitCount: mayLack(integer(0, 500)),
+  handlingUnitDetails: mayLack(list(HandlingUnitDetail, 500)),
+  handlingUnitType: mayLack(line),
+  hazmatContactName: mayLack(line),
+  hazmatContactPhoneNumber: mayLack(line),
+  hazmatContractNumber: mayLack(line),
+  referenceNumbers: mayLack(list(ReferenceNumber, 500)),
+  shipmentServices: mayLack(list(ShipmentService, 500)),
+  specialInstructionsDelivery: mayLack(prose),
+  specialInstructionsPickup: mayLack(prose)
+}).annotate({ identifier: "PickupShipmentDetail" })
+export type ShipmentDetail = typeof ShipmentDetail.Type
+
+const EmergencyContact = Schema.Struct({ emergName: mayLack(line), emergPhone: mayLack(line), emergEmail: mayLack(line) })
+
+/** Members are required; those that may be null must be there. */
+export const PickupRequest = Schema.Struct({
+  isTest: TestFlag,
+  pickupAddress: list(PickupAddress, 100).check(Schema.isMinLength(1, { message: "Say where the freight is: give one address." })),
+  customer: orNull(line),
+  emergencyContact: orNull(list(EmergencyContact, 100)),
+  grossPickupWeight: pounds,
+  weightUofM: anyCase("weightUofM", weightUnits),
+  handlingUnitCount: integer(0, 500),
+  cubicFeet: orNull(count),
+  linearFeet: orNull(count),
+  trailerNumber: orNull(line),
+  loadedBy: orNull(anyCase("loadedBy", ["shipper", "driver"])),
+  sealNumber: orNull(line),
+  warehouseName: mayLack(line),
+  readyDate: orNull(DateText),
+  readyTime: orNull(DateText),
+  closeTime: orNull(DateText),
+  openDate: mayLack(DateText),
+  openTime: mayLack(DateText),
+  pickupLocationTimeZone: orNull(line),
+  dockDoorNumber: orNull(line),
+  dockContactEmail: orNull(line),
+  dockContactName: orNull(line),
+  dockContactPhone: orNull(line),
+  confirmationEmail: orNull(line),
+  shipmentDetails: orNull(list(ShipmentDetail, 500)),
+  destinationAddress: orNull(list(DestinationAddress, 500)),
+  billToAddress: orNull(list(BillToAddress, 100)),
+  requestFunction: Schema.Literals(["NewPickup", "ModifyExisting"]).annotate({ message: "requestFunction is NewPickup or ModifyExisting." }),
+  carrierPickupNumber: orNull(KeptText)
+}).annotate({ identifier: "PickupRequest" })
+export type PickupRequest = typeof PickupRequest.Type

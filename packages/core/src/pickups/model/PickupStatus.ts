@@ -1,0 +1,76 @@
+/** The life of a pickup, as a table. */
+
+/**
+ * - `Call us`: the carrier has not decided; the shipper phones.
+ * - `Re-Attempt`: the driver came in vain and will come again.
+ */
+export const pickupMoves = {
+  "Accepted": ["Rescheduled", "En Route", "Cancelled"],
+  "Rejected": [],
+  "Call us": ["Accepted", "Rejected", "Cancelled"],
+  "Rescheduled": ["Accepted", "Rescheduled", "En Route", "Cancelled"],
+  "En Route": ["En Route", "Arrived", "Re-Attempt", "Rescheduled", "Cancelled"],
+  "Arrived": ["Departed", "Re-Attempt", "Cancelled"],
+  "Re-Attempt": ["En Route", "Arrived", "Rescheduled", "Cancelled"],
+  "Departed": [],
+  "Cancelled": []
+} as const satisfies Record<string, ReadonlyArray<string>>
+
+export type PickupStatus = keyof typeof pickupMoves
+
+/** What the carrier may answer to a request. */
+export const firstStatuses = ["Accepted", "Rejected", "Call us"] as const satisfies ReadonlyArray<PickupStatus>
+
+export const pickupStatuses = Object.keys(pickupMoves) as ReadonlyArray<PickupStatus>
+
+export const pickupMovesFrom = (from: PickupStatus): ReadonlyArray<PickupStatus> => pickupMoves[from]
+
+/** Nothing follows. */
+export const isFinalPickup = (status: PickupStatus): boolean => pickupMovesFrom(status).length === 0
+
+export const canMovePickup = (from: PickupStatus, to: PickupStatus): boolean => pickupMovesFrom(from).includes(to)
+
+/** The carrier has promised to come, and did or will say what became of it: only then lookups show it. */
+export const isVisiblePickup = (status: PickupStatus): boolean => status !== "Rejected" && status !== "Call us"
+
+/** Whether the shipper may still cancel: until the driver stands at the dock. SPEC-GAP-C12 */
+export const shipperMayCancel = (status: PickupStatus): boolean => status !== "Arrived" && canMovePickup(status, "Cancelled")
+
+/** A carrier that says one of these says why. */
+export const needsInformationCode = (status: PickupStatus): boolean =>
+  status === "Rescheduled" || status === "Cancelled" || status === "Re-Attempt"
+
+/** Published words for a status that say more than it; they are shown as they stand. SPEC-GAP-C11 */
+export const finerWords: Readonly<Record<string, PickupStatus>> = {
+  "Departed with Exact Match": "Departed",
+  "Departed with Shipments": "Departed",
+  "Departed with No Freight": "Departed",
+  "Departed with Exceptions": "Departed",
+  "Pickup Rescheduled": "Rescheduled",
+  "Pickup Cancelled": "Cancelled"
+}
+
+export interface SaidStatus {
+  readonly status: PickupStatus
+  /** In the published spelling. */
+  readonly words: string
+}
+
+const letters = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/gu, "").replace(/canceled$/u, "cancelled")
+
+const bySpelling = new Map<string, SaidStatus>([
+  ...pickupStatuses.map((status): [string, SaidStatus] => [letters(status), { status, words: status }]),
+  ...Object.entries(finerWords).map(([words, status]): [string, SaidStatus] => [letters(words), { status, words }])
+])
+
+/** Every status and finer word there is. */
+export const pickupStatusWords: ReadonlyArray<string> = [...pickupStatuses, ...Object.keys(finerWords)]
+
+/** What a text means, whatever its case, blanks and hyphens; `undefined` when it is no status. */
+export const readPickupStatus = (text: string): SaidStatus | undefined => bySpelling.get(letters(text))
+
+/** Why a pickup does not go there, in one sentence. */
+export const whyNotMoved = (from: PickupStatus, to: PickupStatus): string =>
+  isFinalPickup(from)
+    ? `The pickup is ${from}, and nothing follows that; ${to} was not taken.`
+    : `A pickup does not go from ${from} to ${to}. From there it goes to ${pickupMovesFrom(from).join(", ")}.`

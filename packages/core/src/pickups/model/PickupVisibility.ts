@@ -1,0 +1,136 @@
+/** What a pickup looks like to whoever asks (area C, pickup visibility response). */
+import { Schema } from "effect"
+import { visibleInformationCode, InformationCode } from "./InformationCode.ts"
+import { emitted, EmittedInteger, given } from "./KeptText.ts"
+import { zoneText } from "./LocationZone.ts"
+import type { KeptPickup } from "./Pickup.ts"
+import type { PickupReport } from "./PickupReport.ts"
+import type { HandlingUnitDetail, PickupRequest, ShipmentDetail } from "./PickupRequest.ts"
+import { clocksAt, shownText, readPickupWindow } from "./PickupWindow.ts"
+
+const EquipmentInformation = Schema.Struct({
+  driverName: Schema.NullOr(Schema.String),
+  trailerNumber: Schema.NullOr(Schema.String),
+  gpsCoordinates: Schema.NullOr(Schema.Struct({ latitude: Schema.NullOr(Schema.Finite), longitude: Schema.NullOr(Schema.Finite) })),
+  /** 3, 2 or 1; `null` while it is further. */
+  stopsAway: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "PickupEquipmentInformation" })
+
+const VisibleShipment = Schema.Struct({
+  proNumber: Schema.NullOr(EmittedInteger),
+  destinationPostalCode: Schema.NullOr(EmittedInteger),
+  destinationCountry: Schema.NullOr(Schema.String),
+  handlingUnitQuantity: Schema.NullOr(Schema.Int),
+  weight: Schema.NullOr(Schema.Int),
+  referenceNumbers: Schema.NullOr(Schema.Array(Schema.Struct({
+    referenceType: Schema.NullOr(Schema.String),
+    referenceValue: Schema.NullOr(Schema.String)
+  })))
+}).annotate({ identifier: "PickupShipment" })
+type VisibleShipment = typeof VisibleShipment.Type
+
+export const PickupVisibility = Schema.Struct({
+  pickupConfirmationId: EmittedInteger,
+  status: Schema.String,
+  informationCode: InformationCode,
+  /** What the clocks of `stopEtaTimeZone` show, without a zone of its own. */
+  stopEta: Schema.NullOr(Schema.String),
+  stopEtaTimeZone: Schema.NullOr(Schema.String),
+  equipmentInformation: Schema.NullOr(EquipmentInformation),
+  shipmentArray: Schema.Array(VisibleShipment)
+}).annotate({ identifier: "PickupVisibility" })
+export type PickupVisibility = typeof PickupVisibility.Type
+
+export const visiblePickup = (number: string, pickup: KeptPickup): PickupVisibility => ({
+  pickupConfirmationId: emitted(number),
+  status: pickup.words,
+  informationCode: visibleInformationCode(pickup.informationCode, pickup.words),
+  ...(pickup.eta ?? windowStart(pickup.request)),
+  equipmentInformation: pickup.equipment === null ? null : equipmentOf(pickup.equipment),
+  shipmentArray: pickup.shipments === null ? requestedShipments(pickup.request) : pickup.shipments.map(reportedShipment)
+})
+
+/** Before the carrier has said when it comes: when the window opens. SPEC-GAP-C15 */
+const windowStart = (request: PickupRequest): { readonly stopEta: string | null; readonly stopEtaTimeZone: string | null } => {
+  const reading = readPickupWindow(request)
+  const window = reading._tag === "Window" ? reading.window : undefined
+  const offsetAt = clocksAt(request)
+  if (window === undefined) return { stopEta: null, stopEtaTimeZone: null }
+  if (window.instants === undefined || offsetAt === undefined) return { stopEta: shownText(window.opens), stopEtaTimeZone: null }
+  const { first } = window.instants
+  return { stopEta: shownText(first + offsetAt(first)), stopEtaTimeZone: zoneText(offsetAt(first)) }
+}
+
+type Equipment = NonNullable<PickupReport["equipmentInformation"]>
+
+const equipmentOf = (equipment: Equipment): typeof EquipmentInformation.Type => {
+  const { driverName, gpsCoordinates, stopsAway, trailerNumber } = equipment
+  return {
+    driverName: driverName ?? null,
+    trailerNumber: trailerNumber ?? null,
+    gpsCoordinates: gpsCoordinates ? { latitude: gpsCoordinates.latitude ?? null, longitude: gpsCoordinates.longitude ?? null } : null,
+    stopsAway: stopsAway === 1 || stopsAway === 2 || stopsAway === 3 ? stopsAway : null
+  }
+}
+
+const reportedShipment = (shipment: NonNullable<PickupReport["shipmentArray"]>[number]): VisibleShipment => ({
+  proNumber: emittedOrNull(shipment.proNumber),
+  destinationPostalCode: emittedOrNull(shipment.destinationPostalCode),
+  destinationCountry: shipment.destinationCountry ?? null,
+  handlingUnitQuantity: shipment.handlingUnitQuantity ?? null,
+  weight: shipment.weight ?? null,
+  referenceNumbers: shipment.referenceNumbers?.map(({ referenceType, referenceValue }) => ({
+    referenceType: referenceType ?? null,
+    referenceValue: referenceValue ?? null
+  })) ?? null
+})
+
+const emittedOrNull = (text: string | null | undefined): number | string | null => {
+  const some = given(text)
+  return some === undefined ? null : emitted(some)
+}
+
+/** Until the carrier says what it has, what was asked for: its shipments, or the whole as one. SPEC-GAP-C16 */
+const requestedShipments = (request: PickupRequest): ReadonlyArray<VisibleShipment> => {
+  const shipments = request.shipmentDetails ?? []
+  if (shipments.length > 0) return shipments.map((shipment, at) => requestedShipment(request, shipment, at))
+  return [{
+    proNumber: null,
+    ...destinationOf(request, 0, 1),
+    handlingUnitQuantity: request.handlingUnitCount,
+    weight: request.grossPickupWeight,
+    referenceNumbers: null
+  }]
+}
+
+const requestedShipment = (request: PickupRequest, shipment: ShipmentDetail, at: number): VisibleShipment => ({
+  proNumber: emittedOrNull(shipment.proNumber),
+  ...destinationOf(request, at, request.shipmentDetails?.length ?? 0),
+  handlingUnitQuantity: shipment.handlingUnitCount ?? sumOf(shipment, countOf),
+  weight: shipment.grossShipmentWeight ?? shipment.weight ?? sumOf(shipment, weightOf),
+  referenceNumbers: shipment.referenceNumbers?.map(({ referenceNumber, referenceType }) => ({
+    referenceType: referenceType ?? null,
+    referenceValue: referenceNumber ?? null
+  })) ?? null
+})
+
+/** One address is for all shipments; as many as shipments are one for each; of other counts nobody knows. */
+const destinationOf = (
+  request: PickupRequest,
+  at: number,
+  shipments: number
+): Pick<VisibleShipment, "destinationPostalCode" | "destinationCountry"> => {
+  const addresses = request.destinationAddress ?? []
+  const address = addresses.length === 1 ? addresses[0] : addresses.length === shipments ? addresses[at] : undefined
+  return { destinationPostalCode: emittedOrNull(address?.cneeZip), destinationCountry: given(address?.cneeCountry) ?? null }
+}
+
+const countOf = (unit: HandlingUnitDetail): number | null => unit.unitCount ?? unit.totalUnitCount ?? null
+
+const weightOf = (unit: HandlingUnitDetail): number | null =>
+  unit.totalWeight ?? (unit.weight === null || unit.weight === undefined ? null : unit.weight * (countOf(unit) ?? 1))
+
+const sumOf = (shipment: ShipmentDetail, measure: (unit: HandlingUnitDetail) => number | null): number | null => {
+  const measures = (shipment.handlingUnitDetails ?? []).map(measure).filter((each) => each !== null)
+  return measures.length === 0 ? null : Math.round(measures.reduce((sum, each) => sum + each, 0))
+}

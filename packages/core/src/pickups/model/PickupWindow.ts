@@ -1,0 +1,108 @@
+/** When the driver may come: readyTime to closeTime on readyDate, by the clocks of the pickup location. */
+import { type Fault, fault } from "../../shared/Fault.ts"
+import { formatInstant } from "../../shared/Instant.ts"
+import { type DateParts, dateParts, dayMillis } from "./DateText.ts"
+import { given } from "./KeptText.ts"
+import { fixedClocks, type LocationClocks, clocksNamed, shownBetween } from "./LocationZone.ts"
+
+/** The members of a request that make up its window. */
+export interface WindowTexts {
+  readonly readyDate: string | null
+  readonly readyTime: string | null
+  readonly closeTime: string | null
+  readonly pickupLocationTimeZone: string | null
+}
+
+/** Times are what the clocks of the place show, in milliseconds as if they were UTC. */
+export interface PickupWindow {
+  /** Midnight of its day. */
+  readonly day: number
+  readonly opens: number
+  readonly closes: number
+  /** The same as instants; `undefined` when nobody said where the clocks are. */
+  readonly instants: { readonly first: number; readonly last: number } | undefined
+}
+
+/** A request without any time has no window. */
+export type WindowReading =
+  | { readonly _tag: "Window"; readonly window: PickupWindow | undefined }
+  | { readonly _tag: "Refused"; readonly fault: Fault }
+
+/** The clocks of the place: those it names, else those of the first offset that a time was written with. */
+export const clocksAt = (texts: WindowTexts): LocationClocks | undefined => {
+  const zone = given(texts.pickupLocationTimeZone)
+  if (zone !== undefined) return clocksNamed(zone)
+  const offset = [texts.readyTime, texts.closeTime, texts.readyDate].map((text) => partsOf(text)?.offset).find((each) => each !== undefined)
+  return offset === undefined ? undefined : fixedClocks(offset)
+}
+
+/** SPEC-GAP-C8: one local day, ready before it closes. Whether it is over already is asked elsewhere. */
+export const readPickupWindow = (texts: WindowTexts): WindowReading => {
+  const offsetAt = clocksAt(texts)
+  if (offsetAt === undefined && given(texts.pickupLocationTimeZone) !== undefined) {
+    return refused("pickupLocationTimeZone", "Use UTC-5, UTC+5:30 or the name of a time zone, such as America/Chicago.")
+  }
+  const written = { date: partsOf(texts.readyDate), ready: partsOf(texts.readyTime), close: partsOf(texts.closeTime) }
+  const local = { date: localOf(written.date, offsetAt), ready: localOf(written.ready, offsetAt), close: localOf(written.close, offsetAt) }
+  const day = local.ready?.day ?? dayAlone(written.date, local.date) ?? local.close?.day
+  if (day === undefined) {
+    return local.ready === undefined && local.close === undefined
+      ? { _tag: "Window", window: undefined }
+      : refused("readyDate", "A time needs its day: give readyDate.", "required")
+  }
+  if (local.date !== undefined && day !== local.date.day && day !== written.date?.day) {
+    return refused("readyTime", "readyTime is on another day than readyDate at the pickup location.")
+  }
+  if (local.close?.day !== undefined && local.close.day !== day) {
+    return refused("closeTime", "closeTime must be on the same day as readyTime at the pickup location.")
+  }
+  // a date-time as readyDate says when, if readyTime does not
+  const opens = day + (local.ready?.clock ?? (local.ready === undefined && local.date?.day === day ? local.date.clock : undefined) ?? 0)
+  return between(day, opens, day + (local.close?.clock ?? dayMillis - 1), offsetAt)
+}
+
+const between = (day: number, opens: number, closes: number, offsetAt: LocationClocks | undefined): WindowReading => {
+  if (closes <= opens) return refused("closeTime", "closeTime must be after readyTime.")
+  if (offsetAt === undefined) return { _tag: "Window", window: { day, opens, closes, instants: undefined } }
+  const instants = shownBetween(opens, closes, offsetAt)
+  return instants === undefined
+    ? refused("readyTime", "Clocks are put forward at the pickup location: these times do not exist on that day.")
+    : { _tag: "Window", window: { day, opens, closes, instants } }
+}
+
+const refused = (member: string, detail: string, code: Fault["code"] = "invalid"): WindowReading => ({
+  _tag: "Refused",
+  fault: fault([member], detail, code)
+})
+
+const partsOf = (text: string | null): DateParts | undefined => {
+  const some = given(text)
+  return some === undefined ? undefined : dateParts(some)
+}
+
+interface LocalParts {
+  readonly day: number | undefined
+  readonly clock: number | undefined
+}
+
+/** What has an offset is an instant, and shown by the clocks of the place; what has none is local already. */
+const localOf = (parts: DateParts | undefined, offsetAt: LocationClocks | undefined): LocalParts | undefined => {
+  if (parts?.day === undefined || parts.clock === undefined || parts.offset === undefined || offsetAt === undefined) return parts
+  const instant = parts.day + parts.clock - parts.offset
+  const shown = instant + offsetAt(instant)
+  const day = Math.floor(shown / dayMillis) * dayMillis
+  return { day, clock: shown - day }
+}
+
+/** Senders write a bare day as midnight, with whatever offset: then it is that day. SPEC-GAP-C8 */
+const dayAlone = (written: DateParts | undefined, local: LocalParts | undefined): number | undefined =>
+  written?.clock === 0 ? written.day : local?.day
+
+/** The place whose clocks are last to show a time. */
+const latestPlace = 12 * 3_600_000
+
+/** Whether the window is over, wherever the place may be. */
+export const isWindowOver = (window: PickupWindow, now: number): boolean => (window.instants?.last ?? window.closes + latestPlace) <= now
+
+/** What clocks show, without a zone. */
+export const shownText = (local: number): string => formatInstant(local).slice(0, -1)

@@ -1,0 +1,327 @@
+import { assert, describe, it } from "@effect/vitest"
+import { maxInvoiceBytes, type Principal } from "@waybill/core"
+import { invoiceSample } from "@waybill/testkit"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { json, oneOf } from "../arbitraries.ts"
+import { faultsOf, inService, jsonOf, oddTexts, setup, tagOf, textOf } from "./Billing.ts"
+
+const charge = (more: Readonly<Record<string, unknown>>) => ({ chargeType: "BASE_CHARGE", chargeCode: "LINEHAUL", chargeUnitCode: "FLAT", ...more })
+
+describe("creating an invoice", () => {
+  it.effect("keeps it as it came, and says what was done", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const sample = invoiceSample({ more: { comments: [{ id: 1, commentText: "ä" }] } })
+      assert.deepStrictEqual(yield* invoices.create(carrier, sample), { message: "Invoice INV-1 was created.", warnings: [] })
+      const { body, warnings } = yield* invoices.get(carrier, "INV-1")
+      assert.strictEqual(textOf(body), JSON.stringify(sample))
+      assert.deepStrictEqual(warnings, [])
+    })))
+
+  it.effect("takes lines that do not add up, and warns whoever writes or reads it (SPEC-GAP-B8)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const warnings = ["The charge lines add up to 3.00 USD, the invoice amount is 3.01 USD."]
+      const sample = invoiceSample({ costs: ["1.00", "2.00"], total: "3.01" })
+      assert.deepStrictEqual((yield* invoices.create(carrier, sample)).warnings, warnings)
+      assert.deepStrictEqual((yield* invoices.get(carrier, "INV-1")).warnings, warnings)
+      assert.deepStrictEqual((yield* invoices.replace(carrier, "INV-1", sample)).warnings, warnings)
+      assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1")).map((each) => each.warnings), [warnings, warnings])
+    })))
+
+  it.effect("answers the same content again alike, and refuses other content under a known id (SPEC-GAP-B9)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const sample = invoiceSample()
+      const first = yield* invoices.create(carrier, sample)
+      assert.deepStrictEqual(yield* invoices.create(carrier, Object.fromEntries(Object.entries(sample).toReversed())), first)
+      assert.strictEqual(yield* tagOf(invoices.create(carrier, invoiceSample({ invoiceNumber: "4712" }))), "InvoiceExists")
+      assert.lengthOf(yield* invoices.history(carrier, "INV-1"), 1)
+      assert.strictEqual(textOf((yield* invoices.get(carrier, "INV-1")).body), JSON.stringify(sample))
+    })))
+
+  it.effect("takes the same id from another carrier as another invoice, however a carrier writes its numbers (SPEC-GAP-B6)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      yield* invoices.create(carrier, invoiceSample({ DOT: "USDOT 0123", MC: "MC-9" }))
+      yield* invoices.create(carrier, invoiceSample({ DOT: "124", MC: "9" }))
+      yield* invoices.create(carrier, invoiceSample({ DOT: "", MC: "9" }))
+      assert.strictEqual(yield* tagOf(invoices.create(carrier, invoiceSample({ DOT: "123", MC: "9" }))), "InvoiceExists")
+      const list = yield* invoices.list(carrier, { uniqueID: "INV-1" })
+      assert.deepStrictEqual(list.data.map((each) => jsonOf(each).DOT), ["", "USDOT 0123", "124"])
+      assert.strictEqual(jsonOf((yield* invoices.get(carrier, "INV-1")).body).DOT, "")
+      assert.strictEqual(jsonOf((yield* invoices.get(carrier, "INV-1", { DOT: "DOT 123" })).body).DOT, "USDOT 0123")
+      assert.strictEqual(yield* tagOf(invoices.get(carrier, "INV-1", { DOT: "123", MC: "8" })), "InvoiceNotFound")
+    })))
+
+  it.effect("names every fault of a bad invoice, and leaves nothing behind", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const { invoiceHeader, ...rest } = invoiceSample()
+      const bad = {
+        ...rest,
+        uniqueID: " ",
+        shipmentID: undefined,
+        invoiceHeader: { ...invoiceHeader, terms: { billingTerms: "COD" }, invoiceDate: "2026-02-30", invoiceAmount: { value: 263.78 } },
+        invoiceCharges: [charge({ cost: { currencyCode: "US", value: "1e3" } }), { chargeType: "OTHER" }, charge({ stopNumber: "1a" })],
+        attributes: [{ id: "1" }]
+      }
+      const faults = yield* faultsOf(invoices.create(carrier, bad))
+      assert.deepStrictEqual(faults.map((each) => `${each.pointer} ${each.code}`).toSorted(), [
+        "/attributes/0/id invalid",
+        "/invoiceCharges/0/cost/currencyCode invalid",
+        "/invoiceCharges/0/cost/value invalid",
+        "/invoiceCharges/1 invalid",
+        "/invoiceCharges/2/stopNumber invalid",
+        "/invoiceHeader/invoiceAmount/currencyCode required",
+        "/invoiceHeader/invoiceAmount/value invalid",
+        "/invoiceHeader/invoiceDate invalid",
+        "/invoiceHeader/terms/billingTerms invalid",
+        "/shipmentID required",
+        "/uniqueID invalid"
+      ])
+      assert.deepStrictEqual((yield* invoices.list(carrier, {})).data, [])
+      for (const member of ["consignor", "consignee", "billingParty", "terms", "invoiceNumber", "invoiceDate", "invoiceAmount"]) {
+        const { [member]: _, ...header } = invoiceHeader as Readonly<Record<string, unknown>>
+        assert.deepStrictEqual((yield* faultsOf(invoices.create(carrier, { ...rest, invoiceHeader: header }))).map((each) => each.pointer), [`/invoiceHeader/${member}`])
+      }
+    })))
+
+  it.effect("tells the three charges apart by their chargeType (SPEC-GAP-B3)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const weight = { unitOfMeasure: "Pounds", value: 100.5 }
+      const invoiceCharges = [
+        charge({ stopNumber: "1", quantity: { unitOfMeasure: "MINUTES", value: 61 }, chargeDiscount: { discountTypeCode: "UNDISCOUNTED", discountValue: 0.5 } }),
+        charge({ chargeType: "ITEM_CHARGE", itemId: 456_783, weight, dimension: { length: { unitOfMeasure: "Inches", value: 1 } }, stackable: true }),
+        charge({ chargeType: "HANDLING_UNIT_CHARGE", handlingUnitId: 9, weight, handlingUnitPackageQuantity: 1.5 })
+      ]
+      yield* invoices.create(carrier, invoiceSample({ more: { invoiceCharges } }))
+      const refused = yield* faultsOf(invoices.create(carrier, invoiceSample({
+        uniqueID: "INV-2",
+        more: {
+          invoiceCharges: [
+            charge({ chargeType: "ITEM_CHARGE", handlingUnitId: 9 }),
+            charge({ chargeType: "HANDLING_UNIT_CHARGE", itemId: 9, weight: { value: 1 } }),
+            { chargeType: "BASE_CHARGE", chargeUnitCode: "PER_MILE" }
+          ]
+        }
+      })))
+      assert.deepStrictEqual(refused.map((each) => each.pointer).toSorted(), [
+        "/invoiceCharges/0/itemId",
+        "/invoiceCharges/1/handlingUnitId",
+        "/invoiceCharges/1/weight/unitOfMeasure",
+        "/invoiceCharges/2/chargeCode",
+        "/invoiceCharges/2/chargeUnitCode"
+      ])
+    })))
+
+  it.effect.prop("gives fields it does not know back byte for byte (SPEC-GAP-B5)", [json, json], ([first, second]) =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const sample = invoiceSample({ more: { unknown: first, "ä": { deep: second } } })
+      const text = JSON.stringify({ ...sample, invoiceHeader: { ...sample.invoiceHeader, ...(first === undefined ? {} : { more: first }) } })
+      const sent = JSON.parse(text)
+      yield* invoices.create(carrier, sent)
+      assert.strictEqual(textOf((yield* invoices.get(carrier, "INV-1")).body), JSON.stringify(sent))
+      assert.strictEqual(textOf((yield* invoices.list(carrier, {})).data[0]!), JSON.stringify(sent))
+      assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1"))[0]!.invoice, sent)
+    })))
+
+  it.effect("refuses numbers that would come back changed (SPEC-GAP-B5)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const sent = invoiceSample({ more: { unknown: [{ n: 1 }, { n: 2 ** 53 }] } })
+      assert.deepStrictEqual((yield* faultsOf(invoices.create(carrier, sent))).map((each) => each.pointer), ["/unknown/1/n"])
+      yield* invoices.create(carrier, invoiceSample({ more: { unknown: [9_007_199_254_740_991, -0.1, 1e-9] } }))
+    })))
+
+  it.effect("refuses what is too large, too deep or no JSON", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      let deep: unknown = 1
+      for (let n = 0; n < 10_000; n++) deep = { deep }
+      const cycle: Record<string, unknown> = {}
+      cycle["cycle"] = cycle
+      for (const more of [{ x: "x".repeat(maxInvoiceBytes) }, { deep }, { cycle }, { count: 1n }, { toJSON: () => "text" }]) {
+        assert.deepStrictEqual((yield* faultsOf(invoices.create(carrier, invoiceSample({ more })))).map((each) => each.pointer), [""])
+      }
+      for (const input of [undefined, null, [], "text", 5]) {
+        assert.deepStrictEqual((yield* faultsOf(invoices.create(carrier, input))).map((each) => each.pointer), [""])
+      }
+    })))
+
+  it.effect.prop("never breaks on garbage", [json, oneOf(oddTexts)], ([garbage, id]) =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const calls = [
+        invoices.create(carrier, garbage),
+        invoices.replace(carrier, id, garbage, garbage),
+        invoices.list(carrier, garbage),
+        invoices.list(carrier, { cursor: id }),
+        invoices.get(carrier, id, garbage),
+        invoices.remove(carrier, id, garbage),
+        invoices.history(carrier, id, garbage)
+      ]
+      for (const call of calls) {
+        const result = yield* Effect.result(call as Effect.Effect<unknown, { readonly _tag: string }>)
+        if (result._tag === "Failure") assert.include(["InvalidInput", "InvoiceNotFound"], result.failure._tag)
+      }
+      assert.deepStrictEqual((yield* invoices.list(carrier, {})).data, [])
+    })))
+})
+
+describe("replacing an invoice", () => {
+  it.effect("puts the new one in the place of the old as a whole, and keeps who did it when, why, and what it was", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices, of } = yield* setup
+      const before = invoiceSample({ accounts: ["A"], more: { old: true } })
+      const after = invoiceSample({ invoiceNumber: "4712", more: { new: true } })
+      yield* TestClock.adjust("1 minute")
+      yield* invoices.create(carrier, before)
+      yield* TestClock.adjust("1 minute")
+      const answer = yield* invoices.replace(of({}, "clerk"), "INV-1", after, { id: 1, commentText: "wrong number" })
+      assert.deepStrictEqual(answer, { message: "Invoice INV-1 was replaced.", warnings: [] })
+      assert.strictEqual(textOf((yield* invoices.get(carrier, "INV-1")).body), JSON.stringify(after))
+      const created = { at: "1970-01-01T00:01:00.000Z", client: "carrier", action: "created", comments: [], warnings: [], invoice: before }
+      const replaced = { at: "1970-01-01T00:02:00.000Z", client: "clerk", action: "replaced", comments: [{ id: 1, commentText: "wrong number" }], warnings: [], invoice: after }
+      const history: ReadonlyArray<unknown> = yield* invoices.history(carrier, "INV-1")
+      assert.deepStrictEqual(history, [created, replaced])
+    })))
+
+  it.effect("refuses ids that differ, an unknown one, another carrier's, bad comments and a bad body, and changes nothing", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const sample = invoiceSample()
+      yield* invoices.create(carrier, sample)
+      const [different] = yield* faultsOf(invoices.replace(carrier, "INV-1", invoiceSample({ uniqueID: "INV-2" })))
+      assert.deepStrictEqual([different!.pointer, different!.code], ["/uniqueID", "conflict"])
+      assert.strictEqual(yield* tagOf(invoices.replace(carrier, "INV-2", invoiceSample({ uniqueID: "INV-2" }))), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(invoices.replace(carrier, "INV-1", invoiceSample({ DOT: "9" }))), "InvoiceNotFound")
+      assert.deepStrictEqual((yield* faultsOf(invoices.replace(carrier, "INV-1", sample, [{ id: "x" }]))).map((each) => each.pointer), ["/comments/0/id"])
+      assert.deepStrictEqual((yield* faultsOf(invoices.replace(carrier, "INV-1", { ...sample, invoiceCharges: 5 }))).map((each) => each.pointer), ["/invoiceCharges"])
+      assert.strictEqual(textOf((yield* invoices.get(carrier, "INV-1")).body), JSON.stringify(sample))
+      assert.lengthOf(yield* invoices.history(carrier, "INV-1"), 1)
+    })))
+
+  it.effect("leaves one of several at the same moment, whole, and all of them in the history", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices, of } = yield* setup
+      yield* invoices.create(carrier, invoiceSample({ costs: ["0"], total: "0" }))
+      const versions = Array.from({ length: 20 }, (_, n) => invoiceSample({ invoiceNumber: `no ${n}`, costs: [`${n}.00`], total: `${n}.00`, more: { n } }))
+      const earlier: Array<unknown> = []
+      const writers = versions.map((version, n) => invoices.replace(of({}, `client ${n}`), "INV-1", version, [{ id: n }]))
+      const reader = Effect.forEach(versions, () =>
+        Effect.andThen(Effect.yieldNow, Effect.map(invoices.history(carrier, "INV-1"), (history) => {
+          // what was there stays as it was, at its place
+          assert.deepStrictEqual(history.slice(0, earlier.length), earlier)
+          earlier.splice(0, earlier.length, ...history)
+        })))
+      yield* Effect.all([...writers, reader], { concurrency: "unbounded" })
+      const history = yield* invoices.history(carrier, "INV-1")
+      assert.deepStrictEqual(history.slice(0, earlier.length), earlier)
+      assert.deepStrictEqual(history.map((each) => each.action), ["created", ...versions.map(() => "replaced")])
+      for (const [n, version] of versions.entries()) {
+        const [own, ...others] = history.filter((each) => each.client === `client ${n}`)
+        assert.deepStrictEqual([own!.invoice, own!.comments, others], [version, [{ id: n }], []])
+      }
+      assert.deepStrictEqual(jsonOf((yield* invoices.get(carrier, "INV-1")).body), history[history.length - 1]!.invoice)
+      assert.lengthOf((yield* invoices.list(carrier, {})).data, 1)
+    })))
+})
+
+describe("deleting an invoice", () => {
+  it.effect("removes it and keeps its history, with the comments", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const sample = invoiceSample()
+      yield* invoices.create(carrier, sample)
+      assert.deepStrictEqual(yield* invoices.remove(carrier, "INV-1", { comments: [{ commentText: "twice" }] }), { message: "Invoice INV-1 was deleted." })
+      assert.strictEqual(yield* tagOf(invoices.get(carrier, "INV-1")), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(invoices.remove(carrier, "INV-1")), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(invoices.replace(carrier, "INV-1", sample)), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(invoices.history(carrier, "INV-1")), "InvoiceNotFound")
+      const from = { DOT: sample.DOT, MC: sample.MC }
+      const history = yield* invoices.history(carrier, "INV-1", from)
+      assert.deepStrictEqual(history.map(({ action, comments, invoice }): unknown => ({ action, comments, invoice })), [
+        { action: "created", comments: [], invoice: sample },
+        { action: "deleted", comments: [{ commentText: "twice" }], invoice: sample }
+      ])
+      yield* invoices.create(carrier, invoiceSample({ invoiceNumber: "other" }))
+      assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1")).map((each) => each.action), ["created", "deleted", "created"])
+    })))
+
+  it.effect("never guesses which of several carriers' is meant (SPEC-GAP-B11)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices, of } = yield* setup
+      for (const DOT of ["1", "2", "3"]) yield* invoices.create(carrier, invoiceSample({ DOT, MC: "9" }))
+      const [fault] = yield* faultsOf(invoices.remove(carrier, "INV-1"))
+      assert.deepStrictEqual([fault!.pointer, fault!.code], ["/uniqueID", "conflict"])
+      yield* invoices.remove(carrier, "INV-1", { DOT: "1" })
+      yield* invoices.remove(of({ dot: "2" }), "INV-1")
+      assert.deepStrictEqual((yield* invoices.list(carrier, {})).data.map((each) => jsonOf(each).DOT), ["3"])
+    })))
+})
+
+describe("listing invoices", () => {
+  const ids = (principal: Principal, query: unknown) =>
+    Effect.gen(function*() {
+      const { invoices } = yield* setup
+      return (yield* invoices.list(principal, query)).data.map((each) => jsonOf(each).uniqueID as string)
+    })
+
+  it.effect("combines all five filters with AND", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      yield* invoices.create(carrier, invoiceSample({ uniqueID: "a", shipmentID: "S", invoiceNumber: "1", DOT: "1", MC: "1" }))
+      yield* invoices.create(carrier, invoiceSample({ uniqueID: "b", shipmentID: "S", invoiceNumber: "2", DOT: "1", MC: "2" }))
+      yield* invoices.create(carrier, invoiceSample({ uniqueID: "c", shipmentID: "T", invoiceNumber: "2", DOT: "2", MC: "2" }))
+      assert.deepStrictEqual(yield* ids(carrier, {}), ["a", "b", "c"])
+      assert.deepStrictEqual(yield* ids(carrier, { uniqueID: "b" }), ["b"])
+      assert.deepStrictEqual(yield* ids(carrier, { shipmentID: "S" }), ["a", "b"])
+      assert.deepStrictEqual(yield* ids(carrier, { DOT: "USDOT-01" }), ["a", "b"])
+      assert.deepStrictEqual(yield* ids(carrier, { MC: "MC2" }), ["b", "c"])
+      assert.deepStrictEqual(yield* ids(carrier, { invoiceNumber: "2" }), ["b", "c"])
+      assert.deepStrictEqual(yield* ids(carrier, { uniqueID: "b", shipmentID: "S", DOT: "1", MC: "2", invoiceNumber: "2" }), ["b"])
+      assert.deepStrictEqual(yield* ids(carrier, { shipmentID: "S", DOT: "2" }), [])
+    })))
+
+  it.effect("refuses what is no filter, so that a misspelled one does not show everything", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      for (const [query, pointer] of [[{ uniqueId: "a" }, "/uniqueId"], [{ uniqueID: "" }, "/uniqueID"], [{ limit: 0 }, "/limit"], [{ limit: 1001 }, "/limit"], [{ cursor: "x" }, "/cursor"]] as const) {
+        assert.deepStrictEqual((yield* faultsOf(invoices.list(carrier, query))).map((each) => each.pointer), [pointer])
+      }
+    })))
+
+  it.effect("goes on where a page ended, at any limit (SPEC-GAP-B14)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      const wanted = Array.from({ length: 120 }, (_, n) => `I${String(n).padStart(3, "0")}`)
+      for (const uniqueID of wanted.toReversed()) yield* invoices.create(carrier, invoiceSample({ uniqueID }))
+      for (const limit of [1, 7, 50, 51, 119, 120, undefined]) {
+        const walked: Array<string> = []
+        let cursor: string | undefined
+        do {
+          const page = yield* invoices.list(carrier, { ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) })
+          walked.push(...page.data.map((each) => jsonOf(each).uniqueID))
+          assert.isAtMost(page.data.length, limit ?? 1000)
+          cursor = page.nextCursor
+        } while (cursor !== undefined)
+        assert.deepStrictEqual(walked, wanted)
+      }
+    })))
+
+  it.effect("ends a page early when invoices are large, and loses none", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, invoices } = yield* setup
+      for (let n = 0; n < 20; n++) yield* invoices.create(carrier, invoiceSample({ uniqueID: `I${10 + n}`, more: { x: "x".repeat(900_000) } }))
+      const first = yield* invoices.list(carrier, {})
+      assert.isAtMost(first.data.reduce((sum, each) => sum + each.length, 0), 8 * 1024 * 1024)
+      const second = yield* invoices.list(carrier, { cursor: first.nextCursor })
+      const third = yield* invoices.list(carrier, { cursor: second.nextCursor })
+      assert.isUndefined(third.nextCursor)
+      assert.deepStrictEqual([first, second, third].flatMap((page) => page.data.map((each) => jsonOf(each).uniqueID)), Array.from({ length: 20 }, (_, n) => `I${10 + n}`))
+    })))
+})

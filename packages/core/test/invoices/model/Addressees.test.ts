@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import { addressees } from "@waybill/core"
+
+describe("addressees", () => {
+  it("are the accounts that attributes name, each once (SPEC-GAP-B7)", () => {
+    const attributes = [
+      { type: "accountNumber", value: "B" },
+      { type: "BILLTOACCOUNTNUMBER", value: " A " },
+      { id: 3, type: "Bill-to account", value: "B" },
+      { type: "account", value: "007" },
+      { type: "bill_to_account_number", value: "C" }
+    ]
+    assert.deepStrictEqual(addressees(attributes), ["007", "A", "B", "C"])
+  })
+
+  it("are nobody else: other attributes, and values that cannot be an account, address no one", () => {
+    const attributes = [
+      { type: "requestNumber", value: "A" },
+      { type: "accountManager", value: "A" },
+      { value: "A" },
+      { type: "account" },
+      { type: "account", value: "" },
+      { type: "account", value: "x".repeat(101) },
+      { type: "account", value: "a\u0000b" }
+    ]
+    assert.deepStrictEqual(addressees(attributes), [])
+    assert.deepStrictEqual(addressees(), [])
+  })
+})

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { addMoney, moneyText, readMoney, sameMoney, showMoney } from "@waybill/core"
+import * as Arbitrary from "effect/Arbitrary"
+import { int, listOf, oneOf } from "../../arbitraries.ts"
+
+const digits = (minimum: number, maximum: number) => Arbitrary.map(listOf(int(0, 9), minimum, maximum), (each) => each.join(""))
+
+/** Any amount the interface allows: whole, with a fraction of any length, negative, without a zero before the point. */
+const amount = Arbitrary.map(
+  Arbitrary.all([oneOf(["", "-"]), digits(0, 14), digits(0, 16)]),
+  ([sign, whole, fraction]) => `${sign}${whole}${fraction === "" ? (whole === "" ? "0" : "") : `.${fraction}`}`
+)
+
+/** The same sum, digit by digit over text, as one would on paper: an amount as an integer of its 40th decimal place. */
+const onPaper = (text: string): bigint => {
+  const [whole = "", fraction = ""] = text.replace("-", "").split(".")
+  const magnitude = BigInt(`${whole}${fraction.padEnd(40, "0")}`)
+  return text.startsWith("-") ? -magnitude : magnitude
+}
+
+describe("money", () => {
+  it.prop("is added exactly, at any scale and sign", [listOf(amount, 0, 30)], ([amounts]) => {
+    for (const each of amounts) assert.match(each, moneyText)
+    const sum = amounts.map(readMoney).reduce(addMoney, { units: 0n, scale: 0 })
+    assert.strictEqual(onPaper(showMoney(sum)), amounts.map(onPaper).reduce((a, b) => a + b, 0n))
+    assert.strictEqual(sum.scale, Math.max(0, ...amounts.map((each) => each.split(".")[1]?.length ?? 0)))
+  })
+
+  it.prop("is the same in any order", [listOf(amount, 1, 10)], ([amounts]) => {
+    const sumOf = (texts: ReadonlyArray<string>) => showMoney(texts.map(readMoney).reduce(addMoney))
+    assert.strictEqual(sumOf(amounts.toReversed()), sumOf(amounts))
+  })
+
+  it.prop("is shown as a text that says the same amount at the same scale", [amount], ([text]) => {
+    const money = readMoney(text)
+    assert.deepStrictEqual(readMoney(showMoney(money)), money)
+  })
+
+  it.prop("is the same amount at another scale", [amount, int(0, 5)], ([text, zeros]) => {
+    const longer = `${text}${text.includes(".") ? "" : "."}${"0".repeat(zeros + 1)}`
+    assert.isTrue(sameMoney(readMoney(text), readMoney(longer)))
+    assert.isFalse(sameMoney(readMoney(text), addMoney(readMoney(longer), readMoney("0.00000000000000000000000000001"))))
+  })
+
+  it("loses nothing where a float would", () => {
+    const sumOf = (...texts: ReadonlyArray<string>) => showMoney(texts.map(readMoney).reduce(addMoney))
+    assert.strictEqual(sumOf("0.10", "0.20"), "0.30")
+    assert.strictEqual(sumOf("9007199254740993", ".1"), "9007199254740993.1")
+    assert.strictEqual(sumOf("99999999999999999999999999999999", "1"), "100000000000000000000000000000000")
+    assert.strictEqual(sumOf("0.00000001", "-0.00000001"), "0.00000000")
+    assert.strictEqual(sumOf("-.5", ".25"), "-0.25")
+    assert.strictEqual(sumOf("-0", "007"), "7")
+  })
+
+  it("has the published form, at most 32 characters (SPEC-GAP-B4)", () => {
+    for (const good of ["0", "-0", "10.00", ".5", "-.5", "007", "9".repeat(32), `-${"9".repeat(20)}.${"9".repeat(10)}`]) assert.match(good, moneyText)
+    for (const bad of ["", "-", ".", "5.", "1,000.00", "1e3", "+1", " 1", "1 ", "٣", "0x1", "NaN", "--1", "1.2.3", "9".repeat(33), "1\n"]) {
+      assert.notMatch(bad, moneyText)
+    }
+  })
+})

@@ -1,0 +1,39 @@
+/** A pickup desk whose decisions a test writes, and which remembers what it was asked. */
+import { type CancelledPickup, type PickupDecision, PickupDesk, PickupDeskFailed, type PickupOrder, Pickups } from "@waybill/core"
+import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
+
+export interface Desk {
+  readonly asked: Array<PickupOrder>
+  readonly calledBack: Array<CancelledPickup>
+  /** What it decides next, and from then on. A thrown error is a desk that cannot decide. */
+  decide: (order: PickupOrder) => PickupDecision
+}
+
+export const makeDesk = (decide: Desk["decide"] = () => ({ decision: "accept" })): Desk => ({ asked: [], calledBack: [], decide })
+
+/** The whole service over a desk. */
+export const withDesk = (desk: Desk) =>
+  TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, {
+    decide: (order) =>
+      Effect.andThen(Effect.yieldNow, Effect.try({
+        try: () => {
+          desk.asked.push(order)
+          return desk.decide(order)
+        },
+        catch: (cause) => new PickupDeskFailed({ cause })
+      })),
+    cancelled: (pickup) => Effect.sync(() => void desk.calledBack.push(pickup))
+  })))
+
+/** The service, a tenant, and what tests do most. */
+export const setup = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  const pickups = yield* Pickups
+  const shipper = tenant.customer("shipper", ["A"])
+  const look = (lookupValue: string, parts: { readonly lookupType?: string; readonly isTest?: string } = {}, principal = shipper) =>
+    pickups.visibility(principal, { lookupValue, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false", ...parts })
+  const order = (overrides: PickupOverrides = {}, idempotencyKey?: string, principal = shipper) =>
+    Effect.map(pickups.create(principal, pickupRequest(overrides), idempotencyKey === undefined ? {} : { idempotencyKey }), ([answer]) => answer!)
+  return { tenant, pickups, shipper, carrier: tenant.carrier, look, order }
+})

@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PickupStore } from "@waybill/core"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { int, listOf, oneOf } from "../arbitraries.ts"
+import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
+
+const pointers = (error: unknown): ReadonlyArray<string> =>
+  (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
+
+describe("Idempotency-Key", () => {
+  it.effect.prop("orders one truck for each key, however often and how many at once it is sent (SPEC-GAP-C18)", [
+    listOf(oneOf(["k", "K", "k ", "key 2", "ü😀"]), 2, 12),
+    oneOf(["accept", "reject", "callUs"] as const)
+  ], ([keys, decision]) => {
+    const desk = makeDesk(() => ({ decision }))
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      const answers = yield* Effect.all(keys.map((key) => Effect.map(order({ pro: key }, key), (answer) => ({ key, answer }))), { concurrency: "unbounded" })
+      assert.lengthOf(desk.asked, new Set(keys).size)
+      for (const one of answers) {
+        for (const other of answers) {
+          if (one.key === other.key) assert.deepStrictEqual(one.answer, other.answer)
+          else if (decision === "accept") assert.notStrictEqual(one.answer.carrierPickupNumber, other.answer.carrierPickupNumber)
+        }
+      }
+    }), desk)
+  })
+
+  it.effect.prop("asks the desk under one id until it decides", [int(0, 4)], ([failures]) => {
+    let left = failures
+    const desk = makeDesk(() => {
+      if (left-- > 0) throw new Error("down")
+      return { decision: "accept" }
+    })
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      for (let n = 0; n < failures; n++) assert.strictEqual((yield* Effect.flip(order({}, "key")))._tag, "PickupDeskFailed")
+      yield* order({}, "key")
+      yield* order({}, "key")
+      assert.lengthOf(desk.asked, failures + 1)
+      assert.lengthOf(new Set(desk.asked.map((each) => each.requestId)), 1)
+      yield* order({}, "other key")
+      yield* order()
+      assert.lengthOf(new Set(desk.asked.map((each) => each.requestId)), 3)
+    }), desk)
+  })
+
+  it.effect("belongs to a client", () => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { order, tenant } = yield* setup
+      yield* order({}, "key")
+      yield* order({ pro: "other" }, "key", tenant.customer("somebody else", []))
+      assert.lengthOf(desk.asked, 2)
+    }), desk)
+  })
+
+  it.effect("is refused with other content", () => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      yield* order({}, "key")
+      for (const overrides of [{ pro: "P" }, { isTest: "True" }, { more: { weightUofM: "Pounds" } }]) {
+        const refused = yield* Effect.flip(order(overrides, "key"))
+        assert(refused._tag === "InvalidInput")
+        assert.strictEqual(refused.faults[0]?.code, "conflict")
+      }
+      // the same content however it is spelled
+      yield* order({ isTest: false }, "key")
+      assert.lengthOf(desk.asked, 1)
+    }), desk)
+  })
+
+  it.effect("gets its answer also when the request could not be made any more", () => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      const first = yield* order({}, "key")
+      yield* TestClock.setTime(Date.parse("2026-12-01T00:00:00Z"))
+      assert.deepStrictEqual(yield* order({}, "key"), first)
+      assert.deepStrictEqual(pointers(yield* Effect.flip(order({}, "another key"))), ["/closeTime"])
+    }), desk)
+  })
+
+  it.effect("remembers no refusal", () =>
+    inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      yield* Effect.flip(order({ zone: "nowhere" }, "key"))
+      yield* order({}, "key")
+    })))
+
+  it.effect("is 1 to 200 printable characters", () =>
+    inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      for (const key of ["", "a\nb", "\ud800", "x".repeat(201)]) assert.deepStrictEqual(pointers(yield* Effect.flip(order({}, key))), ["/Idempotency-Key"])
+      yield* order({}, "x".repeat(200))
+    })))
+
+  it.effect("is free again once its answer is forgotten", () => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      yield* order({}, "key")
+      yield* TestClock.adjust("30 days")
+      const store = yield* PickupStore
+      assert.strictEqual(yield* store.prune("acme", { ordered: 0, answered: 1 }), 1)
+      assert.strictEqual((yield* order({}, "key")).carrierPickupNumber, "100000002")
+      assert.lengthOf(desk.asked, 2)
+    }), desk)
+  })
+})

@@ -1,0 +1,267 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { PickupAnswer, Principal } from "@waybill/core"
+import { pickupRequest, requestedShipment } from "@waybill/testkit"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Arbitrary from "effect/Arbitrary"
+import { int, json, listOf, oneOf } from "../arbitraries.ts"
+import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
+
+/** Text of digits and letters that a number could not hold, and some that it could. */
+const identifier: Arbitrary.Arbitrary<string> = Arbitrary.map(
+  Arbitrary.all({ zeros: int(0, 3), digits: int(0, 999_999_999), tail: oneOf(["", "X", "-9", "A1A1A1", " 7b", "99999999999999999999"]) }),
+  ({ digits, tail, zeros }) => `${"0".repeat(zeros)}${digits}${tail}`
+)
+
+const pointers = (error: unknown): ReadonlyArray<string> =>
+  (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
+
+describe("Pickups.create", () => {
+  it.effect("answers an accepted request with a number, the shipper's references and what the carrier says", () => {
+    const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "0012-A", carrierName: "Way Freight", scac: "WAYB", routing: "BOS-TOR", trailerNumber: "T1", messages: ["Dock 3."] }))
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      const expected: PickupAnswer = {
+        shipperRef: ["LOAD-7", "041-8367745"],
+        carrierPickupNumber: "0012-A",
+        pickupStatus: "Accept",
+        trailerNumber: "T1",
+        carrierName: "Way Freight",
+        routing: "BOS-TOR",
+        scac: "WAYB",
+        pickupMessage: ["Dock 3."]
+      }
+      assert.deepStrictEqual(yield* order(), expected)
+      assert.deepStrictEqual(desk.asked.map((each) => [each.kind, each.tenantId, each.before, each.request.pickupAddress[0]?.orgZip]), [["new", "acme", undefined, "02134"]])
+    }), desk)
+  })
+
+  it.effect("issues numbers of nine digits where the desk issues none", () =>
+    inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      assert.deepStrictEqual([(yield* order()).carrierPickupNumber, (yield* order()).carrierPickupNumber], ["100000001", "100000002"])
+    })))
+
+  it.effect("passes over numbers that a desk issued before", () => {
+    const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "100000001" }))
+    return inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      yield* order()
+      desk.decide = () => ({ decision: "accept" })
+      assert.strictEqual((yield* order()).carrierPickupNumber, "100000002")
+    }), desk)
+  })
+
+  it.effect("gives no number with a rejection, nor before the carrier has decided, and shows neither (SPEC-GAP-C1)", () => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { look, order } = yield* setup
+      for (const [decision, pickupStatus] of [["reject", "Reject"], ["callUs", "Call us"]] as const) {
+        desk.decide = () => ({ decision, carrierPickupNumber: "77" })
+        const answer = yield* order()
+        assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], [pickupStatus, null])
+        assert.lengthOf(answer.pickupMessage, 1)
+        assert.strictEqual((yield* Effect.flip(look("77")))._tag, "PickupNotFound")
+        assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
+      }
+    }), desk)
+  })
+
+  it.effect("stores nothing when the desk cannot decide, or decides what cannot be", () => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { look, order } = yield* setup
+      const decisions: ReadonlyArray<Desk["decide"]> = [
+        () => {
+          throw new Error("dispatch is down")
+        },
+        () => ({ decision: "perhaps" }) as never,
+        () => undefined as never,
+        () => ({ decision: "accept", carrierPickupNumber: "TEST000001" }),
+        () => ({ decision: "accept", carrierPickupNumber: "a\nb" }),
+        () => ({ decision: "accept", carrierPickupNumber: 12 as never })
+      ]
+      for (const decide of decisions) {
+        desk.decide = decide
+        assert.strictEqual((yield* Effect.flip(order()))._tag, "PickupDeskFailed")
+      }
+      assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
+    }), desk)
+  })
+
+  it.effect("refuses a number that the desk gives twice", () => {
+    const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "1" }))
+    return inService(Effect.gen(function*() {
+      const { look, order } = yield* setup
+      yield* order({ pro: "P1" })
+      assert.strictEqual((yield* Effect.flip(order({ pro: "P2" })))._tag, "PickupDeskFailed")
+      assert.strictEqual((yield* look("1")).shipmentArray[0]?.proNumber, "P1")
+    }), desk)
+  })
+
+  it.effect("refuses a window that is over, and one of a zone that there is not", () =>
+    inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      yield* TestClock.setTime(Date.parse("2026-11-20T21:59:00Z"))
+      yield* order()
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(pointers(yield* Effect.flip(order())), ["/closeTime"])
+      assert.deepStrictEqual(pointers(yield* Effect.flip(order({ zone: "UTC+99" }))), ["/pickupLocationTimeZone"])
+      yield* order({ zone: "America/Chicago" })
+    })))
+
+  it.effect("lets customers name their own accounts only, carriers any (SPEC-GAP-C20)", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, order } = yield* setup
+      yield* order({ orgAccountNumber: "A", btAccountNumber: "A" })
+      const refused = yield* Effect.flip(order({ orgAccountNumber: "A", btAccountNumber: "B" }))
+      assert.deepStrictEqual(pointers(refused), ["/billToAddress/0/btAccountNumber"])
+      assert.deepStrictEqual(pointers(yield* Effect.flip(order({ orgAccountNumber: "B" }))), ["/pickupAddress/0/orgAccountNumber"])
+      yield* order({ orgAccountNumber: "B", btAccountNumber: "C" }, undefined, carrier)
+    })))
+
+  it.effect("is not for operators, and orders new pickups only", () =>
+    inService(Effect.gen(function*() {
+      const { order, pickups, shipper } = yield* setup
+      const operator: Principal = { ...shipper, roles: ["operator"] }
+      assert.strictEqual((yield* Effect.flip(order({}, undefined, operator)))._tag, "NotPermitted")
+      assert.strictEqual((yield* Effect.flip(pickups.visibility(operator, {})))._tag, "NotPermitted")
+      assert.deepStrictEqual(pointers(yield* Effect.flip(order({ number: "1" }))), ["/requestFunction"])
+    })))
+
+  it.effect.prop("never breaks on garbage, and a refused request leaves nothing behind", [json, oneOf(Object.keys(pickupRequest()))], ([garbage, member]) => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { carrier, pickups, shipper } = yield* setup
+      for (const body of [garbage, [garbage], pickupRequest({ more: { [member]: { garbage } } })]) {
+        assert.strictEqual((yield* Effect.flip(pickups.create(shipper, body)))._tag, "InvalidInput")
+        assert.strictEqual((yield* Effect.flip(pickups.update(shipper, "1", body)))._tag, "InvalidInput")
+      }
+      yield* Effect.exit(pickups.visibility(shipper, garbage))
+      yield* Effect.flip(pickups.report(carrier, "1", garbage))
+      assert.lengthOf(desk.asked, 0)
+    }), desk)
+  })
+})
+
+describe("Pickups.visibility", () => {
+  it.effect.prop("finds a pickup by whatever number it has, exactly as it was written (SPEC-GAP-C6)", [identifier, identifier], ([number, pro]) =>
+    inService(Effect.gen(function*() {
+      const { look, order } = yield* setup
+      assert.strictEqual((yield* order({ pro })).carrierPickupNumber, number)
+      const seen = yield* look(number)
+      assert.strictEqual(String(seen.pickupConfirmationId), number)
+      assert.strictEqual(String(seen.shipmentArray[0]?.proNumber), pro)
+      // a PRO is found as people write it
+      for (const written of [pro, pro.toLowerCase(), pro.replaceAll(/[ -]/g, ""), [...pro].join(" ")]) {
+        assert.deepStrictEqual(yield* look(written, { lookupType: "PRO" }), seen)
+      }
+      assert.strictEqual((yield* Effect.flip(look(`0${number}`)))._tag, "PickupNotFound")
+      assert.strictEqual((yield* Effect.flip(look(`0${pro}`, { lookupType: "PRO" })))._tag, "PickupNotFound")
+    }), makeDesk(() => ({ decision: "accept", carrierPickupNumber: number }))))
+
+  it.effect("shows what was asked for until the carrier says more (SPEC-GAP-C15, SPEC-GAP-C16)", () =>
+    inService(Effect.gen(function*() {
+      const { look, order } = yield* setup
+      yield* order({ zone: "America/New_York" })
+      assert.deepStrictEqual(yield* look("100000001"), {
+        pickupConfirmationId: 100_000_001,
+        status: "Accepted",
+        informationCode: { code: null, codeDescription: "Accepted", subCode: null, subCodeDescription: null },
+        stopEta: "2026-11-20T08:00:00.000",
+        stopEtaTimeZone: "UTC-5",
+        equipmentInformation: null,
+        shipmentArray: [{
+          proNumber: "041-8367745",
+          destinationPostalCode: "M5V 2T6",
+          destinationCountry: "CAN",
+          handlingUnitQuantity: 2,
+          weight: 1250,
+          referenceNumbers: [{ referenceType: "PO", referenceValue: "0045001" }]
+        }]
+      })
+      yield* order({ more: { shipmentDetails: null, destinationAddress: [{ cneeZip: "44107", cneeCountry: "USA" }], readyDate: null, readyTime: null, closeTime: null } })
+      const bare = yield* look("100000002")
+      assert.deepStrictEqual([bare.stopEta, bare.stopEtaTimeZone], [null, null])
+      assert.deepStrictEqual(bare.shipmentArray, [
+        { proNumber: null, destinationPostalCode: 44107, destinationCountry: "USA", handlingUnitQuantity: 2, weight: 1250, referenceNumbers: null }
+      ])
+    })))
+
+  it.effect("tells destinations apart only where it can", () =>
+    inService(Effect.gen(function*() {
+      const { look, order } = yield* setup
+      const zips = (...cneeZips: ReadonlyArray<string>) => cneeZips.map((cneeZip) => ({ cneeZip }))
+      const shown = Effect.fnUntraced(function*(destinationAddress: ReadonlyArray<object>, shipments: number) {
+        const { carrierPickupNumber } = yield* order({ more: { destinationAddress, shipmentDetails: Array.from({ length: shipments }, () => requestedShipment()) } })
+        return (yield* look(carrierPickupNumber!)).shipmentArray.map((each) => each.destinationPostalCode)
+      })
+      assert.deepStrictEqual(yield* shown(zips("02134"), 2), ["02134", "02134"])
+      assert.deepStrictEqual(yield* shown(zips("02134", "60608"), 2), ["02134", 60608])
+      assert.deepStrictEqual(yield* shown(zips("02134", "60608"), 3), [null, null, null])
+    })))
+
+  it.effect.prop("keeps fields out that are not known, and takes the rest as if they were not there (SPEC-GAP-C4)", [listOf(oneOf(["extra", "__proto__", "constructor", "orgzip", "pickupId", "status"]), 1, 4), json], ([names, value]) => {
+    const desk = makeDesk()
+    return inService(Effect.gen(function*() {
+      const { carrier, look, order, pickups } = yield* setup
+      const extra = Object.fromEntries(names.map((name) => [name, value]))
+      const plain = yield* order()
+      const { carrierPickupNumber, ...same } = yield* order({ shipment: extra, more: extra }, "key")
+      assert.deepStrictEqual({ ...same, carrierPickupNumber: plain.carrierPickupNumber }, plain)
+      assert.deepStrictEqual(desk.asked[1]?.request, desk.asked[0]?.request)
+      const [one, other] = [yield* look(plain.carrierPickupNumber!), yield* look(carrierPickupNumber!)]
+      assert.deepStrictEqual({ ...other, pickupConfirmationId: one.pickupConfirmationId }, one)
+      assert.deepStrictEqual((yield* pickups.record(carrier, carrierPickupNumber!)).request, desk.asked[0]?.request)
+      assert.strictEqual((yield* order({}, "key")).carrierPickupNumber, carrierPickupNumber)
+    }), desk)
+  })
+
+  it.effect("answers each way of asking, and asking to cancel cancels nothing (SPEC-GAP-C13)", () =>
+    inService(Effect.gen(function*() {
+      const { order, pickups, shipper } = yield* setup
+      const { carrierPickupNumber: lookupValue } = yield* order()
+      const query = { lookupValue, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false" }
+      const seen = yield* pickups.visibility(shipper, query)
+      for (const requestType of ["Status", "Cancel", "cancel", "PICKUPSTATUS"]) {
+        assert.deepStrictEqual(yield* pickups.visibility(shipper, { ...query, requestType, isTest: "False", lookupType: "pickupconfirmationid" }), seen)
+      }
+      for (const member of Object.keys(query)) {
+        const { [member]: _left, ...rest } = query as Record<string, unknown>
+        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.visibility(shipper, rest))), [`/${member}`])
+        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.visibility(shipper, { ...query, [member]: "" }))), [`/${member}`])
+      }
+    })))
+
+  it.effect("shows, changes and cancels nothing of other accounts, clients and tenants", () =>
+    inService(Effect.gen(function*() {
+      const { carrier, look, order, pickups, shipper, tenant } = yield* setup
+      const { carrierPickupNumber } = yield* order({ orgAccountNumber: "A" })
+      const number = carrierPickupNumber!
+      yield* order({ pro: "OWN" })
+      const partner = tenant.customer("partner", ["A", "Z"])
+      yield* look(number, {}, partner)
+      yield* look("041-8367745", { lookupType: "PRO" }, partner)
+      yield* look(number, {}, carrier)
+      const strangers = [tenant.customer("stranger", ["B"]), { ...shipper, tenantId: "other" }, { ...carrier, tenantId: "other" }]
+      const change = pickupRequest({ number })
+      for (const stranger of strangers) {
+        for (
+          const refused of [
+            look(number, {}, stranger),
+            look("041-8367745", { lookupType: "PRO" }, stranger),
+            pickups.update(stranger, number, change),
+            pickups.cancel(stranger, number)
+          ]
+        ) assert.strictEqual((yield* Effect.flip(Effect.asVoid(refused)))._tag, "PickupNotFound")
+      }
+      // without an account it is its client's only
+      assert.strictEqual((yield* Effect.flip(look("OWN", { lookupType: "PRO" }, partner)))._tag, "PickupNotFound")
+      assert.strictEqual((yield* Effect.flip(pickups.record(partner, number)))._tag, "NotPermitted")
+      assert.strictEqual((yield* Effect.flip(pickups.report(partner, number, { status: "Cancelled" })))._tag, "NotPermitted")
+      assert.strictEqual((yield* Effect.flip(pickups.record({ ...carrier, tenantId: "other" }, number)))._tag, "PickupNotFound")
+      assert.strictEqual((yield* look(number)).status, "Accepted")
+    })))
+})

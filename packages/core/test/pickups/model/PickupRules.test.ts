@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PickupRequest, pickupRequestFaults } from "@waybill/core"
+import { type PickupJson, pickupRequest, requestedShipment } from "@waybill/testkit"
+import { Effect, Schema } from "effect"
+import { int, oneOf } from "../../arbitraries.ts"
+
+const decode = Schema.decodeUnknownSync(PickupRequest)
+
+const faultsOf = (more: PickupJson) => pickupRequestFaults(decode(pickupRequest({ more }))).map((each) => each.pointer)
+
+const faultsWith = (...shipments: ReadonlyArray<PickupJson>) => faultsOf({ shipmentDetails: shipments.map((each) => requestedShipment(each)) })
+
+const unmeasured = { handlingUnitDetails: null }
+const unweighed = { weight: null, grossShipmentWeight: null, ...unmeasured }
+
+describe("pickupRequestFaults", () => {
+  it("finds nothing in a complete request, nor in the least one", () => {
+    assert.deepStrictEqual(faultsOf({}), [])
+    assert.deepStrictEqual(faultsOf({ shipmentDetails: null, destinationAddress: null, billToAddress: null }), [])
+    assert.deepStrictEqual(faultsOf({ shipmentDetails: [], linearFeet: 4, cubicFeet: null }), [])
+  })
+
+  it("wants weight, units and space for the whole or for each shipment (SPEC-GAP-C10)", () => {
+    assert.deepStrictEqual(faultsOf({ grossPickupWeight: 0, handlingUnitCount: 0, cubicFeet: null, linearFeet: null }), [])
+    assert.deepStrictEqual(
+      faultsOf({ grossPickupWeight: 0, handlingUnitCount: 0, cubicFeet: 0, linearFeet: null, shipmentDetails: null }),
+      ["/grossPickupWeight", "/handlingUnitCount", "/cubicFeet"]
+    )
+    assert.deepStrictEqual(
+      faultsOf({ grossPickupWeight: 0, shipmentDetails: [requestedShipment(), requestedShipment(unweighed)] }),
+      ["/shipmentDetails/1/weight"]
+    )
+    assert.deepStrictEqual(
+      faultsOf({ cubicFeet: null, shipmentDetails: [requestedShipment(unmeasured), requestedShipment()] }),
+      ["/shipmentDetails/0/handlingUnitDetails"]
+    )
+    assert.deepStrictEqual(faultsOf({ cubicFeet: null, shipmentDetails: [requestedShipment(unmeasured)] }), ["/cubicFeet"])
+    assert.deepStrictEqual(faultsOf({ handlingUnitCount: 0, shipmentDetails: [requestedShipment({ handlingUnitCount: null })] }), [])
+  })
+
+  it("wants to know how many units there are where units are described", () => {
+    const unit = { height: 48, length: 48, width: 40, weight: 10 }
+    assert.deepStrictEqual(faultsWith({ handlingUnitDetails: [unit, { ...unit, unitCount: 1 }] }), ["/shipmentDetails/0/handlingUnitDetails/0/unitCount"])
+  })
+
+  it("wants somebody to call about hazardous freight", () => {
+    assert.deepStrictEqual(faultsWith({}, { hazmatCheck: true, hazmatContactName: " " }), [
+      "/shipmentDetails/1/hazmatContactName",
+      "/shipmentDetails/1/hazmatContactPhoneNumber"
+    ])
+    assert.deepStrictEqual(faultsWith({ hazmatCheck: true, hazmatContactName: "CHEMTREC", hazmatContactPhoneNumber: "8005550100" }), [])
+  })
+
+  it("wants begin and end of a Delivery Window, and no end without one", () => {
+    const window = (deliveryDateType: string | null, deliveryBeginDate: string | null, deliveryEndDate: string | null) =>
+      faultsWith({ deliveryDateType, deliveryBeginDate, deliveryEndDate }).map((pointer) => pointer.slice("/shipmentDetails/0/".length))
+    assert.deepStrictEqual(window("Delivery Window", "2026-11-25", "2026-11-27T12:00:00"), [])
+    assert.deepStrictEqual(window("delivery window", "2026-11-25", "2026-11-25"), [])
+    assert.deepStrictEqual(window("Delivery Window", null, null), ["deliveryBeginDate", "deliveryEndDate"])
+    assert.deepStrictEqual(window("Delivery Window", "2026-11-25", null), ["deliveryEndDate"])
+    assert.deepStrictEqual(window("Delivery Window", "2026-11-25", "2026-11-24"), ["deliveryEndDate"])
+    assert.deepStrictEqual(window("Delivery Window", "2026-11-25T12:00:00Z", "2026-11-25T12:30:00+01:00"), ["deliveryEndDate"])
+    assert.deepStrictEqual(window("Deliver By Date", "2026-11-25", "2026-11-26"), ["deliveryEndDate"])
+    assert.deepStrictEqual(window(null, null, "2026-11-26"), ["deliveryEndDate"])
+    assert.deepStrictEqual(window("Required Delivery Date", "2026-11-25", null), [])
+  })
+
+  it("wants the postal code of a destination", () => {
+    assert.deepStrictEqual(faultsOf({ destinationAddress: [{ cneeCity: "Toronto" }, { cneeZip: "02134" }] }), ["/destinationAddress/0/cneeZip"])
+  })
+
+  it("wants a carrierPickupNumber with ModifyExisting, and only then", () => {
+    assert.deepStrictEqual(faultsOf({ carrierPickupNumber: "1" }), ["/carrierPickupNumber"])
+    assert.deepStrictEqual(faultsOf({ requestFunction: "ModifyExisting" }), ["/carrierPickupNumber"])
+    assert.deepStrictEqual(faultsOf({ requestFunction: "ModifyExisting", carrierPickupNumber: "0012" }), [])
+  })
+
+  it("names everything that is wrong at once", () => {
+    assert.lengthOf(
+      faultsOf({
+        cubicFeet: null,
+        pickupLocationTimeZone: "nowhere",
+        destinationAddress: [{}],
+        shipmentDetails: [requestedShipment({ hazmatCheck: true, deliveryEndDate: "2026-11-20", ...unmeasured })]
+      }),
+      6
+    )
+  })
+})
+
+const refusedAt = (json: PickupJson) =>
+  Effect.map(Effect.flip(Schema.decodeUnknownEffect(PickupRequest, { errors: "all" })(json)), (error) => String(error))
+
+describe("PickupRequest", () => {
+  const nullable = Object.entries(pickupRequest()).filter(([member]) => !["warehouseName", "openDate", "openTime"].includes(member)).map(([member]) => member)
+
+  it.effect.prop("needs every member that the interface requires, null or not", [oneOf(nullable)], ([member]) => {
+    const { [member]: _left, ...rest } = pickupRequest()
+    return Effect.map(refusedAt(rest), (error) => assert.include(error, member))
+  })
+
+  it("may lack what the interface does not require (SPEC-GAP-C3)", () => {
+    const { openDate: _date, openTime: _time, warehouseName: _name, ...rest } = pickupRequest()
+    decode(rest)
+    decode(pickupRequest({ more: { shipmentDetails: [{ hazmatCheck: false }] } }))
+  })
+
+  it.effect("refuses what is out of bounds", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 501 }, () => requestedShipment())
+      for (
+        const more of [
+          { grossPickupWeight: 1_000_000 },
+          { grossPickupWeight: -1 },
+          { grossPickupWeight: 1.5 },
+          { grossPickupWeight: "1250" },
+          { handlingUnitCount: 501 },
+          { shipmentDetails: many },
+          { pickupAddress: [] },
+          { pickupAddress: null },
+          { weightUofM: "stone" },
+          { loadedBy: "nobody" },
+          { isTest: "yes" },
+          { readyDate: "tomorrow" },
+          { readyTime: "2026-02-30T08:00:00" },
+          { closeTime: "2026-11-20T25:00:00" },
+          { requestFunction: "newpickup" },
+          { shipmentDetails: [requestedShipment({ deliveryDateType: "Whenever" })] },
+          { shipmentDetails: [requestedShipment({ proNumber: 1.5 })] },
+          { shipmentDetails: [requestedShipment({ proNumber: 2 ** 53 })] },
+          { destinationAddress: [{ cneeZip: "12345678901" }] }
+        ]
+      ) yield* refusedAt(pickupRequest({ more }))
+    }))
+
+  it.prop("takes the test flag in any case (SPEC-GAP-C2)", [oneOf([["True", true], ["TRUE", true], ["true", true], [true, true], ["False", false], ["fAlSe", false], [false, false]] as const)], ([[isTest, read]]) => {
+    assert.strictEqual(decode(pickupRequest({ isTest })).isTest, read)
+  })
+
+  it.prop("keeps units of weight and who loads as they were written (SPEC-GAP-C7)", [oneOf(["LB", "lbs", "Pounds", "POUNDS", "KG", "kilograms"]), oneOf(["Shipper", "driver", null])], ([weightUofM, loadedBy]) => {
+    const request = decode(pickupRequest({ more: { weightUofM, loadedBy } }))
+    assert.deepStrictEqual([request.weightUofM, request.loadedBy], [weightUofM, loadedBy])
+  })
+
+  it.prop("keeps numbers that came as JSON integers as text (SPEC-GAP-C5)", [int(0, Number.MAX_SAFE_INTEGER)], ([pro]) => {
+    assert.strictEqual(decode(pickupRequest({ pro })).shipmentDetails?.[0]?.proNumber, String(pro))
+  })
+})

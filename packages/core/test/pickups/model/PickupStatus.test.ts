@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  canMovePickup,
+  finerWords,
+  firstStatuses,
+  informationCodes,
+  isFinalPickup,
+  isVisiblePickup,
+  needsInformationCode,
+  pickupMovesFrom,
+  pickupStatuses,
+  pickupStatusWords,
+  readPickupStatus,
+  shipperMayCancel
+} from "@waybill/core"
+import { readFileSync } from "node:fs"
+import { listOf, oneOf } from "../../arbitraries.ts"
+
+const page = readFileSync(new URL("../../../../../docs/areas/pickups.md", import.meta.url), "utf8")
+
+/** Words as the drawing names them. */
+const drawnName = (status: string): string => status.replaceAll(/[ -]/g, "")
+
+describe("the life of a pickup", () => {
+  it("is drawn in docs/areas/pickups.md as it is", () => {
+    const drawn = Array.from(page.matchAll(/^ {4}(\[\*\]|\w+) --> (\w+)$/gm), ([, from, to]) => `${from} --> ${to}`)
+    const known = [
+      ...firstStatuses.map((to) => `[*] --> ${drawnName(to)}`),
+      ...pickupStatuses.flatMap((from) => pickupMovesFrom(from).map((to) => `${drawnName(from)} --> ${drawnName(to)}`))
+    ]
+    assert.deepStrictEqual(drawn.toSorted(), known.toSorted())
+  })
+
+  it("names every status in the page's table, and who sees and who ends it", () => {
+    const listed = Array.from(page.matchAll(/^\| `([^`]+)` \|[^|]*\| (yes|no) \| (yes|no) \| (yes|no) \|$/gm), ([, status, ...facts]) => [status, ...facts])
+    const yes = (fact: boolean) => fact ? "yes" : "no"
+    assert.deepStrictEqual(
+      listed,
+      pickupStatuses.map((status) => [status, yes(isVisiblePickup(status)), yes(shipperMayCancel(status)), yes(needsInformationCode(status))])
+    )
+  })
+
+  it("lists every published word and code on the page", () => {
+    for (const [words, status] of Object.entries(finerWords)) assert.include(page, `| \`${words}\` | \`${status}\` |`)
+    const listed = Array.from(page.matchAll(/^\| (\d{3}) \| ([^|]+) \| ([^|]+) \|$/gm), ([, code, description, subCodes]) => [code, description, subCodes])
+    assert.deepStrictEqual(
+      listed,
+      Object.entries(informationCodes).map(([code, { description, subCodes }]) => [
+        code,
+        description,
+        Object.entries(subCodes).map(([subCode, words]) => `${subCode} ${words}`).join("; ")
+      ])
+    )
+  })
+
+  it.prop("never leaves Cancelled, Departed or Rejected, whatever is tried", [oneOf(firstStatuses), listOf(oneOf(pickupStatuses), 0, 30)], ([first, wishes]) => {
+    let status: (typeof pickupStatuses)[number] = first
+    for (const wish of wishes) {
+      const before = status
+      if (canMovePickup(status, wish)) status = wish
+      if (["Cancelled", "Departed", "Rejected"].includes(before)) assert.strictEqual(status, before)
+    }
+  })
+
+  it("can be cancelled from everywhere that is no end", () => {
+    for (const status of pickupStatuses) assert.strictEqual(canMovePickup(status, "Cancelled"), !isFinalPickup(status), status)
+    assert.deepStrictEqual(pickupStatuses.filter(isFinalPickup), ["Rejected", "Departed", "Cancelled"])
+  })
+
+  it.prop("is read in any case, with or without blanks and hyphens (SPEC-GAP-C11)", [oneOf(pickupStatusWords), oneOf(["", " ", "-", "_"]), oneOf([true, false])], ([words, between, upper]) => {
+    const spelled = words.split(/[ -]/).join(between)
+    const read = readPickupStatus(upper ? spelled.toUpperCase() : spelled.toLowerCase())
+    assert.strictEqual(read?.words, words)
+    assert.strictEqual(read?.status, finerWords[words] ?? words)
+  })
+
+  it("is read in both English spellings, and nothing else is a status", () => {
+    assert.strictEqual(readPickupStatus("Canceled")?.status, "Cancelled")
+    assert.strictEqual(readPickupStatus("pickup canceled")?.words, "Pickup Cancelled")
+    for (const text of ["", "Delivered", "Accept", "constructor", "__proto__"]) assert.isUndefined(readPickupStatus(text), text)
+  })
+})

@@ -1,0 +1,85 @@
+/** What is old goes, what is younger or still needed stays. Each store's own suite proves what it may remove. */
+import { assert, describe, it } from "@effect/vitest"
+import {
+  DeliveryOptions,
+  DeliveryQueue,
+  DocumentContents,
+  FreightBillStore,
+  PickupStore,
+  Retention,
+  RetentionOptions,
+  ShipmentStatusStore
+} from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+const day = 86_400_000
+const now = 1_800_000_000_000
+
+interface Asked {
+  readonly tenantId: string
+  readonly what: string
+  readonly before: unknown
+}
+
+/** Stores that remember what they were asked to remove, and have something to remove twice. */
+const asking = (asked: Array<Asked>) => {
+  const left = new Map<string, number>()
+  const answer = (tenantId: string, what: string, before: unknown) =>
+    Effect.sync(() => {
+      asked.push({ tenantId, what, before })
+      const some = left.get(what) ?? 2
+      left.set(what, some - 1)
+      return some > 0 ? 10 : 0
+    })
+  const pruning = <I, S extends object>(store: Parameters<typeof Layer.effect<I, S>>[0] & Effect.Effect<S, never, I>, change: (store: S) => S) =>
+    Layer.effect(store, Effect.map(store, change))
+  return Layer.mergeAll(
+    pruning(DeliveryQueue, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "deliveries", before) })),
+    pruning(ShipmentStatusStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statuses", before) })),
+    pruning(FreightBillStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "bills", before) })),
+    pruning(PickupStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "pickups", before) })),
+    pruning(DocumentContents, (store) => ({ ...store, sweep: (tenantId, before) => answer(tenantId, "uploads", before) }))
+  )
+}
+
+const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettledMillis = 30 * day) =>
+  Effect.gen(function*() {
+    const asked: Array<Asked> = []
+    yield* TestClock.setTime(now)
+    const removed = yield* Effect.gen(function*() {
+      yield* TestWaybill.tenant("acme")
+      const retention = yield* Layer.build(Layer.fresh(Retention.layer).pipe(
+        Layer.provide(asking(asked)),
+        Layer.provide(Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...windows })),
+        Layer.provide(DeliveryOptions.layer({ keepSettledMillis }))
+      ))
+      return yield* Effect.flatMap(Retention, (service) => service.sweep).pipe(Effect.provideContext(retention))
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer()))
+    return { asked, removed }
+  })
+
+const beforeOf = (asked: ReadonlyArray<Asked>, what: string) => asked.find((each) => each.what === what)?.before
+
+describe("retention", () => {
+  it.effect("asks every store until it has nothing more, by windows of their own", () =>
+    Effect.gen(function*() {
+      const { asked, removed } = yield* swept()
+      assert.strictEqual(removed, 4 * 20 + 10)
+      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "uploads"].map((what) => asked.filter((each) => each.what === what).length), [3, 3, 3, 3, 1])
+      assert.deepStrictEqual(beforeOf(asked, "deliveries"), now - 30 * day)
+      assert.deepStrictEqual(beforeOf(asked, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
+      assert.deepStrictEqual(beforeOf(asked, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
+      assert.deepStrictEqual(beforeOf(asked, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
+      assert.deepStrictEqual(beforeOf(asked, "uploads"), now - day)
+      assert.deepStrictEqual([...new Set(asked.map((each) => each.tenantId))], ["acme"])
+    }))
+
+  it.effect("never forgets a body before the delivery that shows it", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* swept({ keepNoticesMillis: day }, 90 * day)
+      assert.deepStrictEqual(beforeOf(asked, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
+      assert.deepStrictEqual(beforeOf(asked, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
+    }))
+})

@@ -1,0 +1,105 @@
+/** Contents of documents as rows of pieces on Postgres. */
+import { DocumentContents, StorageError } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
+import { isUuid } from "../access/AccessStorePostgres.ts"
+import { timestamptzArray, uuidArray } from "../client/PgBulk.ts"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+
+/** A multiple of three, so that base64 can be made of each piece by itself. */
+const pieceBytes = 192 * 1024
+
+export const layer = Layer.effect(
+  DocumentContents,
+  Effect.gen(function*() {
+    const sql = yield* PgClient
+    const { quoted: schema } = yield* WaybillSchema
+
+    const insertPiece = (tenantId: string, contentId: string, piece: number, bytes: Uint8Array) =>
+      sql.bulk(
+        `INSERT INTO ${schema}.document_pieces (tenant_id, content_id, piece, bytes) VALUES ($1, $2::uuid, $3::int4, $4)`,
+        [tenantId, contentId, piece, bytes]
+      )
+
+    /** Those of the contents that \`condition\` holds for, with their pieces. */
+    const removeWhere = (tenantId: string, contentIds: ReadonlyArray<string>, condition: string) =>
+      sql.bulk(
+        `WITH gone AS (
+           DELETE FROM ${schema}.document_contents
+           WHERE tenant_id = $1 AND content_id = ANY ($2::uuid[]) AND ${condition}
+           RETURNING content_id
+         )
+         DELETE FROM ${schema}.document_pieces AS p USING gone WHERE p.tenant_id = $1 AND p.content_id = gone.content_id`,
+        [tenantId, uuidArray(contentIds)]
+      )
+
+    const open = Effect.fnUntraced(function*(tenantId: string) {
+      const contentId = randomUUID()
+      yield* Effect.acquireRelease(
+        sql.bulk(`INSERT INTO ${schema}.document_contents (tenant_id, content_id) VALUES ($1, $2::uuid)`, [tenantId, contentId]),
+        // what cannot be removed now is swept later
+        () => Effect.ignore(removeWhere(tenantId, [contentId], "NOT kept"))
+      )
+      let held: Array<Uint8Array> = []
+      let length = 0
+      let piece = 0
+      const flush = Effect.suspend(() => {
+        if (length === 0) return Effect.void
+        const bytes = Buffer.concat(held, length)
+        held = []
+        length = 0
+        return Effect.asVoid(insertPiece(tenantId, contentId, piece++, bytes))
+      })
+      const write = Effect.fnUntraced(function*(bytes: Uint8Array) {
+        for (let from = 0; from < bytes.length;) {
+          const part = bytes.subarray(from, from + pieceBytes - length)
+          // the caller may use its buffer again
+          held.push(Uint8Array.from(part))
+          length += part.length
+          from += part.length
+          if (length === pieceBytes) yield* flush
+        }
+      })
+      return {
+        contentId,
+        write: (bytes: Uint8Array) => StorageError.refail("DocumentContents.write")(write(bytes)),
+        finish: StorageError.refail("DocumentContents.finish")(flush)
+      }
+    })
+
+    return DocumentContents.of({
+      open: (tenantId) => StorageError.refail("DocumentContents.open")(open(tenantId)),
+      keep: (tenantId, contentIds) =>
+        sql.bulk(
+          `UPDATE ${schema}.document_contents SET kept = true WHERE tenant_id = $1 AND content_id = ANY ($2::uuid[])`,
+          [tenantId, uuidArray(contentIds)]
+        ).pipe(Effect.asVoid, StorageError.refail("DocumentContents.keep")),
+      read: (tenantId, contentId, piece) =>
+        !isUuid(contentId) ? Effect.succeed(undefined) : sql.bulk(
+          `SELECT p.bytes
+           FROM ${schema}.document_contents AS c
+           JOIN ${schema}.document_pieces AS p ON p.tenant_id = $1 AND p.content_id = c.content_id AND p.piece = $3::int4
+           WHERE c.tenant_id = $1 AND c.content_id = $2::uuid AND c.kept`,
+          [tenantId, contentId, piece],
+          ["bytea"]
+        ).pipe(Effect.map(([row]) => row?.[0] as Uint8Array | undefined), StorageError.refail("DocumentContents.read")),
+      remove: (tenantId, contentIds) =>
+        removeWhere(tenantId, contentIds, "true").pipe(Effect.asVoid, StorageError.refail("DocumentContents.remove")),
+      sweep: (tenantId, writtenBefore) =>
+        sql.bulk(
+          `WITH gone AS (
+             DELETE FROM ${schema}.document_contents
+             WHERE tenant_id = $1 AND NOT kept AND written_at < ($2::timestamptz[])[1]
+             RETURNING content_id
+           ),
+           pieces AS (
+             DELETE FROM ${schema}.document_pieces AS p USING gone WHERE p.tenant_id = $1 AND p.content_id = gone.content_id
+           )
+           SELECT count(*) AS swept FROM gone`,
+          [tenantId, timestamptzArray([writtenBefore])],
+          ["int8"]
+        ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DocumentContents.sweep"))
+    })
+  })
+)

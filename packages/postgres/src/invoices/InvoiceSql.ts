@@ -1,0 +1,109 @@
+/** The statements of invoices and documents. */
+import type { InvoiceViewer } from "@waybill/core"
+import { type BulkValue, textArray } from "../client/PgBulk.ts"
+
+/** Collects parameters beside the text that names them. */
+export const parameters = (tenantId: string) => {
+  const values: Array<BulkValue> = [tenantId]
+  return { values, add: (value: BulkValue) => `$${values.push(value)}` }
+}
+
+export type Parameters = ReturnType<typeof parameters>
+
+/** A condition for each filter that is given. */
+export const matching = (p: Parameters, filters: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(filters).map(([column, value]) => value === undefined ? "" : `AND t.${column} = ${p.add(value)}`).join(" ")
+
+/**
+ * The rows of a table \`t (dot, mc, shipment_id, …)\` that a viewer may see. \`named\` tells which rows name one of the accounts
+ * itself; the accounts of their shipment see them as well.
+ */
+export const seenBy = (
+  schema: string,
+  p: Parameters,
+  viewer: InvoiceViewer,
+  named: (accounts: string) => string
+): string => {
+  switch (viewer._tag) {
+    case "All":
+      return ""
+    case "Carrier":
+      return matching(p, { dot: viewer.dot, mc: viewer.mc })
+    case "Accounts": {
+      const accounts = `${p.add(textArray(viewer.accounts))}::text[]`
+      return `AND (
+        ${named(accounts)}
+        OR t.shipment_id IN (
+          SELECT sa.shipment_id FROM ${schema}.shipment_accounts AS sa WHERE sa.tenant_id = $1 AND sa.account = ANY (${accounts})
+        )
+      )`
+    }
+  }
+}
+
+export const lockInvoice = "SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || $1 || ' ' || $2 || ' ' || $3), hashtext($4))::text AS held"
+
+export const invoiceColumns = "t.unique_id, t.dot, t.mc, t.shipment_id, t.invoice_number, t.accounts, t.body"
+
+export const putInvoice = (schema: string) => `
+WITH stored AS (
+  INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
+  VALUES ($1, $2, $3, $4, $5, $6, $7::text[], $8)
+  ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
+  SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
+      body = EXCLUDED.body, written_at = clock_timestamp()
+),
+dropped AS (
+  DELETE FROM ${schema}.invoice_accounts
+  WHERE tenant_id = $1 AND account <> ALL ($7::text[]) AND unique_id = $2 AND dot = $3 AND mc = $4
+    AND account = ANY (ARRAY(
+      SELECT unnest(i.accounts) FROM ${schema}.invoices AS i WHERE i.tenant_id = $1 AND i.unique_id = $2 AND i.dot = $3 AND i.mc = $4
+    ))
+)
+INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
+SELECT DISTINCT $1::text, account, $2::text, $3::text, $4::text FROM unnest($7::text[]) AS account
+ON CONFLICT DO NOTHING`
+
+export const removeInvoice = (schema: string) => `
+WITH gone AS (
+  DELETE FROM ${schema}.invoices WHERE tenant_id = $1 AND unique_id = $2 AND dot = $3 AND mc = $4
+  RETURNING accounts
+)
+DELETE FROM ${schema}.invoice_accounts AS a USING gone
+WHERE a.tenant_id = $1 AND a.account = ANY (gone.accounts) AND a.unique_id = $2 AND a.dot = $3 AND a.mc = $4`
+
+/** The list of whoever sees by accounts begins with what is addressed to them: a tenant's other invoices cost nothing. */
+export const addressedTo = (schema: string, accounts: string) => `(
+  SELECT a.unique_id, a.dot, a.mc FROM ${schema}.invoice_accounts AS a WHERE a.tenant_id = $1 AND a.account = ANY (${accounts})
+  UNION
+  SELECT i.unique_id, i.dot, i.mc
+  FROM ${schema}.shipment_accounts AS sa
+  JOIN ${schema}.invoices AS i ON i.tenant_id = $1 AND i.shipment_id = sa.shipment_id
+  WHERE sa.tenant_id = $1 AND sa.account = ANY (${accounts})
+)`
+
+export const addDocuments = (schema: string) => `
+WITH stored AS (
+  INSERT INTO ${schema}.document_records (tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)
+  VALUES ($1, $2, $3, $4, $5, $6::text[], $7)
+  ON CONFLICT (tenant_id, invoice_number, dot, mc) DO UPDATE
+  SET shipment_id = EXCLUDED.shipment_id, accounts = EXCLUDED.accounts, doc = EXCLUDED.doc, written_at = clock_timestamp()
+)
+INSERT INTO ${schema}.document_files (tenant_id, invoice_number, dot, mc, file_id, document_type, content_id, size, sha256, media_type)
+SELECT $1, $2, $3, $4, f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type
+FROM unnest($8::text[], $9::text[], $10::uuid[], $11::int8[], $12::text[], $13::text[]) WITH ORDINALITY
+  AS f (file_id, document_type, content_id, size, sha256, media_type, place)
+ORDER BY f.place`
+
+/** Removes all, or exactly those named: none when one of them is not there. */
+export const removeDocuments = (schema: string) => `
+WITH wanted AS MATERIALIZED (
+  SELECT f.file_no, f.file_id FROM ${schema}.document_files AS f
+  WHERE f.tenant_id = $1 AND f.invoice_number = $2 AND f.dot = $3 AND f.mc = $4 AND ($5::text[] IS NULL OR f.file_id = ANY ($5::text[]))
+),
+complete AS (
+  SELECT $5::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest($5::text[]) AS id WHERE id <> ALL (ARRAY(SELECT file_id FROM wanted))) AS yes
+)
+DELETE FROM ${schema}.document_files AS f USING wanted AS w, complete AS c
+WHERE c.yes AND f.tenant_id = $1 AND f.invoice_number = $2 AND f.dot = $3 AND f.mc = $4 AND f.file_no = w.file_no
+RETURNING f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type, f.file_no`

@@ -1,0 +1,99 @@
+/** Invoices with their history, supporting documents, and the documents' contents in pieces. */
+import type { Migration } from "./Migrations.ts"
+
+export const invoices: Migration = {
+  id: 5,
+  name: "invoices",
+  breaking: false,
+  up: (schema) => `
+-- body is the JSON that goes out, byte for byte
+CREATE TABLE ${schema}.invoices (
+  tenant_id text COLLATE "C" NOT NULL,
+  unique_id text COLLATE "C" NOT NULL,
+  dot text COLLATE "C" NOT NULL,
+  mc text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  invoice_number text COLLATE "C" NOT NULL,
+  accounts text[] NOT NULL,
+  body bytea NOT NULL,
+  written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, unique_id, dot, mc)
+);
+CREATE INDEX invoices_shipment ON ${schema}.invoices (tenant_id, shipment_id);
+CREATE INDEX invoices_number ON ${schema}.invoices (tenant_id, invoice_number);
+CREATE INDEX invoices_dot ON ${schema}.invoices (tenant_id, dot, unique_id);
+CREATE INDEX invoices_mc ON ${schema}.invoices (tenant_id, mc, unique_id);
+
+CREATE TABLE ${schema}.invoice_accounts (
+  tenant_id text COLLATE "C" NOT NULL,
+  account text COLLATE "C" NOT NULL,
+  unique_id text COLLATE "C" NOT NULL,
+  dot text COLLATE "C" NOT NULL,
+  mc text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant_id, account, unique_id, dot, mc)
+);
+
+-- only ever appended to
+CREATE TABLE ${schema}.invoice_history (
+  tenant_id text COLLATE "C" NOT NULL,
+  unique_id text COLLATE "C" NOT NULL,
+  dot text COLLATE "C" NOT NULL,
+  mc text COLLATE "C" NOT NULL,
+  entry_no bigint GENERATED ALWAYS AS IDENTITY,
+  at timestamptz NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  action text NOT NULL,
+  doc text NOT NULL,
+  PRIMARY KEY (tenant_id, unique_id, dot, mc, entry_no)
+);
+
+CREATE TABLE ${schema}.document_records (
+  tenant_id text COLLATE "C" NOT NULL,
+  invoice_number text COLLATE "C" NOT NULL,
+  dot text COLLATE "C" NOT NULL,
+  mc text COLLATE "C" NOT NULL,
+  shipment_id text COLLATE "C" NOT NULL,
+  accounts text[] NOT NULL,
+  doc text NOT NULL,
+  written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, invoice_number, dot, mc)
+);
+CREATE INDEX document_records_shipment ON ${schema}.document_records (tenant_id, shipment_id);
+CREATE INDEX document_records_accounts ON ${schema}.document_records USING gin (accounts);
+
+CREATE TABLE ${schema}.document_files (
+  tenant_id text COLLATE "C" NOT NULL,
+  invoice_number text COLLATE "C" NOT NULL,
+  dot text COLLATE "C" NOT NULL,
+  mc text COLLATE "C" NOT NULL,
+  file_no bigint GENERATED ALWAYS AS IDENTITY,
+  file_id text COLLATE "C" NOT NULL,
+  document_type text NOT NULL,
+  content_id uuid NOT NULL,
+  size bigint NOT NULL,
+  sha256 text NOT NULL,
+  media_type text NOT NULL,
+  PRIMARY KEY (tenant_id, invoice_number, dot, mc, file_no)
+);
+
+-- kept: its record was written. What is not kept after a day was written by somebody who died
+CREATE TABLE ${schema}.document_contents (
+  tenant_id text COLLATE "C" NOT NULL,
+  content_id uuid NOT NULL,
+  kept boolean NOT NULL DEFAULT false,
+  written_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, content_id)
+);
+CREATE INDEX document_contents_loose ON ${schema}.document_contents (tenant_id, written_at) WHERE NOT kept;
+
+-- PDF and JPEG are compressed already, and pieces are read one by one
+CREATE TABLE ${schema}.document_pieces (
+  tenant_id text COLLATE "C" NOT NULL,
+  content_id uuid NOT NULL,
+  piece integer NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (tenant_id, content_id, piece)
+);
+ALTER TABLE ${schema}.document_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;
+`
+}

@@ -1,0 +1,4 @@
+import { DocumentStoreSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+DocumentStoreSuite.suite("Postgres", testStorage())

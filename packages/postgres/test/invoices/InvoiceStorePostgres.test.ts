@@ -1,0 +1,4 @@
+import { InvoiceStoreSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+InvoiceStoreSuite.suite("Postgres", testStorage())

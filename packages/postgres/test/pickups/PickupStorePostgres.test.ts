@@ -1,0 +1,4 @@
+import { PickupStoreSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+PickupStoreSuite.suite("Postgres", testStorage())

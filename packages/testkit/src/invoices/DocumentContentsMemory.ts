@@ -1,0 +1,79 @@
+/** Contents of documents in memory. */
+import { type ContentWriter, DocumentContents } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { type ContentRow, InvoiceTables } from "./InvoiceTables.ts"
+
+const pieceBytes = 64 * 1024
+
+export const DocumentContentsMemory = {
+  layer: Layer.effect(
+    DocumentContents,
+    Effect.gen(function*() {
+      const { journal, operate } = yield* MemoryDatabase
+      const rows = yield* InvoiceTables
+      const drop = (tenantId: string, contentId: string, keptToo: boolean): number => {
+        const { contents } = rows.of(tenantId)
+        const row = contents.get(contentId)
+        if (row === undefined || (row.kept && !keptToo)) return 0
+        journal.drop(contents, contentId)
+        return 1
+      }
+
+      const open = Effect.fnUntraced(function*(tenantId: string) {
+        const contentId = globalThis.crypto.randomUUID()
+        const row = yield* Effect.acquireRelease(
+          operate((now): ContentRow => {
+            const opened: ContentRow = { pieces: [], kept: false, writtenAt: now }
+            journal.put(rows.of(tenantId).contents, contentId, opened)
+            return opened
+          }),
+          () => operate(() => drop(tenantId, contentId, false))
+        )
+        // nobody sees it before it is kept, so nothing has to be taken back
+        const held = new Uint8Array(pieceBytes)
+        let length = 0
+        const flush = (): void => {
+          if (length > 0) row.pieces.push(held.slice(0, length))
+          length = 0
+        }
+        const write = (bytes: Uint8Array): void => {
+          for (let from = 0; from < bytes.length;) {
+            const part = bytes.subarray(from, from + pieceBytes - length)
+            held.set(part, length)
+            length += part.length
+            from += part.length
+            if (length === pieceBytes) flush()
+          }
+        }
+        return { contentId, write: (piece) => Effect.sync(() => write(piece)), finish: Effect.sync(flush) } satisfies ContentWriter
+      })
+
+      return DocumentContents.of({
+        open,
+        keep: (tenantId, contentIds) =>
+          operate(() => {
+            const { contents } = rows.of(tenantId)
+            for (const contentId of contentIds) {
+              const row = contents.get(contentId)
+              if (row !== undefined) journal.set(row, "kept", true)
+            }
+          }),
+        read: (tenantId, contentId, piece) =>
+          operate(() => {
+            const row = rows.of(tenantId).contents.get(contentId)
+            return row?.kept === true ? row.pieces[piece] : undefined
+          }),
+        remove: (tenantId, contentIds) =>
+          operate(() => {
+            for (const contentId of contentIds) drop(tenantId, contentId, true)
+          }),
+        sweep: (tenantId, writtenBefore) =>
+          operate(() => {
+            const old = [...rows.of(tenantId).contents].filter(([, row]) => !row.kept && row.writtenAt < writtenBefore)
+            return old.reduce((swept, [contentId]) => swept + drop(tenantId, contentId, false), 0)
+          })
+      })
+    })
+  )
+}

@@ -1,0 +1,160 @@
+/** What `DocumentContents` promises. */
+import { DocumentContents, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Bytes, Data, Effect, type Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { freshTenant, idOf } from "../StorageFixtures.ts"
+import { fileSample } from "./InvoiceSamples.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+const largestPiece = 256 * 1024
+
+/** Writes a content in pieces of these lengths, over and over, and keeps it. */
+const written = (tenantId: string, content: Uint8Array, lengths: ReadonlyArray<number>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const contents = yield* DocumentContents
+    const writer = yield* contents.open(tenantId)
+    const buffer = new Uint8Array(Math.max(...lengths))
+    for (let from = 0, n = 0; from < content.length; n++) {
+      const piece = content.subarray(from, from + lengths[n % lengths.length]!)
+      // whoever reads a request uses its buffer again
+      buffer.set(piece)
+      yield* writer.write(buffer.subarray(0, piece.length))
+      from += piece.length
+    }
+    yield* writer.finish
+    yield* contents.keep(tenantId, [writer.contentId])
+    return writer.contentId
+  }))
+
+const pieces = Effect.fnUntraced(function*(tenantId: string, contentId: string) {
+  const contents = yield* DocumentContents
+  const read: Array<Uint8Array> = []
+  while (true) {
+    const piece = yield* contents.read(tenantId, contentId, read.length)
+    if (piece === undefined) return read
+    read.push(piece)
+  }
+})
+
+const sizes = (tenantId: string, contentId: string) => Effect.map(pieces(tenantId, contentId), (read) => Bytes.concat(read).length)
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DocumentContents`, (it) => {
+    it.effect("gives back what was written, however it was cut, in pieces of one length but the last", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const content = fileSample("PDF", 700_001)
+        for (const lengths of [[700_001], [65_536], [1, 70_000, 13], [262_144, 0, 5]]) {
+          const contentId = yield* written(tenantId, content, lengths)
+          const read = yield* pieces(tenantId, contentId)
+          assert.strictEqual(Buffer.compare(Bytes.concat(read), content), 0)
+          const rest = read.pop()!
+          assert.deepStrictEqual([...new Set(read.map((each) => each.length))], [read[0]!.length])
+          assert.isAtMost(read[0]!.length, largestPiece)
+          assert.isAtMost(rest.length, read[0]!.length)
+          assert.isAbove(rest.length, 0)
+        }
+      }))
+
+    it.effect("keeps small contents, and the empty one", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        for (const size of [0, 1, 5]) {
+          const contentId = yield* written(tenantId, fileSample("PNG", size), [1])
+          assert.strictEqual(yield* sizes(tenantId, contentId), size)
+        }
+      }))
+
+    it.effect("shows a content to nobody before it is kept, and forgets it when its writer ends without", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const tenantId = freshTenant()
+        const contentId = yield* Effect.scoped(Effect.gen(function*() {
+          const writer = yield* contents.open(tenantId)
+          yield* writer.write(fileSample("PDF", 600_000))
+          yield* writer.finish
+          assert.isUndefined(yield* contents.read(tenantId, writer.contentId, 0))
+          return writer.contentId
+        }))
+        assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
+        assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
+      }))
+
+    it.effect("does not keep what a failed transaction kept", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const contentId = yield* Effect.scoped(Effect.gen(function*() {
+          const writer = yield* contents.open(tenantId)
+          yield* writer.write(fileSample("PDF", 300_000))
+          yield* writer.finish
+          yield* Effect.flip(transaction.run(Effect.andThen(contents.keep(tenantId, [writer.contentId]), Effect.fail(new Refused()))))
+          return writer.contentId
+        }))
+        assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
+        assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
+      }))
+
+    it.effect("writes several contents side by side", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const files = Array.from({ length: 8 }, (_, seed) => fileSample("JPEG", 300_000 + seed, seed))
+        const contentIds = yield* Effect.all(files.map((file) => written(tenantId, file, [50_000])), { concurrency: "unbounded" })
+        for (const [at, contentId] of contentIds.entries()) {
+          assert.strictEqual(Buffer.compare(Bytes.concat(yield* pieces(tenantId, contentId)), files[at]!), 0)
+        }
+      }))
+
+    it.effect("removes contents with all their pieces, and nothing else", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const tenantId = freshTenant()
+        const [one, two, three] = [yield* written(tenantId, fileSample("PDF", 600_000), [60_000]), yield* written(tenantId, fileSample("PDF", 10), [10]), yield* written(tenantId, fileSample("PDF", 11), [10])]
+        yield* contents.remove(tenantId, [one, two, idOf(1)])
+        yield* contents.remove(tenantId, [])
+        assert.deepStrictEqual([yield* sizes(tenantId, one), yield* sizes(tenantId, two), yield* sizes(tenantId, three)], [0, 0, 11])
+      }))
+
+    it.effect("brings removed contents back when the transaction fails", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const contentId = yield* written(tenantId, fileSample("PDF", 10), [10])
+        yield* Effect.flip(transaction.run(Effect.andThen(contents.remove(tenantId, [contentId]), Effect.fail(new Refused()))))
+        assert.strictEqual(yield* sizes(tenantId, contentId), 10)
+      }))
+
+    it.effect("sweeps what was written long ago and never kept, and nothing else", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const tenantId = freshTenant()
+        const kept = yield* written(tenantId, fileSample("PDF", 10), [10])
+        yield* Effect.scoped(Effect.gen(function*() {
+          const abandoned = yield* contents.open(tenantId)
+          yield* abandoned.write(fileSample("PDF", 300_000))
+          const now = yield* Clock.currentTimeMillis
+          assert.strictEqual(yield* contents.sweep(tenantId, now - 600_000), 0)
+          assert.strictEqual(yield* contents.sweep(tenantId, now + 600_000), 1)
+          assert.strictEqual(yield* contents.sweep(tenantId, now + 600_000), 0)
+        }))
+        assert.strictEqual(yield* sizes(tenantId, kept), 10)
+      }))
+
+    it.effect("finds nothing under another tenant, an unknown id, or what is no id at all", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const [one, other] = [freshTenant(), freshTenant()]
+        const contentId = yield* written(one, fileSample("PDF", 10), [10])
+        for (const [tenantId, id] of [[other, contentId], [one, idOf(1)], [one, "garbage"], [one, ""]] as const) {
+          assert.isUndefined(yield* contents.read(tenantId, id, 0))
+        }
+        assert.isUndefined(yield* contents.read(one, contentId, 1))
+        yield* contents.remove(other, [contentId])
+        yield* contents.keep(other, [contentId])
+        assert.strictEqual(yield* sizes(one, contentId), 10)
+      }))
+  })

@@ -1,0 +1,52 @@
+/** Which documents support which invoice, in memory. */
+import { type DocumentRecord, DocumentStore, type InvoiceViewer } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { compareKeys, InvoiceTables, isFrom, writtenLast } from "./InvoiceTables.ts"
+
+export const DocumentStoreMemory = {
+  layer: Layer.effect(
+    DocumentStore,
+    Effect.gen(function*() {
+      const { operate } = yield* MemoryDatabase
+      const rows = yield* InvoiceTables
+
+      const seen = (tenantId: string, viewer: InvoiceViewer) =>
+        [...rows.of(tenantId).records.values()].filter((each) => each.files.length > 0 && rows.sees(tenantId, viewer, each))
+
+      return DocumentStore.of({
+        add: (tenantId, record) => operate(() => rows.addDocuments(tenantId, record)),
+        find: (tenantId, viewer, invoiceNumber) =>
+          operate(() => {
+            const found = writtenLast(seen(tenantId, viewer).filter((each) => each.invoiceNumber === invoiceNumber))
+            return found === undefined ? undefined : recordOf(found)
+          }),
+        list: (tenantId, viewer, { documentTypes, dot, invoiceNumber, mc }, { after, limit }) =>
+          operate(() =>
+            seen(tenantId, viewer)
+              .filter((each) =>
+                (invoiceNumber ?? each.invoiceNumber) === each.invoiceNumber && isFrom(each.carrier, { dot, mc }) &&
+                (after === undefined || compareKeys([each.invoiceNumber, each.carrier], [after.invoiceNumber, after.carrier]) > 0)
+              )
+              .map((each) => ofTypes(recordOf(each), documentTypes))
+              .filter((each) => each.files.length > 0)
+              .sort((a, b) => compareKeys([a.invoiceNumber, a.carrier], [b.invoiceNumber, b.carrier]))
+              .slice(0, limit)
+          ),
+        remove: (tenantId, carrier, invoiceNumber, fileIds) => operate(() => rows.removeFiles(tenantId, carrier, invoiceNumber, fileIds))
+      })
+    })
+  )
+}
+
+const ofTypes = (record: DocumentRecord, types: ReadonlyArray<string> | undefined): DocumentRecord =>
+  types === undefined ? record : { ...record, files: record.files.filter((each) => types.includes(each.documentType)) }
+
+const recordOf = ({ accounts, carrier, doc, files, invoiceNumber, shipmentId }: DocumentRecord): DocumentRecord => ({
+  carrier,
+  invoiceNumber,
+  shipmentId,
+  accounts,
+  doc,
+  files
+})

@@ -1,0 +1,173 @@
+/** What a `DocumentStore` promises. */
+import { type DocumentFilter, DocumentStore, type InvoiceViewer, type StoragePorts, Transaction } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Data, Effect, type Layer } from "effect"
+import { freshTenant, publish } from "../StorageFixtures.ts"
+import { accountsOf, acme, carrierOf, documentFile, documentRecord, everything } from "./InvoiceFixtures.ts"
+
+class Refused extends Data.TaggedError("Refused")<{}> {}
+
+const anything: DocumentFilter = { invoiceNumber: undefined, dot: undefined, mc: undefined, documentTypes: undefined }
+
+const add = (tenantId: string, ...records: ReadonlyArray<ReturnType<typeof documentRecord>>) =>
+  Effect.flatMap(DocumentStore, (store) => Effect.forEach(records, (record) => store.add(tenantId, record), { discard: true }))
+
+/** What a viewer sees, as `number dot/mc: files`. */
+const seen = (tenantId: string, viewer: InvoiceViewer, filter: Partial<DocumentFilter> = {}) =>
+  Effect.flatMap(DocumentStore, (store) =>
+    Effect.map(store.list(tenantId, viewer, { ...anything, ...filter }, { after: undefined, limit: 1000 }), (rows) =>
+      rows.map(({ carrier, files, invoiceNumber }) => `${invoiceNumber} ${carrier.dot}/${carrier.mc}: ${files.map((each) => each.size).join(" ")}`)))
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DocumentStore`, (it) => {
+    it.effect("finds a record as the latest upload said it, with the files of all in their order", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        const odd = documentRecord("ä, '\\", {
+          shipmentId: "S {2}",
+          accounts: ["A,B", "{C}", "NULL", "ä 船"],
+          doc: "{ \"text\" : \"\\u0000 😀\" }",
+          files: [documentFile(9, { documentType: "W&I", mediaType: "image/png" }), documentFile(3), documentFile(5, { size: 26_214_400 })]
+        })
+        yield* add(tenantId, documentRecord(odd.invoiceNumber, { accounts: ["A"], files: [documentFile(7)] }), odd, documentRecord("other"))
+        const expected = { ...odd, files: [documentFile(7), ...odd.files] }
+        assert.deepStrictEqual(yield* store.find(tenantId, everything, odd.invoiceNumber), expected)
+        yield* add(tenantId, { ...odd, accounts: [], doc: "{}", files: [] })
+        assert.deepStrictEqual(yield* store.find(tenantId, everything, odd.invoiceNumber), { ...expected, accounts: [], doc: "{}" })
+        assert.isUndefined(yield* store.find(tenantId, everything, "unknown"))
+      }))
+
+    it.effect("keeps one number of several carriers apart, and finds the one written last", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        const of = (dot: string, n: number, accounts: ReadonlyArray<string> = []) =>
+          documentRecord("N", { carrier: { dot, mc: "2" }, accounts, files: [documentFile(n)] })
+        yield* add(tenantId, of("1", 1, ["A"]), of("2", 2), of("3", 3, ["A"]), of("2", 4), of("1", 5, ["A"]))
+        const found = (viewer: InvoiceViewer) => Effect.map(store.find(tenantId, viewer, "N"), (record) => record?.carrier.dot)
+        assert.strictEqual(yield* found(everything), "1")
+        assert.strictEqual(yield* found(carrierOf("2", undefined)), "2")
+        assert.strictEqual(yield* found(accountsOf("A")), "1")
+        assert.strictEqual(yield* found(accountsOf("B")), undefined)
+        assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/2: 1 5", "N 2/2: 2 4", "N 3/2: 3"])
+      }))
+
+    it.effect("shows carriers what bears their numbers, and accounts what names them or concerns their shipments", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* publish(tenantId, [{ shipmentId: "of A" }], { accounts: ["A"] })
+        yield* add(
+          tenantId,
+          documentRecord("named", { accounts: ["A", "B"] }),
+          documentRecord("shipment", { shipmentId: "of A", carrier: { dot: "9", mc: "" }, files: [documentFile(2)] }),
+          documentRecord("nobody's", { carrier: { dot: "1", mc: "3" }, files: [documentFile(3)] })
+        )
+        assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["named 1/2: 1", "nobody's 1/3: 3"])
+        assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", "3")), ["nobody's 1/3: 3"])
+        assert.deepStrictEqual(yield* seen(tenantId, carrierOf(undefined, "")), ["shipment 9/: 2"])
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), ["named 1/2: 1", "shipment 9/: 2"])
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf("B", "C")), ["named 1/2: 1"])
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf()), [])
+        yield* add(tenantId, documentRecord("named", { accounts: ["C"], files: [] }))
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf("B")), [])
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf("C")), ["named 1/2: 1"])
+      }))
+
+    it.effect("lists what all filters hold for, showing files of the types that are asked for", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const files = [documentFile(1), documentFile(2, { documentType: "BOL" }), documentFile(3, { documentType: "W&I" })]
+        yield* add(
+          tenantId,
+          documentRecord("1", { files }),
+          documentRecord("2", { files: [documentFile(4)] }),
+          documentRecord("2", { carrier: { dot: "9", mc: "2" }, files: [documentFile(5, { documentType: "BOL" })] })
+        )
+        assert.deepStrictEqual(yield* seen(tenantId, everything, { documentTypes: ["BOL", "W&I"] }), ["1 1/2: 2 3", "2 9/2: 5"])
+        assert.deepStrictEqual(yield* seen(tenantId, everything, { documentTypes: ["POD"], dot: "1", mc: "2", invoiceNumber: "2" }), ["2 1/2: 4"])
+        assert.deepStrictEqual(yield* seen(tenantId, everything, { documentTypes: ["QUO"] }), [])
+        assert.deepStrictEqual(yield* seen(tenantId, everything, { invoiceNumber: "2" }), ["2 1/2: 4", "2 9/2: 5"])
+        assert.deepStrictEqual(yield* seen(tenantId, everything, { dot: "9", documentTypes: ["POD"] }), [])
+      }))
+
+    it.effect("goes on after any record, by number in the order of code points, then by carrier", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        const records = ["10", "9", "A", "a", "ä", "😀"].flatMap((invoiceNumber) =>
+          [{ dot: "", mc: "2" }, { dot: "1", mc: "" }, { dot: "1", mc: "2" }].map((carrier) => documentRecord(invoiceNumber, { carrier })))
+        yield* add(tenantId, ...records.toReversed())
+        for (const limit of [1, 4, 100]) {
+          const walked = []
+          let last: { readonly invoiceNumber: string; readonly carrier: typeof acme } | undefined
+          while (true) {
+            const page = yield* store.list(tenantId, everything, anything, { after: last, limit })
+            walked.push(...page)
+            if (page.length < limit) break
+            last = page[page.length - 1]
+          }
+          assert.deepStrictEqual(walked, records)
+        }
+      }))
+
+    it.effect("removes the files that are named, all or none, and answers them", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        const files = [1, 2, 3, 4].map((n) => documentFile(n))
+        yield* add(tenantId, documentRecord("N", { files }), documentRecord("N", { carrier: { dot: "9", mc: "" }, files: [documentFile(5)] }))
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 1", "file 5"]), [])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["unknown"]), [])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", []), [])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "unknown", undefined), [])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 3", "file 1", "file 3"]), [files[0]!, files[2]!])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", ["file 1"]), [])
+        assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/2: 2 4", "N 9/: 5"])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", undefined), [files[1]!, files[3]!])
+        assert.deepStrictEqual(yield* store.remove(tenantId, acme, "N", undefined), [])
+        assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 9/: 5"])
+        assert.isUndefined(yield* store.find(tenantId, carrierOf("1", "2"), "N"))
+        yield* add(tenantId, documentRecord("N", { files: [documentFile(6)] }))
+        assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["N 1/2: 6"])
+      }))
+
+    it.effect("loses no file of uploads at the same moment", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        const uploads = Array.from({ length: 12 }, (_, n) => store.add(tenantId, documentRecord("N", { files: [documentFile(n)] })))
+        yield* Effect.all(uploads, { concurrency: "unbounded" })
+        const record = yield* store.find(tenantId, everything, "N")
+        assert.deepStrictEqual(record!.files.map((each) => each.size).toSorted((a, b) => a - b), Array.from({ length: 12 }, (_, n) => n))
+      }))
+
+    it.effect("leaves nothing behind of what is taken back", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        yield* add(tenantId, documentRecord("N"), documentRecord("gone"))
+        yield* Effect.flip(transaction.run(Effect.gen(function*() {
+          yield* add(tenantId, documentRecord("N", { accounts: ["A"], files: [documentFile(2)] }), documentRecord("new"))
+          yield* store.remove(tenantId, acme, "gone", undefined)
+          return yield* new Refused()
+        })))
+        assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/2: 1", "gone 1/2: 1"])
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), [])
+      }))
+
+    it.effect("keeps tenants apart, whatever ids they share", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const [one, other] = [freshTenant(), freshTenant()]
+        yield* publish(other, [{ shipmentId: "S" }], { accounts: ["A"] })
+        yield* add(one, documentRecord("N"))
+        assert.isUndefined(yield* store.find(other, everything, "N"))
+        assert.deepStrictEqual(yield* seen(one, accountsOf("A")), [])
+        assert.deepStrictEqual(yield* store.remove(other, acme, "N", undefined), [])
+        yield* add(other, documentRecord("N", { files: [documentFile(1)] }))
+        assert.deepStrictEqual(yield* store.remove(other, acme, "N", ["file 1"]), [documentFile(1)])
+        assert.deepStrictEqual(yield* seen(one, everything), ["N 1/2: 1"])
+      }))
+  })

@@ -1,0 +1,52 @@
+/** Invoices in memory. */
+import { type InvoiceRow, InvoiceStore } from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { compareKeys, InvoiceTables, isFrom, keyOf, writtenLast } from "./InvoiceTables.ts"
+
+export const InvoiceStoreMemory = {
+  layer: Layer.effect(
+    InvoiceStore,
+    Effect.gen(function*() {
+      const { operate } = yield* MemoryDatabase
+      const rows = yield* InvoiceTables
+
+      return InvoiceStore.of({
+        // transactions follow one another, so nobody else is writing it now
+        lock: (tenantId, carrier, uniqueId) =>
+          operate(() => Option.map(Option.fromUndefinedOr(rows.of(tenantId).invoices.get(keyOf(uniqueId, carrier))), rowOf)),
+        put: (tenantId, invoice) => operate(() => rows.putInvoice(tenantId, invoice)),
+        remove: (tenantId, carrier, uniqueId) => operate(() => rows.dropInvoice(tenantId, carrier, uniqueId)),
+        find: (tenantId, viewer, uniqueId) =>
+          operate(() => {
+            const seen = [...rows.of(tenantId).invoices.values()].filter((each) => each.uniqueId === uniqueId && rows.sees(tenantId, viewer, each))
+            return Option.map(Option.fromUndefinedOr(writtenLast(seen)), rowOf)
+          }),
+        list: (tenantId, viewer, filter, { after, limit }) =>
+          operate(() =>
+            [...rows.of(tenantId).invoices.values()]
+              .filter((each) =>
+                (filter.uniqueId ?? each.uniqueId) === each.uniqueId && (filter.shipmentId ?? each.shipmentId) === each.shipmentId &&
+                (filter.invoiceNumber ?? each.invoiceNumber) === each.invoiceNumber && isFrom(each.carrier, filter) &&
+                (after === undefined || compareKeys([each.uniqueId, each.carrier], [after.uniqueId, after.carrier]) > 0) &&
+                rows.sees(tenantId, viewer, each)
+              )
+              .sort((a, b) => compareKeys([a.uniqueId, a.carrier], [b.uniqueId, b.carrier]))
+              .slice(0, limit)
+              .map(rowOf)
+          ),
+        record: (tenantId, carrier, uniqueId, entry) => operate(() => rows.addHistory(tenantId, carrier, uniqueId, entry)),
+        history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []])
+      })
+    })
+  )
+}
+
+const rowOf = ({ accounts, body, carrier, invoiceNumber, shipmentId, uniqueId }: InvoiceRow): InvoiceRow => ({
+  carrier,
+  uniqueId,
+  shipmentId,
+  invoiceNumber,
+  accounts,
+  body
+})

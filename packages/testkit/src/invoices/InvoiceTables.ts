@@ -1,0 +1,130 @@
+/** Invoices with their history, document records, and contents in pieces: the rows behind the memory stores. */
+import type { DocumentFile, DocumentRecord, InvoiceCarrier, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core"
+import { Context, Effect, Layer } from "effect"
+import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
+import { compareText } from "../shared/CodePoints.ts"
+import type { Journal } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+
+/** Later ones were written later. */
+interface Written {
+  readonly writtenNo: number
+}
+
+export interface ContentRow {
+  readonly pieces: Array<Uint8Array>
+  kept: boolean
+  readonly writtenAt: number
+}
+
+interface TenantInvoices {
+  readonly invoices: Map<string, InvoiceRow & Written>
+  readonly history: Map<string, Array<InvoiceHistoryEntry>>
+  readonly records: Map<string, DocumentRecord & Written>
+  readonly contents: Map<string, ContentRow>
+}
+
+export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()("@waybill/testkit/invoices/InvoiceTables") {
+  static readonly layer = Layer.effect(
+    InvoiceTables,
+    Effect.gen(function*() {
+      const { journal } = yield* MemoryDatabase
+      return new InvoiceRows(journal, yield* ShipmentTables)
+    })
+  )
+}
+
+/** What a viewer is let see by. */
+interface Addressed {
+  readonly carrier: InvoiceCarrier
+  readonly shipmentId: string
+  readonly accounts: ReadonlyArray<string>
+}
+
+export class InvoiceRows {
+  private readonly tenants = new Map<string, TenantInvoices>()
+  private readonly journal: Journal
+  private readonly owners: ShipmentRows
+  private writes = 0
+
+  constructor(journal: Journal, owners: ShipmentRows) {
+    this.journal = journal
+    this.owners = owners
+  }
+
+  of(tenantId: string): TenantInvoices {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = { invoices: new Map(), history: new Map(), records: new Map(), contents: new Map() }
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
+
+  putInvoice(tenantId: string, row: InvoiceRow): void {
+    this.journal.put(this.of(tenantId).invoices, keyOf(row.uniqueId, row.carrier), { ...row, writtenNo: ++this.writes })
+  }
+
+  dropInvoice(tenantId: string, carrier: InvoiceCarrier, uniqueId: string): void {
+    this.journal.drop(this.of(tenantId).invoices, keyOf(uniqueId, carrier))
+  }
+
+  addHistory(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, entry: InvoiceHistoryEntry): void {
+    const { history } = this.of(tenantId)
+    const key = keyOf(uniqueId, carrier)
+    let own = history.get(key)
+    if (own === undefined) {
+      own = []
+      this.journal.put(history, key, own)
+    }
+    this.journal.insert(own, own.length, entry)
+  }
+
+  addDocuments(tenantId: string, record: DocumentRecord): void {
+    const { records } = this.of(tenantId)
+    const key = keyOf(record.invoiceNumber, record.carrier)
+    const files = [...records.get(key)?.files ?? [], ...record.files]
+    this.journal.put(records, key, { ...record, files, writtenNo: ++this.writes })
+  }
+
+  /** All, or exactly those named: none when one of them is not there. */
+  removeFiles(
+    tenantId: string,
+    carrier: InvoiceCarrier,
+    invoiceNumber: string,
+    fileIds: ReadonlyArray<string> | undefined
+  ): ReadonlyArray<DocumentFile> {
+    const { records } = this.of(tenantId)
+    const key = keyOf(invoiceNumber, carrier)
+    const record = records.get(key)
+    if (record === undefined) return []
+    const wanted = record.files.filter((each) => fileIds === undefined || fileIds.includes(each.fileId))
+    if (fileIds?.some((fileId) => wanted.every((each) => each.fileId !== fileId)) === true) return []
+    this.journal.put(records, key, { ...record, files: record.files.filter((each) => !wanted.includes(each)) })
+    return wanted
+  }
+
+  sees(tenantId: string, viewer: InvoiceViewer, { accounts, carrier, shipmentId }: Addressed): boolean {
+    switch (viewer._tag) {
+      case "All":
+        return true
+      case "Carrier":
+        return isFrom(carrier, viewer)
+      case "Accounts":
+        return [...accounts, ...this.owners.accountsOf(tenantId, shipmentId)].some((account) => viewer.accounts.includes(account))
+    }
+  }
+}
+
+/** No id holds a line break. */
+export const keyOf = (id: string, { dot, mc }: InvoiceCarrier): string => `${id}\n${dot}\n${mc}`
+
+/** Whether a carrier has these numbers, as far as they are given. */
+export const isFrom = (carrier: InvoiceCarrier, { dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): boolean =>
+  (dot ?? carrier.dot) === carrier.dot && (mc ?? carrier.mc) === carrier.mc
+
+export const compareKeys = (a: readonly [string, InvoiceCarrier], b: readonly [string, InvoiceCarrier]): number =>
+  compareText(a[0], b[0]) || compareText(a[1].dot, b[1].dot) || compareText(a[1].mc, b[1].mc)
+
+export const writtenLast = <A extends Written>(rows: ReadonlyArray<A>): A | undefined =>
+  rows.toSorted((a, b) => b.writtenNo - a.writtenNo)[0]

@@ -1,0 +1,135 @@
+/** Pickups as shippers ask for them. */
+
+export type PickupJson = Readonly<Record<string, unknown>>
+
+/** The parts of a sample that tests usually care about; anything else of the request in `more`. */
+export interface PickupOverrides {
+  readonly isTest?: unknown
+  /** The day, as `2026-11-20`. */
+  readonly day?: string
+  readonly ready?: string
+  readonly close?: string
+  readonly zone?: string | null
+  readonly orgAccountNumber?: string | null
+  readonly btAccountNumber?: string | null
+  readonly pro?: unknown
+  readonly shipment?: PickupJson
+  /** Makes it a change of the pickup of this number. */
+  readonly number?: string
+  readonly more?: PickupJson
+}
+
+/** One shipment of a request. */
+export const requestedShipment = (overrides: PickupJson = {}): PickupJson => ({
+  shipperRef: "LOAD-7",
+  proNumber: "041-8367745",
+  crossRefPro: null,
+  deliveryBeginDate: null,
+  deliveryDateType: null,
+  deliveryEndDate: null,
+  descriptionDetails: ["Closet doors"],
+  additionalShipperInfo: null,
+  description: "Closet doors",
+  freightClass: "77.5",
+  hazmatCheck: false,
+  individualPieceType: "CTN",
+  individualPieces: 40,
+  nmfc: "39240",
+  nmfcSub: "02",
+  weight: 1200,
+  grossShipmentWeight: 1250,
+  netShipmentWeight: 1200,
+  handlingUnitCount: 2,
+  handlingUnitDetails: [{
+    height: 48,
+    length: 48,
+    unitCount: 2,
+    totalUnitCount: 2,
+    totalLinearFeetofShipment: 4,
+    unitType: "SKD",
+    width: 40,
+    weight: 625,
+    totalWeight: 1250
+  }],
+  handlingUnitType: "SKD",
+  hazmatContactName: null,
+  hazmatContactPhoneNumber: null,
+  hazmatContractNumber: null,
+  referenceNumbers: [{ refPieceCount: 40, referenceNumber: "0045001", referenceType: "PO" }],
+  shipmentServices: [{ serviceCode: "LGATE", serviceDescription: null }],
+  specialInstructionsDelivery: null,
+  specialInstructionsPickup: "Ring at dock 3.",
+  ...overrides
+})
+
+/** A valid request: every member is there. */
+export const pickupRequest = (overrides: PickupOverrides = {}): PickupJson => {
+  const day = overrides.day ?? "2026-11-20"
+  return {
+    isTest: overrides.isTest ?? "False",
+    pickupAddress: [{
+      orgAccountNumber: overrides.orgAccountNumber ?? null,
+      orgAddressName: "Closets Inc.",
+      orgAddressLine1: "12 S. Closets Place",
+      orgAddressLine2: null,
+      orgCity: "Boston",
+      orgContactName: "Dana",
+      orgCountry: "USA",
+      orgPhoneNumber: "6175550100",
+      orgState: "MA",
+      orgStoreNumber: null,
+      orgZip: "02134"
+    }],
+    customer: "Closets",
+    emergencyContact: null,
+    grossPickupWeight: 1250,
+    weightUofM: "LB",
+    handlingUnitCount: 2,
+    cubicFeet: 107,
+    linearFeet: null,
+    trailerNumber: null,
+    loadedBy: "driver",
+    sealNumber: null,
+    warehouseName: null,
+    readyDate: `${day}T00:00:00.000`,
+    readyTime: `${day}T${overrides.ready ?? "08:00:00.000"}`,
+    closeTime: `${day}T${overrides.close ?? "17:00:00.000"}`,
+    openDate: null,
+    openTime: null,
+    pickupLocationTimeZone: overrides.zone === undefined ? "UTC-5" : overrides.zone,
+    dockDoorNumber: "3",
+    dockContactEmail: null,
+    dockContactName: "Dana",
+    dockContactPhone: null,
+    confirmationEmail: "shipping@closets.example",
+    shipmentDetails: [requestedShipment({ ...(overrides.pro === undefined ? {} : { proNumber: overrides.pro }), ...overrides.shipment })],
+    destinationAddress: [{
+      cneeAddressName: "Mirrors Ltd.",
+      cneeAddressLine1: "1 Glass Road",
+      cneeAddressLine2: null,
+      cneeCity: "Toronto",
+      cneeContactName: null,
+      cneeCountry: "CAN",
+      cneePhoneNumber: null,
+      cneeState: "ON",
+      cneeStoreNumber: null,
+      cneeZip: "M5V 2T6"
+    }],
+    billToAddress: overrides.btAccountNumber === undefined ? null : [{
+      btAccountNumber: overrides.btAccountNumber,
+      btAddressName: "Closets Inc.",
+      btAddressLine1: "12 S. Closets Place",
+      btAddressLine2: null,
+      btCity: "Boston",
+      btContactName: null,
+      btCountry: "USA",
+      btPhoneNumber: null,
+      btState: "MA",
+      btStoreNumber: null,
+      btZip: "02134"
+    }],
+    requestFunction: overrides.number === undefined ? "NewPickup" : "ModifyExisting",
+    carrierPickupNumber: overrides.number ?? null,
+    ...overrides.more
+  }
+}

@@ -1,0 +1,44 @@
+/** Pickups in memory. */
+import { type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore } from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { maySeePickup, PickupTables } from "./PickupTables.ts"
+
+export const PickupStoreMemory = {
+  layer: Layer.effect(
+    PickupStore,
+    Effect.gen(function*() {
+      const { operate } = yield* MemoryDatabase
+      const tables = yield* PickupTables
+
+      const write = (tenantId: string, row: PickupRow, history: PickupHistoryEntry) =>
+        Effect.flatten(operate(() => {
+          const holder = row.number === undefined ? undefined : tables.numbered(tenantId, row.number, row.isTest)
+          if (holder !== undefined && holder.pickupId !== row.pickupId) return Effect.fail(new PickupNumberTaken({ number: row.number! }))
+          tables.put(tenantId, row)
+          tables.append(tenantId, history)
+          return Effect.void
+        }))
+
+      return PickupStore.of({
+        // transactions follow one another, so a second call for the key waits for the first
+        answered: (tenantId, client, key) => operate(() => Option.fromUndefinedOr(tables.answer(tenantId, client, key))),
+        remember: (tenantId, client, key, answered) => operate((now) => tables.remember(tenantId, client, key, answered, now)),
+        nextNumber: (tenantId, isTest) => operate(() => tables.next(tenantId, isTest)),
+        insert: write,
+        update: (tenantId, pickup, history) =>
+          Effect.flatMap(operate(() => tables.of(tenantId).rows.get(pickup.pickupId)), (before) =>
+            before === undefined
+              ? Effect.die(new Error(`No pickup ${pickup.pickupId} to update.`))
+              : write(tenantId, { ...pickup, client: before.client, isTest: before.isTest, createdAt: before.createdAt }, history)),
+        find: (tenantId, viewer, { isTest, number }) =>
+          operate(() => Option.filter(Option.fromUndefinedOr(tables.numbered(tenantId, number, isTest)), (row) => maySeePickup(viewer, row))),
+        findByPro: (tenantId, viewer, { isTest, pro }) =>
+          operate(() => Option.fromUndefinedOr(tables.carrying(tenantId, pro, isTest).find((row) => maySeePickup(viewer, row)))),
+        findById: (tenantId, pickupId) => operate(() => Option.fromUndefinedOr(tables.of(tenantId).rows.get(pickupId))),
+        history: (tenantId, pickupId) => operate(() => [...tables.of(tenantId).history.get(pickupId) ?? []]),
+        prune: (tenantId, before) => operate(() => tables.prune(tenantId, before))
+      })
+    })
+  )
+}

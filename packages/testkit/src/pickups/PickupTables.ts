@@ -1,0 +1,124 @@
+/** Pickups by number and PRO, their history, and the requests that were answered: the rows behind the memory store. */
+import type { AnsweredRequest, PickupHistoryEntry, PickupRow, PickupViewer } from "@waybill/core"
+import { Context, Effect, Layer } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
+import type { Journal } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { routeIn } from "../shared/Routes.ts"
+
+interface StoredAnswer extends AnsweredRequest {
+  readonly storedAt: number
+}
+
+interface TenantPickups {
+  readonly rows: Map<string, PickupRow>
+  readonly byNumber: Map<string, string>
+  readonly byPro: Map<string, Set<string>>
+  /** Of each pickup, by position. */
+  readonly history: Map<string, Array<PickupHistoryEntry>>
+  readonly answers: Map<string, StoredAnswer>
+  /** The last number given out, of real ones and of tests. */
+  readonly counters: Map<boolean, number>
+}
+
+/** At most this many go in one call. */
+const pruneLimit = 5000
+
+export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@waybill/testkit/pickups/PickupTables") {
+  static readonly layer = Layer.effect(PickupTables, Effect.map(MemoryDatabase, ({ journal }) => new PickupRows(journal)))
+}
+
+export class PickupRows {
+  private readonly tenants = new Map<string, TenantPickups>()
+  private readonly journal: Journal
+
+  constructor(journal: Journal) {
+    this.journal = journal
+  }
+
+  of(tenantId: string): TenantPickups {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), answers: new Map(), counters: new Map() }
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
+
+  next(tenantId: string, isTest: boolean): number {
+    const { counters } = this.of(tenantId)
+    const number = (counters.get(isTest) ?? 0) + 1
+    this.journal.put(counters, isTest, number)
+    return number
+  }
+
+  /** The pickup that has this number. */
+  numbered(tenantId: string, number: string, isTest: boolean): PickupRow | undefined {
+    const { byNumber, rows } = this.of(tenantId)
+    const pickupId = byNumber.get(sideKey(number, isTest))
+    return pickupId === undefined ? undefined : rows.get(pickupId)
+  }
+
+  put(tenantId: string, row: PickupRow): void {
+    this.unlink(tenantId, row.pickupId)
+    const { byNumber, byPro, rows } = this.of(tenantId)
+    this.journal.put(rows, row.pickupId, row)
+    if (row.number !== undefined) this.journal.put(byNumber, sideKey(row.number, row.isTest), row.pickupId)
+    for (const pro of row.pros) this.journal.add(routeIn(byPro, sideKey(pro, row.isTest)), row.pickupId)
+  }
+
+  private unlink(tenantId: string, pickupId: string): void {
+    const { byNumber, byPro, rows } = this.of(tenantId)
+    const before = rows.get(pickupId)
+    if (before === undefined) return
+    if (before.number !== undefined) this.journal.drop(byNumber, sideKey(before.number, before.isTest))
+    for (const pro of before.pros) this.journal.remove(routeIn(byPro, sideKey(pro, before.isTest)), pickupId)
+    this.journal.drop(rows, pickupId)
+  }
+
+  append(tenantId: string, entry: PickupHistoryEntry): void {
+    const { history } = this.of(tenantId)
+    let entries = history.get(entry.pickupId)
+    if (entries === undefined) {
+      entries = []
+      this.journal.put(history, entry.pickupId, entries)
+    }
+    this.journal.insert(entries, entries.length, entry)
+  }
+
+  /** Those with a number that carry the PRO, the one ordered last first. */
+  carrying(tenantId: string, pro: string, isTest: boolean): ReadonlyArray<PickupRow> {
+    const { byPro, rows } = this.of(tenantId)
+    return [...byPro.get(sideKey(pro, isTest)) ?? []].map((pickupId) => rows.get(pickupId)!)
+      .filter((row) => row.number !== undefined)
+      .sort((a, b) => b.createdAt - a.createdAt || compareText(b.pickupId, a.pickupId))
+  }
+
+  answer(tenantId: string, client: string, key: string): AnsweredRequest | undefined {
+    const stored = this.of(tenantId).answers.get(answerKey(client, key))
+    return stored === undefined ? undefined : { fingerprint: stored.fingerprint, answer: stored.answer }
+  }
+
+  remember(tenantId: string, client: string, key: string, answered: AnsweredRequest, now: number): void {
+    this.journal.put(this.of(tenantId).answers, answerKey(client, key), { ...answered, storedAt: now })
+  }
+
+  prune(tenantId: string, before: { readonly ordered: number; readonly answered: number }): number {
+    const { answers, history, rows } = this.of(tenantId)
+    const old = [...rows.values()].filter((row) => row.createdAt < before.ordered).slice(0, pruneLimit)
+    const forgotten = [...answers].filter(([, { storedAt }]) => storedAt < before.answered).slice(0, pruneLimit)
+    for (const { pickupId } of old) {
+      this.unlink(tenantId, pickupId)
+      this.journal.drop(history, pickupId)
+    }
+    for (const [key] of forgotten) this.journal.drop(answers, key)
+    return old.length + forgotten.length
+  }
+}
+
+const sideKey = (text: string, isTest: boolean): string => `${isTest ? "test" : "real"} ${text}`
+
+const answerKey = (client: string, key: string): string => JSON.stringify([client, key])
+
+export const maySeePickup = (viewer: PickupViewer, row: PickupRow): boolean =>
+  viewer === "all" || viewer.client === row.client || row.accounts.some((account) => viewer.accounts.includes(account))
