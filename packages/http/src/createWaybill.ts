@@ -1,9 +1,10 @@
 /** The whole service for hosts that do not use Effect: plain promises, a `Request` handler, start and stop. */
 import {
   ApiKeys,
+  ChargeWindows,
   Deliveries,
   DeliveryWorker,
-  type Principal,
+  Retention,
   SigningSecrets,
   storageAdapter,
   StorageError,
@@ -12,14 +13,18 @@ import {
   TransitSubscriptions,
   Wakeups
 } from "@waybill/core"
-import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
-import { HttpEffect, HttpServerRequest } from "effect/http"
+import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, Stream } from "effect"
+import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HostPrincipal, principalOf } from "./access/AuthenticatorHost.ts"
+import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
+import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
 import { layerOf, loggerOf, type WaybillOptions } from "./facade/Options.ts"
+import { pickupReadsOf } from "./facade/PickupCalls.ts"
 import { plain } from "./facade/Plain.ts"
-import type { Waybill, WaybillWithin } from "./facade/Waybill.ts"
+import type { Run } from "./facade/Run.ts"
+import type { HandlerOptions, Waybill } from "./facade/Waybill.ts"
 import { errorOf, WaybillError } from "./facade/WaybillError.ts"
-import { existingTenant } from "./operator/ExistingTenant.ts"
+import { HeldByHost } from "./invoices/OutsideContents.ts"
 import type { App } from "./server/RequestPipeline.ts"
 import { WaybillHttp } from "./server/WaybillHttp.ts"
 import { instanceOf } from "./shared/CorrelationId.ts"
@@ -31,11 +36,17 @@ import { stopping } from "./shared/Refused.ts"
 export const createWaybill = (options: WaybillOptions): Waybill => {
   const service = new Service(options)
   const { joined } = storageAdapter(options.storage)!
-  const asIs = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect
+  const run: Run = (effect) => service.run(effect)
+  const alone = methodsOf(run, (effect) => effect)
 
   return {
-    ...methodsOf(service, asIs),
-    events: { ...methodsOf(service, asIs).events, list: (principal, query = {}) => service.run(listEvents(principal, query)) },
+    ...alone,
+    events: { ...alone.events, list: (principal, query = {}) => service.run(listEvents(principal, query)) },
+    shipments: { ...alone.shipments, ...lookupsOf(run) },
+    chargeSubscriptions: { ...alone.chargeSubscriptions, ...webhookTestOf(run) },
+    invoices: { ...alone.invoices, ...invoiceReadsOf(run) },
+    documents: { ...alone.documents, ...documentReadsOf(run) },
+    pickups: { ...alone.pickups, ...pickupReadsOf(run) },
     tenants: {
       put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, plain(settings))))
     },
@@ -60,36 +71,15 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
       replay: (tenantId, subscriptionId, range) =>
         service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
     },
-    handler: (request, { mountPath = "" } = {}) => service.answer(request, mountPath),
-    within: (transaction) => methodsOf(service, joined(transaction)),
+    handler: (request, options = {}) => service.answer(request, options),
+    within: (transaction) => {
+      const join = joined(transaction)
+      return methodsOf(run, (effect) => Effect.provideService(join(effect), HeldByHost, true))
+    },
     wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
-    runOnce: () => service.run(Effect.flatMap(DeliveryWorker, (worker) => worker.drain)),
+    runOnce: () => service.run(deliverOnce),
     start: () => service.start(),
     stop: () => service.stop()
-  }
-}
-
-type Around = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
-/** The methods that can join a transaction; `around` makes them do so. */
-const methodsOf = (service: Service, around: Around): WaybillWithin => {
-  const subscriptions = <A, E extends Failure>(
-    said: HostPrincipal,
-    call: (subscriptions: TransitSubscriptions["Service"], principal: Principal) => Effect.Effect<A, E>
-  ) => service.run(around(Effect.flatMap(TransitSubscriptions, (all) => Effect.flatMap(principalOf(said), (principal) => call(all, principal)))))
-  return {
-    events: {
-      publish: (said, events, options) =>
-        service.run(around(Effect.flatMap(TransitEvents, (all) =>
-          Effect.flatMap(principalOf(said), (principal) => all.publish(principal, plain(events) as ReadonlyArray<unknown>, options)))))
-    },
-    subscriptions: {
-      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
-      list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, plain(query))),
-      get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
-      patch: (said, id, patch) => subscriptions(said, (all, principal) => all.patch(principal, id, plain(patch))),
-      remove: (said, id) => subscriptions(said, (all, principal) => all.remove(principal, id))
-    }
   }
 }
 
@@ -99,9 +89,6 @@ const listEvents = (said: HostPrincipal, query: object) =>
       Effect.map(all.list(principal, plain(query)), (page) => ({ ...page, data: page.data.map((event) => JSON.parse(decoder.decode(event))) }))))
 
 const decoder = new TextDecoder()
-
-const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I, S>, call: (service: S) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Tenants, (tenants) => existingTenant(tenants)(tenantId, Effect.flatMap(service, call)))
 
 /** How long `stop` waits for calls that are running. */
 const patienceMillis = 10_000
@@ -118,10 +105,17 @@ class Service {
   #stopped: Promise<void> | undefined
 
   constructor(options: WaybillOptions) {
-    const { basePaths, bodyTimeoutMillis, publicBaseUrl, trustForwarded } = options
+    const { basePaths, bodyTimeoutMillis, clientAddress, publicBaseUrl, publicTenant, trustForwarded } = options
     this.#logger = loggerOf(options.log)
     this.#layer = Layer.provideMerge(
-      Layer.effect(WaybillApp, WaybillHttp.make({ basePaths, bodyTimeoutMillis, publicBaseUrl, trustForwarded })),
+      Layer.effect(WaybillApp, WaybillHttp.make({
+        basePaths,
+        bodyTimeoutMillis,
+        publicBaseUrl,
+        publicTenant,
+        trustForwarded,
+        clientAddress: clientAddress && (({ source }) => source instanceof Request ? clientAddress(source) : undefined)
+      })),
       layerOf(options)
     )
   }
@@ -144,7 +138,7 @@ class Service {
     })())
   }
 
-  async answer(request: Request, mountPath: string): Promise<Response> {
+  async answer(request: Request, reached: HandlerOptions): Promise<Response> {
     if (this.#stopped !== undefined) return refusal(stopping.problem)
     return this.#track((async () => {
       let context: Context.Context<Services>
@@ -154,15 +148,26 @@ class Service {
         Effect.runFork(Effect.provide(Effect.logError("The service could not be opened.", (error as Error).cause ?? error), this.#logger))
         return refusal(unavailable)
       }
-      const app = mountPath === "" ? Context.get(context, WaybillApp) : below(mountPath, Context.get(context, WaybillApp))
+      const app = Effect.map(reachedBy(reached, Context.get(context, WaybillApp)), (response) =>
+        request.method === "HEAD" ? response : this.#untilSent(response))
       return HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(app)(request)
     })())
+  }
+
+  /** A call runs for as long as its body is being sent. */
+  #untilSent(response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse {
+    const { body } = response
+    if (body._tag !== "Stream") return response
+    let done = () => {}
+    void this.#track(new Promise<void>((resolve) => done = resolve))
+    const stream = Stream.ensuring(body.stream, Effect.sync(() => done()))
+    return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
   }
 
   async start(): Promise<void> {
     await this.run(Effect.void)
     const { context } = await this.#services()
-    this.#worker ??= Effect.runForkWith(context)(tireless)
+    this.#worker ??= Effect.runForkWith(context)(background)
   }
 
   stop(): Promise<void> {
@@ -185,12 +190,31 @@ class Service {
   }
 }
 
-/** A worker that dies of a defect is started again: deliveries must not stop without anybody noticing. */
-const tireless = Effect.flatMap(DeliveryWorker, (worker) =>
-  worker.run.pipe(
-    Effect.catchDefect((defect) => Effect.andThen(Effect.logError("The delivery worker died and is started again.", defect), Effect.sleep(1000))),
+/** Work that dies of a defect is started again: deliveries must not stop without anybody noticing. */
+const tireless = (name: string, work: Effect.Effect<void>) =>
+  work.pipe(
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`The ${name} died and is started again.`, defect), Effect.sleep(1000))),
     Effect.forever
-  ))
+  )
+
+/** Everything that goes on without being called. */
+const background = Effect.gen(function*() {
+  const worker = yield* DeliveryWorker
+  const windows = yield* ChargeWindows
+  const retention = yield* Retention
+  yield* Effect.all([tireless("delivery worker", worker.run), tireless("closing of charge windows", windows.run), tireless("retention", retention.run)], {
+    concurrency: "unbounded",
+    discard: true
+  })
+})
+
+/** What is collected until now goes out with what is due. */
+const deliverOnce = Effect.gen(function*() {
+  const windows = yield* ChargeWindows
+  const worker = yield* DeliveryWorker
+  yield* windows.closeDue
+  return yield* worker.drain
+})
 
 type Services = Layer.Success<ReturnType<typeof layerOf>> | WaybillApp
 
@@ -202,11 +226,15 @@ const build = async (layer: Layer.Layer<Services, Failure>) => {
   throw errorOf(exit.cause)
 }
 
-/** The same, for requests whose path a router in front of us matched in part. */
-const below = (mountPath: string, app: App): App => {
+/** The same, for requests that came by way of somebody else's server or router. */
+const reachedBy = ({ mountPath = "", remoteAddress }: HandlerOptions, app: App): App => {
   const mount = mountPath.replace(/\/+$/, "")
+  if (mount === "" && remoteAddress === undefined) return app
   return Effect.updateService(app, HttpServerRequest.HttpServerRequest, (request) =>
-    request.url.startsWith(`${mount}/`) ? request.modify({ url: request.url.slice(mount.length) }) : request)
+    request.modify({
+      ...(mount !== "" && request.url.startsWith(`${mount}/`) ? { url: request.url.slice(mount.length) } : {}),
+      ...(remoteAddress === undefined ? {} : { remoteAddress: Option.some(remoteAddress) })
+    }))
 }
 
 const unavailable = problemOf(new StorageError({ operation: "createWaybill", cause: undefined }))

@@ -1,6 +1,13 @@
 /** The whole service behind its web handler, in memory: what a test sends, and what it gets back. */
-import { type AccessStore, ApiKeys, type Authenticator, DeliveryWorker, Tenants, type TransitEventIntake, type TransitEvents } from "@waybill/core"
-import { reportedEvent, TestWaybill } from "@waybill/testkit"
+import {
+  type AccessStore,
+  ApiKeys,
+  type Authenticator,
+  DeliveryWorker,
+  ShipmentStatusOptions,
+  Tenants
+} from "@waybill/core"
+import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Exit, Layer, Logger, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
@@ -35,8 +42,10 @@ export interface TestServiceOptions extends WaybillHttpOptions {
   readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessStore>
   readonly standard?: Omit<AuthenticatorStandardOptions, "operatorKey">
   readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
+  /** So many that no test meets the limit by accident, unless it says otherwise. */
+  readonly othersLookupsPerMinute?: number
   /** Services that take the place of working ones. */
-  readonly over?: Layer.Layer<TransitEvents | TransitEventIntake>
+  readonly over?: Layer.Layer<never, never, Layer.Success<ReturnType<typeof TestWaybill.layer>>> | undefined
 }
 
 export const layerOfService = (options: TestServiceOptions = {}) =>
@@ -45,9 +54,11 @@ export const layerOfService = (options: TestServiceOptions = {}) =>
     options.readiness ?? Readiness.layerStorage
   ).pipe(Layer.provideMerge(
     options.over === undefined ? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
-  ))
+  )).pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: options.othersLookupsPerMinute ?? 100_000 })))
 
 type Services = Layer.Success<ReturnType<typeof layerOfService>>
+
+const decoder = new TextDecoder()
 
 export const startService = async (options: TestServiceOptions = {}) => {
   const log: Array<LogLine> = []
@@ -85,16 +96,28 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const tenant = async (tenantId: string) => {
     await run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: tenantId })))
     await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey })
-    const keyFor = (name: string, roles: ReadonlyArray<string>, accounts: ReadonlyArray<string> = []) =>
+    const keyFor = (name: string, roles: ReadonlyArray<string>, accounts: ReadonlyArray<string> = [], numbers: { readonly dot?: string; readonly mc?: string } = {}) =>
       run(Effect.flatMap(ApiKeys, (keys) =>
-        Effect.map(keys.create(tenantId, { name, roles, accounts }), ({ id, key }) => ({ id, key: Redacted.value(key) }))))
+        Effect.map(keys.create(tenantId, { name, roles, accounts, ...numbers }), ({ id, key }) => ({ id, key: Redacted.value(key) }))))
     const carrier = await keyFor("carrier", ["carrier"])
     return {
       tenantId,
       carrier: carrier.key,
       carrierKeyId: carrier.id,
+      /** A carrier that writes invoices of its own numbers only. */
+      carrierOf: async (name: string, numbers: { readonly dot?: string; readonly mc?: string }) => (await keyFor(name, ["carrier"], [], numbers)).key,
       customer: async (name: string, accounts: ReadonlyArray<string>) => (await keyFor(name, ["customer"], accounts)).key,
       publish: (...events: ReadonlyArray<unknown>) => send("POST", "/intake/v1/transit-events", { key: carrier.key, body: { events } }),
+      register: (...shipments: ReadonlyArray<unknown>) => send("POST", "/intake/v1/shipments", { key: carrier.key, body: { shipments } }),
+      update: (...updates: ReadonlyArray<unknown>) => send("POST", "/intake/v1/status-updates", { key: carrier.key, body: { updates } }),
+      charge: (...charges: ReadonlyArray<unknown>) => send("POST", "/intake/v1/freight-charges", { key: carrier.key, body: { charges } }),
+      follow: (key: string, ...referenceNumbers: ReadonlyArray<string>) =>
+        send("POST", "/in-transit/v1/notifications/subscribe", { key, body: { referenceNumbers, webhookUrl: `https://${tenantId}.example/status` } }),
+      subscribeToCharges: (key: string, accounts: ReadonlyArray<string>, more: object = {}) =>
+        send("POST", "/pfc/v1/subscriptions", {
+          key,
+          body: { webhookUrl: `https://${tenantId}.example/charges`, accounts, dataOptions: {}, ...more }
+        }),
       subscribe: (key: string, more: object = {}) =>
         send("POST", "/visibility/v1/subscriptions", { key, body: { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main", ...more } })
     }
@@ -103,10 +126,19 @@ export const startService = async (options: TestServiceOptions = {}) => {
   return {
     send,
     fetch,
+    /** The answer as it begins, its body not read. */
+    respond: (request: Request): Promise<Response> => handler(request),
     run,
     tenant,
     log,
     context,
+    /** What a receiver got so far, its body read. */
+    received: (url: string) =>
+      run(Effect.flatMap(ScriptedReceivers, (receivers) =>
+        Effect.map(receivers.requests(url), (requests) =>
+          requests.map(({ body, headers }) => ({ headers, text: decoder.decode(body), json: JSON.parse(decoder.decode(body)) as any }))))),
+    /** What a receiver does from now on. */
+    script: (url: string, script: Script) => run(Effect.flatMap(ScriptedReceivers, (receivers) => receivers.script(url, script))),
     /** Sends whatever is due. */
     deliver: () => run(Effect.flatMap(DeliveryWorker, (worker) => worker.drain)),
     stop: () => Effect.runPromise(Scope.close(scope, Exit.void))

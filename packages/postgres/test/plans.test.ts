@@ -5,6 +5,8 @@ import { assert } from "vitest"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { PgClient } from "../src/index.ts"
 import * as charges from "../src/freight-charges/FreightBillSql.ts"
+import * as invoices from "../src/invoices/InvoiceSql.ts"
+import * as pickups from "../src/pickups/PickupSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
@@ -49,8 +51,21 @@ const statements = {
   "in flight": charges.inFlight(quoted),
   "windows due": charges.windowsDue(quoted),
   "next closing": charges.nextClosing(quoted),
+  "due windows": charges.dueWindows(quoted),
   "lock due windows": charges.lockDueWindows(quoted),
-  "close windows": charges.closeWindows(quoted)
+  "close windows": charges.closeWindows(quoted),
+  "insert charge subscription": charges.insertSubscription(quoted),
+  "cancel charge subscription": charges.cancelSubscription(quoted),
+  "prune charge lists": charges.pruneLists(quoted),
+  "prune charge windows": charges.pruneWindows(quoted),
+  "prune charge notices": charges.pruneNotices(quoted),
+  "insert pickup": pickups.insertPickup(quoted),
+  "update pickup": pickups.updatePickup(quoted),
+  "pickup by number": `${pickups.selectPickups(quoted)} AND p.number = $2 AND p.is_test = $3`,
+  "put invoice": invoices.putInvoice(quoted),
+  "remove invoice": invoices.removeInvoice(quoted),
+  "add documents": invoices.addDocuments(quoted),
+  "remove documents": invoices.removeDocuments(quoted)
 }
 
 layer(testStorage(schema), { excludeTestServices: true })("plans that are kept", (it) => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, type DeliveryUpdate, DeliveryWorker, FreightChargeIntake, ShipmentIntake, SigningSecrets, Tenants, TransitEvents } from "@waybill/core"
+import { AccessStore, type DeliveryUpdate, DeliveryWorker, FreightChargeIntake, ShipmentIntake, secretOfClient, SigningSecrets, Tenants, TransitEvents } from "@waybill/core"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { billChange, jsonOf, ltlJourney, postedShipment, QueueFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
 
@@ -30,7 +30,7 @@ describe("TestWaybill", () => {
       assert.isUndefined(unsigned!.headers["webhook-signature"])
       assert.lengthOf(jsonOf(unsigned!) as ReadonlyArray<unknown>, 1)
       yield* TestWaybill.quiet
-      const { secret } = yield* (yield* SigningSecrets).put(tenant.tenantId, "debtor", {})
+      const { secret } = yield* (yield* SigningSecrets).put(tenant.tenantId, secretOfClient("debtor"), {})
       yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("updated", "0418367745WAYB20261120", { total: 1 }))
       const [, signed] = yield* receivers.received(2, url)
       assert.isTrue(verifySignature(Redacted.value(secret), signed!))

@@ -74,8 +74,9 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
   /** Open bills of these accounts, by billId. */
   readonly open: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /**
-   * Forgets bills that ended before one instant, and notices stored before another that no waiting entry, open window,
-   * in-flight list of a live subscription or unsettled or dead delivery refers to. Answers how many; at most a few thousand a call.
+   * Forgets bills that ended before one instant; notices stored before another that no waiting entry, open window or unsettled or
+   * dead delivery refers to; and what was in flight for subscriptions cancelled before the latter. Answers how many; at most a
+   * few thousand a call.
    */
   readonly prune: (
     tenantId: string,

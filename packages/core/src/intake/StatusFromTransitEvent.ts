@@ -13,6 +13,7 @@ import {
   type TerminalStatus,
   TerminalType
 } from "../shipment-status/model/CodeLists.ts"
+import { plainNumber, plainPostalCode } from "../shipment-status/model/LookupKey.ts"
 import { DateOrInstant, plainText, StandardAddress, type TerminalInfo, UtcOffset } from "../shipment-status/model/FreightShapes.ts"
 import type { Information, StatusReport } from "../shipment-status/model/StatusReport.ts"
 import type { EventType } from "../transit-events/model/EventType.ts"
@@ -135,9 +136,10 @@ const milestoneOf = (meaning: EventMeaning, event: ReportedEvent, attributes: St
 const consigneeHasIt = (event: ReportedEvent, { custody }: StatusAttributes): boolean => {
   if (custody !== undefined) return custody === "consignee"
   const { destination } = event.shipment
-  const differ = (here: string | undefined, there: string | undefined): boolean =>
-    here !== undefined && there !== undefined && here.replaceAll(/[\s-]/g, "").toUpperCase() !== there.replaceAll(/[\s-]/g, "").toUpperCase()
-  return !differ(event.location?.locationId, destination.locationId) && !differ(event.location?.postalCode, destination.postalCode)
+  const differ = (here: string | undefined, there: string | undefined, plain: (text: string) => string): boolean =>
+    here !== undefined && there !== undefined && plain(here) !== "" && plain(there) !== "" && plain(here) !== plain(there)
+  return !differ(event.location?.locationId, destination.locationId, plainNumber) &&
+    !differ(event.location?.postalCode, destination.postalCode, plainPostalCode)
 }
 
 const placeOf = (meaning: EventMeaning, event: ReportedEvent, attributes: StatusAttributes): Partial<StatusReport> => {

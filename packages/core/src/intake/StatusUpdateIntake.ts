@@ -28,7 +28,7 @@ import {
   type RefusedItem,
   refusedCall
 } from "./IntakeItems.ts"
-import { transitEventFromStatus } from "./TransitEventFromStatus.ts"
+import { movementAlone, transitEventFromStatus } from "./TransitEventFromStatus.ts"
 
 /** Where an update went. */
 export interface StatusUpdateKey {
@@ -112,7 +112,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
         const all = [...unknown, ...others, ...results]
         const refused = all.filter((each) => each.result === "refused")
         if (refused.length > 0 && !partial) return yield* refusedCall(refused)
-        const events = fresh.filter((_, at) => results[at]!.result === "accepted").map(({ event }) => event)
+        const events = fresh.flatMap((update, at) => results[at]!.result === "accepted" ? eventsOf(update, applied[at]!.moved, known) : [])
         if (events.length > 0) yield* transitEvents.publish(principal, events)
         return all
       })
@@ -141,6 +141,13 @@ interface LocatedUpdate extends ReadItem<StatusUpdate> {
 interface FreshUpdate extends LocatedUpdate {
   readonly report: ReturnType<typeof reportOfUpdate>
   readonly event: ReportedEvent
+}
+
+/** Freight that is damaged on arrival has arrived as well. */
+const eventsOf = ({ event, eventId, shipmentId, value }: FreshUpdate, moved: boolean, known: KnownShipments): ReadonlyArray<ReportedEvent> => {
+  if (!moved || event.type !== "EXCEPTION") return [event]
+  const { view } = known.get(shipmentId)!
+  return [transitEventFromStatus({ shipmentId, view }, movementAlone(value), `${eventId}-move`, event.occurredAt), event]
 }
 
 const decoder = new TextDecoder()

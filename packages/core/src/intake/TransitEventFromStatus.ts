@@ -91,6 +91,15 @@ const attributesOf = (update: StatusUpdate): Readonly<Record<string, unknown>> =
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value != null))
 }
 
+/**
+ * What an update says of movement alone, when its event says what is wrong with the freight: an event has one type, so that
+ * whoever waits for the move needs an event of its own.
+ */
+export const movementAlone = (update: StatusUpdate): StatusUpdate => {
+  const { terminalStatus: _terminalStatus, ...moved } = update
+  return moved
+}
+
 /** The event of an update. `occurredAt` is when it happened, also where the update leaves that out. */
 export const transitEventFromStatus = (
   shipment: { readonly shipmentId: string; readonly view: ShipmentView },

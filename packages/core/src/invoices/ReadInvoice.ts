@@ -83,21 +83,21 @@ const plainJson = Effect.fnUntraced(function*(
   if (nestsDeeperThan(input, maxDepth)) {
     return yield* InvalidInput.of(fault([], `${what} nests at most ${maxDepth} levels deep.`, "out_of_bounds"))
   }
+  // before it is text again: a number beyond all bounds would have become null
+  const inexact = inexactNumber(input)
+  if (inexact !== undefined) {
+    return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits on their way. Send this one as text.", "out_of_bounds"))
+  }
   const noJson = InvalidInput.of(fault([], `${what} holds JSON values only.`))
   const text = yield* Effect.try({ try: () => JSON.stringify(input) as unknown, catch: () => noJson })
   // a host's own object may say of itself that it is something else
   if (typeof text !== "string" || !text.startsWith("{")) return yield* noJson
-  const json = JSON.parse(text) as Json
-  const inexact = inexactNumber(json)
-  if (inexact !== undefined) {
-    return yield* InvalidInput.of(fault(inexact, "Integers beyond 9007199254740991 lose digits on their way. Send this one as text.", "out_of_bounds"))
-  }
-  return { json, text }
+  return { json: JSON.parse(text) as Json, text }
 })
 
-/** Where an integer stands that JSON readers round. SPEC-GAP-B5 */
+/** Where a number stands that JSON readers round. SPEC-GAP-B5 */
 const inexactNumber = (value: unknown): ReadonlyArray<PropertyKey> | undefined => {
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? [] : undefined
+  if (typeof value === "number") return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? undefined : []
   if (typeof value !== "object" || value === null) return undefined
   const entries: ReadonlyArray<readonly [PropertyKey, unknown]> = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
   for (const [key, inner] of entries) {

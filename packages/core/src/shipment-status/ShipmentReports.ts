@@ -33,6 +33,8 @@ export interface ShipmentReport {
 /** What became of one report; `why` stands beside a refusal. */
 export interface ReportResult {
   readonly outcome: ReportOutcome | "unknown"
+  /** Whether it brought the shipment to a milestone. */
+  readonly moved: boolean
   readonly why?: string
 }
 
@@ -153,12 +155,12 @@ class Changes {
 
   report(shipmentId: string, report: StatusReport): ReportResult {
     const known = this.#known.get(shipmentId)
-    if (known === undefined) return { outcome: "unknown" }
+    if (known === undefined) return { outcome: "unknown", moved: false }
     const applied = applyReport(known, report)
-    if (applied.outcome === "refused") return { outcome: "refused", why: applied.why! }
+    if (applied.outcome === "refused") return { outcome: "refused", moved: false, why: applied.why! }
     this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)
     this.#change(shipmentId, applied.known, applied.notifications)
-    return { outcome: applied.outcome }
+    return { outcome: applied.outcome, moved: applied.moved }
   }
 
   written() {

@@ -2,9 +2,13 @@
 import { Schema } from "effect"
 
 /** No shipment answers to this key, or it is not covered yet. Another party's shipment is found; what it shows is the public part. */
-export class ShipmentNotFound extends Schema.TaggedError<ShipmentNotFound>()("ShipmentNotFound", { sought: Schema.String }) {
+export class ShipmentNotFound extends Schema.TaggedError<ShipmentNotFound>()("ShipmentNotFound", {
+  sought: Schema.String,
+  /** What to do about it, in one sentence. */
+  advice: Schema.String
+}) {
   override get message(): string {
-    return `No shipment with ${this.sought}. Check the number and the postal code; a shipment is found once the carrier has picked it up.`
+    return `No shipment with ${this.sought}. ${this.advice}`
   }
 }
 

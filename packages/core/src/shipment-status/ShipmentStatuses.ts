@@ -86,7 +86,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
         // paid the same for what is somebody else's and for what is not there: neither tells more than the other
         if (own !== "all") yield* allowance.pay(principal)
-        if (found === undefined) return yield* new ShipmentNotFound({ sought: described(by) })
+        if (found === undefined) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
       })
 
@@ -94,19 +94,23 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         yield* allowance.pay(caller)
         const key = usableKey(by)
         const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own: [] })
-        if (found === undefined || found.own) return yield* new ShipmentNotFound({ sought: described(by) })
+        if (found === undefined || found.own) return yield* notFound(by)
         return new PublicBody(found.public)
       })
+
+      /** What cannot be stored is nobody's. */
+      const accountKnown = (tenantId: string, accountNumber: string) =>
+        storable.test(accountNumber) ? store.accountKnown(tenantId, accountNumber) : Effect.succeed(false)
 
       /** Whether the caller may list this account at all. */
       const checkAccount = Effect.fnUntraced(function*(principal: Principal, accountNumber: string) {
         if (isCarrier(principal)) {
-          if (!(yield* store.accountKnown(principal.tenantId, accountNumber))) return yield* new AccountNotFound({ accountNumber })
+          if (!(yield* accountKnown(principal.tenantId, accountNumber))) return yield* new AccountNotFound({ accountNumber })
           return
         }
         if (principal.accounts.includes(accountNumber)) return
         yield* allowance.pay(principal)
-        return yield* (yield* store.accountKnown(principal.tenantId, accountNumber))
+        return yield* (yield* accountKnown(principal.tenantId, accountNumber))
           ? new AccountNotPermitted({ accountNumber })
           : new AccountNotFound({ accountNumber })
       })
@@ -129,7 +133,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
         if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
         const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
-        if (found === undefined) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}` })
+        if (found === undefined) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}`, advice: "Hand it in as a shipment first." })
         return {
           shipmentId,
           accounts: found.accounts,
@@ -156,6 +160,12 @@ const usableKey = (by: LookupBy): string | undefined => {
   const key = keyOf(by)
   return key !== undefined && storable.test(key) ? key : undefined
 }
+
+const notFound = (by: LookupBy): ShipmentNotFound =>
+  new ShipmentNotFound({
+    sought: described(by),
+    advice: `Check the number${by.kind === "pro" ? "" : " and the postal code"}; a shipment is found once the carrier has picked it up.`
+  })
 
 const described = (by: LookupBy): string => {
   switch (by.kind) {

@@ -134,6 +134,8 @@ describe("creating an invoice", () => {
       const { carrier, invoices } = yield* setup
       const sent = invoiceSample({ more: { unknown: [{ n: 1 }, { n: 2 ** 53 }] } })
       assert.deepStrictEqual((yield* faultsOf(invoices.create(carrier, sent))).map((each) => each.pointer), ["/unknown/1/n"])
+      const endless = invoiceSample({ more: { unknown: JSON.parse("[1e400]") } })
+      assert.deepStrictEqual((yield* faultsOf(invoices.create(carrier, endless))).map((each) => each.pointer), ["/unknown/0"])
       yield* invoices.create(carrier, invoiceSample({ more: { unknown: [9_007_199_254_740_991, -0.1, 1e-9] } }))
     })))
 

@@ -1,5 +1,8 @@
 /** Mounts the service in `node:http`, Express, or wherever else handlers take `(req, res)`. */
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { ReadableStream as NodeReadableStream } from "node:stream/web"
 import { problemDetails } from "../shared/ProblemDetails.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
 import type { Waybill } from "./Waybill.ts"
@@ -9,6 +12,8 @@ export interface NodeRequest extends IncomingMessage {
   /** Express: the part of the path that was matched before. */
   readonly baseUrl?: string
   readonly originalUrl?: string
+  /** Express: the caller's address, as its `trust proxy` setting has it. */
+  readonly ip?: string | undefined
   /** The body's bytes, kept by whoever read it. */
   readonly rawBody?: Uint8Array | string
 }
@@ -51,7 +56,7 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">) =>
     res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
     return
   }
-  waybill.handler(request, { mountPath: req.baseUrl ?? "" }).then((response) => write(res, response)).catch((error: unknown) => {
+  waybill.handler(request, { mountPath: req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress }).then((response) => write(res, response)).catch((error: unknown) => {
     if (next !== undefined && !res.headersSent) next(error)
     else res.destroy()
   })
@@ -99,14 +104,16 @@ const headersOf = (req: IncomingMessage): Headers => {
 }
 
 const write = async (res: ServerResponse, response: Response): Promise<void> => {
-  const body = Buffer.from(await response.arrayBuffer())
   res.statusCode = response.status
   response.headers.forEach((value, name) => {
     // HTTP/2 has no such header, and Node refuses to send it
     if (name !== "connection" || res.req.httpVersionMajor === 1) res.setHeader(name, value)
   })
-  if (body.length > 0) res.setHeader("content-length", body.length)
-  res.end(body)
+  if (response.body === null) {
+    res.end()
+    return
+  }
+  await pipeline(Readable.fromWeb(response.body as NodeReadableStream), res)
 }
 
 const writeLost = (res: ServerResponse): void => {

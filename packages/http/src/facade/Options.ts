@@ -1,5 +1,15 @@
 /** What `createWaybill` is told, and the layers that become of it. */
-import { DeliveryOptions, Sealer, storageAdapter, Waybill, type WaybillStorage } from "@waybill/core"
+import {
+  DeliveryOptions,
+  FreightChargeOptions,
+  RetentionOptions,
+  Sealer,
+  ShipmentStatusOptions,
+  type StorageAdapter,
+  storageAdapter,
+  Waybill,
+  type WaybillStorage
+} from "@waybill/core"
 import { Layer, Logger, Redacted, References, Result } from "effect"
 import { AuthenticatorHost, type HostAuthenticate } from "../access/AuthenticatorHost.ts"
 import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"
@@ -7,8 +17,11 @@ import type { JwtOptions } from "../access/JwtVerifier.ts"
 import { Readiness } from "../server/Readiness.ts"
 import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
 import { normalBase } from "../shared/Contract.ts"
+import { contentsLayerOf, type DocumentsOutside } from "./DocumentsOutside.ts"
+import { type HostPickupDesk, pickupDeskLayer } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"
 import { parseEgressAllow } from "../webhook-sender/AddressGuard.ts"
+import { ContentHashNode } from "../invoices/ContentHashNode.ts"
 import { HmacNode } from "../webhook-sender/HmacNode.ts"
 import { WebhookSenderHttp } from "../webhook-sender/WebhookSenderHttp.ts"
 
@@ -42,7 +55,21 @@ export interface DeliverySettings {
   readonly maxBytesInFlight?: number
 }
 
-export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis"> {
+/** How long what ended stays before `start` removes it. */
+export interface RetentionSettings {
+  /** Settled deliveries: 30 days. */
+  readonly keepSettledMillis?: number
+  /** Shipments after the consignee got them: 365 days. */
+  readonly keepDeliveredShipmentsMillis?: number
+  /** Freight bills after they were invoiced or removed: 365 days. */
+  readonly keepEndedBillsMillis?: number
+  /** Bodies of notifications: 180 days, and never less than deliveries. */
+  readonly keepNoticesMillis?: number
+  /** Pickups after they were ordered: 365 days. */
+  readonly keepPickupsMillis?: number
+}
+
+export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant"> {
   /** From a storage package, such as `@waybill/postgres`. */
   readonly storage: WaybillStorage
   /** Your own log-in. Leave it out to take Waybill's API keys. */
@@ -57,7 +84,18 @@ export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl"
   /** Networks and hosts that webhooks may reach although private, such as `10.1.0.0/16` or `receiver.internal`. */
   readonly egressAllow?: ReadonlyArray<string>
   readonly delivery?: DeliverySettings
+  readonly retention?: RetentionSettings
+  /** Lookups a minute of freight that is not the caller's own, for each client or address. 60 by default. */
+  readonly othersLookupsPerMinute?: number
+  /** IANA name of the zone whose hours and midnights close hourly and daily notifications. UTC by default. */
+  readonly timeZone?: string
+  /** Tells whom public lookups through `handler` are counted for, where you know the caller's address better. */
+  readonly clientAddress?: (request: Request) => string | undefined
   readonly basePaths?: WaybillHttpOptions["basePaths"]
+  /** Decides on pickups. Without it every request is accepted under a number of the service's own. */
+  readonly pickupDesk?: HostPickupDesk
+  /** Where the contents of documents are, if not in `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
+  readonly documents?: DocumentsOutside
   /** Gets every log entry. By default warnings and errors go to the console as JSON. */
   readonly log?: (entry: LogEntry) => void
 }
@@ -70,16 +108,39 @@ export const layerOf = (options: WaybillOptions) => {
   if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
   if (jwt !== undefined && !isWebAddress(jwt.jwksUrl)) throw new RangeError("jwt.jwksUrl is an address such as https://login.example.com/jwks.")
   for (const base of Object.values(options.basePaths ?? {})) normalBase(base ?? "")
+  const storage = storageOf(adapter.layer, options)
   return Layer.mergeAll(Waybill.layer, Readiness.layerStorage).pipe(
     (services) => Layer.provideMerge(authenticatorOf(options), services),
     Layer.provideMerge(Layer.mergeAll(
-      adapter.layer,
+      storage,
       HmacNode.layer,
+      ContentHashNode.layer,
       Sealer.layer(sealingKeysOf(options.sealingKeys)),
       WebhookSenderHttp.layer({ egress: egressOf(options.egressAllow ?? []) }),
-      DeliveryOptions.layer(plain(options.delivery ?? {}) as DeliverySettings)
+      settingsOf(options)
     )),
     Layer.provideMerge(loggerOf(options.log))
+  )
+}
+
+const storageOf = (layer: StorageAdapter["layer"], { documents }: WaybillOptions): StorageAdapter["layer"] => {
+  if (documents === undefined) return layer
+  const outside = contentsLayerOf(documents)
+  if (outside === undefined) throw new TypeError("documents comes from documentsInDirectory, documentsInS3 or documentsOutside.")
+  return Layer.provideMerge(outside, layer)
+}
+
+const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retention = {}, timeZone }: WaybillOptions) => {
+  if (othersLookupsPerMinute !== undefined && !(Number.isInteger(othersLookupsPerMinute) && othersLookupsPerMinute > 0)) {
+    throw new RangeError("othersLookupsPerMinute is a whole number from 1.")
+  }
+  const { keepSettledMillis, ...kept } = plain(retention) as RetentionSettings
+  return Layer.mergeAll(
+    DeliveryOptions.layer({ ...plain(delivery) as DeliverySettings, ...(keepSettledMillis === undefined ? {} : { keepSettledMillis }) }),
+    Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...kept }),
+    othersLookupsPerMinute === undefined ? Layer.empty : Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute }),
+    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk),
+    FreightChargeOptions.layer(timeZone === undefined ? {} : { timeZone })
   )
 }
 

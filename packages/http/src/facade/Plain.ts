@@ -3,9 +3,9 @@
 /** No input of ours is deeper; what is, is refused by whoever reads it. */
 const deepest = 128
 
-/** Members that are `undefined` were not given, and a `Date` is its instant in UTC. What is plain already stays the same object. */
+/** Members that are `undefined` were not given, and a `Date` is its instant in UTC. Bytes, and what is plain already, stay the same object. */
 export const plain = (value: unknown, depth = deepest): unknown => {
-  if (typeof value !== "object" || value === null || depth === 0) return value
+  if (typeof value !== "object" || value === null || depth === 0 || ArrayBuffer.isView(value)) return value
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
   if (Array.isArray(value)) {
     const items = value.map((item) => plain(item, depth - 1))

@@ -13,6 +13,15 @@ import type {
   TransitSubscription
 } from "@waybill/core"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
+import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
+import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
+import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
+
+export type * from "./ChargeMethods.ts"
+export type * from "./InvoiceMethods.ts"
+export type { HostPickupDesk, PickupInput, PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+export type * from "./ShipmentMethods.ts"
 
 export interface EventsPage {
   readonly data: ReadonlyArray<TransitEvent>
@@ -91,6 +100,21 @@ export interface SubscriptionMethods {
 export interface WaybillWithin {
   readonly events: PublishMethods
   readonly subscriptions: SubscriptionMethods
+  readonly shipments: ReportMethods
+  readonly statusSubscriptions: StatusSubscriptionMethods
+  readonly freightCharges: ChargeMethods
+  readonly chargeSubscriptions: ChargeSubscriptionMethods
+  readonly invoices: InvoiceWriteMethods
+  readonly documents: DocumentWriteMethods
+  readonly pickups: PickupMethods
+}
+
+/** How a request reached the host. */
+export interface HandlerOptions {
+  /** What a router in front of it matches already, such as `/api/freight`. */
+  readonly mountPath?: string
+  /** The other end of the connection; public lookups are counted by it. */
+  readonly remoteAddress?: string | undefined
 }
 
 /** Every method rejects with `WaybillError`. */
@@ -100,6 +124,13 @@ export interface Waybill {
     readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
   }
   readonly subscriptions: SubscriptionMethods
+  readonly shipments: ReportMethods & LookupMethods
+  readonly statusSubscriptions: StatusSubscriptionMethods
+  readonly freightCharges: ChargeMethods
+  readonly chargeSubscriptions: ChargeSubscriptionMethods & WebhookTestMethods
+  readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
+  readonly documents: DocumentWriteMethods & DocumentReadMethods
+  readonly pickups: PickupMethods & PickupReadMethods
   readonly tenants: {
     /** Creates the tenant, or changes its name and hosts. */
     readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
@@ -132,16 +163,13 @@ export interface Waybill {
       readonly shipmentIds?: ReadonlyArray<string>
     }) => Promise<number>
   }
-  /**
-   * Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. `mountPath` is what a router in front
-   * of it matches already, such as `/api/freight`.
-   */
-  readonly handler: (request: Request, options?: { readonly mountPath?: string }) => Promise<Response>
+  /** Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. */
+  readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The same methods inside a transaction that the host holds: what they write is there when it commits, or never was. */
   readonly within: (transaction: unknown) => WaybillWithin
-  /** Begins to deliver, until `stop`. Processes that only publish or answer need not call it. */
+  /** Begins to deliver, to close windows of charges and to remove what is old, until `stop`. Processes that only publish or answer need not call it. */
   readonly start: () => Promise<void>
-  /** Delivers whatever is due now and answers how many attempts that took: for cron and serverless, in place of `start`. */
+  /** Closes windows and delivers whatever is due now, and answers how many attempts that took: for cron and serverless, in place of `start`. */
   readonly runOnce: () => Promise<number>
   /** Tells workers that a tenant may have something due. Call it after committing a transaction that `within` took part in; else they find it when they poll. */
   readonly wake: (tenantId: string) => Promise<void>

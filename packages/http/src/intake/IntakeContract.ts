@@ -1,49 +1,155 @@
 /** Where the carrier's own system hands in what happened. */
-import { maxEventsPerCall, ReportedEvent } from "@waybill/core"
+import {
+  BillChangeReport,
+  BillRemovalReport,
+  InstantText,
+  maxItemsPerCall,
+  PickupRecord,
+  PickupReport,
+  PickupReportResult,
+  PostedShipment,
+  ReportedEvent,
+  StatusUpdate,
+  VerifiedShipment
+} from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
-/** One batch of a thousand events, with room for what JSON adds to them. */
+/** A thousand items, with room for what JSON adds to them. */
 export const maxIntakeBytes = 16 * 1024 * 1024
 
-const Events = Schema.Struct({
-  events: Schema.NonEmptyArray(ReportedEvent).check(Schema.isMaxLength(maxEventsPerCall))
-}).annotate({ identifier: "ReportedEvents" })
+const some = <S extends Schema.Top>(item: S) => Schema.NonEmptyArray(item).check(Schema.isMaxLength(maxItemsPerCall))
 
-const IntakeResult = Schema.Struct({
-  index: Schema.Int.annotate({ description: "Place in the call, from 0." }),
-  result: Schema.Literals(["accepted", "duplicate", "error"]),
-  eventId: Schema.optionalKey(Schema.String),
-  shipmentId: Schema.optionalKey(Schema.String),
-  sequence: Schema.optionalKey(Schema.Int),
-  errors: Schema.optionalKey(Schema.Array(ProblemFault))
-}).annotate({ identifier: "IntakeResult" })
+const Events = Schema.Struct({ events: some(ReportedEvent) }).annotate({ identifier: "ReportedEvents" })
+const Shipments = Schema.Struct({ shipments: some(PostedShipment) }).annotate({ identifier: "PostedShipments" })
+const Updates = Schema.Struct({ updates: some(StatusUpdate) }).annotate({ identifier: "StatusUpdates" })
+const Charges = Schema.Struct({ charges: some(Schema.Union([BillChangeReport, BillRemovalReport])) }).annotate({ identifier: "FreightBillChanges" })
 
-const IntakeReport = Schema.Struct({ results: Schema.Array(IntakeResult) }).annotate({ identifier: "IntakeReport" })
+/** What became of each item, in their order; the members beside the result are what it is known by. */
+const reportOf = <Key extends Schema.Struct.Fields>(name: string, key: Key) =>
+  Schema.Struct({
+    results: Schema.Array(
+      Schema.Struct({
+        index: Schema.Int.annotate({ description: "Place in the call, from 0." }),
+        result: Schema.Literals(["accepted", "duplicate", "error"]),
+        ...key,
+        errors: Schema.optionalKey(Schema.Array(ProblemFault))
+      }).annotate({ identifier: `${name}Result` })
+    )
+  }).annotate({ identifier: `${name}Report` })
+
+const outcome = Schema.Literals(["applied", "noted", "late", "refused"]).annotate({
+  description: "applied: something changed. noted: it changed nothing. late: it happened before what was known. refused: no permitted move."
+})
+
+const { ShipmentMilestoneStatus, ...fields } = VerifiedShipment.fields
+
+const ShipmentRecord = Schema.Struct({
+  shipmentId: Schema.String,
+  accounts: Schema.Array(Schema.String).annotate({ description: "Who may see it." }),
+  covered: Schema.Boolean.annotate({ description: "Whether lookups find it: its first milestone is known." }),
+  shipment: Schema.Struct({ ...fields, ShipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus) }).annotate({ identifier: "KnownShipment" }),
+  history: Schema.Array(Schema.Struct({
+    position: Schema.Int,
+    occurredAt: InstantText,
+    outcome,
+    report: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What it said, as it was understood." })
+  }))
+}).annotate({ identifier: "ShipmentRecord" })
+
+const text = Schema.optionalKey(Schema.String)
+const integer = Schema.optionalKey(Schema.Int)
+
+const partial = {
+  partial: {
+    kind: "boolean",
+    schema: Schema.Boolean,
+    description: "Accept the good items although others are refused. Otherwise one bad item refuses the whole call.",
+    default: false
+  }
+} as const
+
+const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the service's own id." }
 
 export const IntakeContract = contract({
   area: "intake",
   title: "Intake",
-  description: "Where the carrier's own system writes. Every call is idempotent by its natural key and is one transaction.",
+  description: "Where the carrier's own system writes. Calls take one item or up to 1,000, are idempotent by natural keys and are one " +
+    "transaction each. Needs the role carrier.",
   endpoints: {
     reportTransitEvents: {
       method: "POST",
       path: "/v1/transit-events",
       access: "caller",
       summary: "Report transit events",
-      description: "Takes one event or up to 1,000. eventId and sequence may be left out; the service assigns them, gap-free per shipment. " +
-        "The same content under the same eventId again is a duplicate and changes nothing. Needs the role carrier.",
-      query: {
-        partial: {
-          kind: "boolean",
-          schema: Schema.Boolean,
-          description: "Accept the good events although others are refused. Otherwise one bad event refuses the whole call.",
-          default: false
-        }
-      },
+      description: "eventId and sequence may be left out; the service assigns them, gap-free per shipment. The same content under the same " +
+        "eventId again is a duplicate and changes nothing. The shipment's status follows.",
+      query: partial,
       body: { schema: Events, maxBytes: maxIntakeBytes, itemByItem: true },
-      answers: { 200: { description: "What became of each event, in their order", schema: IntakeReport } }
+      answers: {
+        200: { description: "What became of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) }
+      }
+    },
+    registerShipments: {
+      method: "POST",
+      path: "/v1/shipments",
+      access: "caller",
+      summary: "Register shipments",
+      description: "By shipmentId: the first call makes it known, later ones replace its fields. What reports have established is changed only where " +
+        "the posted value differs from the one posted before.",
+      query: partial,
+      body: { schema: Shipments, maxBytes: maxIntakeBytes, itemByItem: true },
+      answers: { 200: { description: "What became of each shipment", schema: reportOf("Shipment", { shipmentId: text }) } }
+    },
+    getShipmentRecord: {
+      method: "GET",
+      path: "/v1/shipments/{shipmentId}",
+      access: "caller",
+      summary: "Get all that is known of a shipment",
+      description: "Its fields, the accounts that may see it, and what became of every report.",
+      params: { shipmentId: "The id it was registered under." },
+      answers: { 200: { description: "The shipment", schema: ShipmentRecord } }
+    },
+    reportStatusUpdates: {
+      method: "POST",
+      path: "/v1/status-updates",
+      access: "caller",
+      summary: "Report movement and information",
+      description: "Fields of a delivery update or a delivery information, with shipmentId or proNumber. A move that is not permitted is refused with " +
+        "the reason. The same updateId again is a duplicate.",
+      query: partial,
+      body: { schema: Updates, maxBytes: maxIntakeBytes, itemByItem: true },
+      answers: { 200: { description: "What became of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome) }) } }
+    },
+    reportFreightCharges: {
+      method: "POST",
+      path: "/v1/freight-charges",
+      access: "caller",
+      summary: "Report freight bills",
+      description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
+      query: partial,
+      body: { schema: Charges, maxBytes: maxIntakeBytes, itemByItem: true },
+      answers: { 200: { description: "What became of each bill", schema: reportOf("FreightCharge", { uniqueID: text, version: integer }) } }
+    },
+    reportPickupStatus: {
+      method: "POST",
+      path: "/v1/pickups/{pickupId}/status",
+      access: "caller",
+      summary: "Report what became of a pickup",
+      description: "A move that is not permitted is refused with the reason. The same report again is a duplicate.",
+      params: pickupId,
+      body: { schema: PickupReport, maxBytes: 1024 * 1024 },
+      answers: { 200: { description: "Taken", schema: PickupReportResult } }
+    },
+    getPickupRecord: {
+      method: "GET",
+      path: "/v1/pickups/{pickupId}",
+      access: "caller",
+      summary: "Get all that is known of a pickup",
+      description: "What was asked for, what can be seen of it, and everything that happened.",
+      params: pickupId,
+      answers: { 200: { description: "The pickup", schema: PickupRecord } }
     }
   }
 })

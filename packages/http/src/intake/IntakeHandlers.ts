@@ -1,5 +1,5 @@
 /** Answers intake's calls from core's use cases. */
-import { type Publication, TransitEventIntake } from "@waybill/core"
+import { FreightChargeIntake, type IntakeResults, Pickups, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { Effect } from "effect"
 import { json } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
@@ -7,15 +7,30 @@ import { bounded } from "../shared/ProblemDetails.ts"
 import type { IntakeContract } from "./IntakeContract.ts"
 
 export const IntakeHandlers = Effect.gen(function*() {
-  const intake = yield* TransitEventIntake
+  const events = yield* TransitEventIntake
+  const shipments = yield* ShipmentIntake
+  const updates = yield* StatusUpdateIntake
+  const charges = yield* FreightChargeIntake
+  const statuses = yield* ShipmentStatuses
+  const pickups = yield* Pickups
+
   const handlers: HandlersOf<typeof IntakeContract> = {
-    reportTransitEvents: ({ body, principal, query }) =>
-      Effect.map(intake.report(principal, body, { partial: query.partial === true }), ({ results }) => json({ results: results.map(shown) }))
+    reportTransitEvents: ({ body, principal, query }) => Effect.map(events.report(principal, body, { partial: query.partial === true }), answer),
+    registerShipments: ({ body, principal, query }) => Effect.map(shipments.report(principal, body, { partial: query.partial === true }), answer),
+    getShipmentRecord: ({ params, principal }) => Effect.map(statuses.record(principal, params.shipmentId), (record) =>
+      json({ ...record, shipment: JSON.parse(decoder.decode(record.shipment.bytes)) })),
+    reportStatusUpdates: ({ body, principal, query }) => Effect.map(updates.report(principal, body, { partial: query.partial === true }), answer),
+    reportFreightCharges: ({ body, principal, query }) => Effect.map(charges.report(principal, body, { partial: query.partial === true }), answer),
+    reportPickupStatus: ({ body, params, principal }) => Effect.map(pickups.report(principal, params.pickupId, body), (taken) => json(taken)),
+    getPickupRecord: ({ params, principal }) => Effect.map(pickups.record(principal, params.pickupId), (record) => json(record))
   }
   return handlers
 })
 
-const shown = (publication: Publication) =>
-  publication.result === "refused"
-    ? { index: publication.index, result: "error", errors: publication.faults.map(bounded) }
-    : publication
+const decoder = new TextDecoder()
+
+const answer = <Key>({ results }: IntakeResults<Key>) =>
+  json({
+    results: results.map((each) =>
+      "faults" in each && each.result === "refused" ? { index: each.index, result: "error", errors: each.faults.map(bounded) } : each)
+  })

@@ -1,5 +1,5 @@
 /** What operators do: tenants, keys, secrets, and deliveries that did not arrive. */
-import { ApiKeyRequest, DeliveryListQuery, deliveryStates, InstantText, RecoverCall, ReplayCall, SecretSettings, TenantSettings } from "@waybill/core"
+import { ApiKeyRequest, ChargeSubscription, DeliveryListQuery, deliveryStates, InstantText, RecoverCall, ReplayCall, SecretSettings, TenantSettings } from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 
@@ -156,6 +156,15 @@ export const OperatorContract = contract({
       params: ofSubscription,
       body: { schema: RecoverCall, closed: true },
       answers: { 202: { description: "They go out again", schema: Schema.Struct({ recovered: Schema.Int }) } }
+    },
+    resumeSubscription: {
+      method: "POST",
+      path: `${subscriptionPath}/resume`,
+      access: "operator",
+      summary: "Let a suspended subscription to freight charges go on",
+      description: "Dead letters since the suspension go out again, then what waited, in order. Resuming an active one changes nothing.",
+      params: ofSubscription,
+      answers: { 202: { description: "It goes on", schema: ChargeSubscription } }
     },
     replaySubscription: {
       method: "POST",

@@ -1,5 +1,5 @@
 /** Answers operators' calls from core's use cases. Every call names a tenant, and one that does not exist answers 404. */
-import { ApiKeys, Deliveries, formatInstant, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+import { ApiKeys, ChargeSubscriptions, Deliveries, formatInstant, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { json, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
@@ -12,6 +12,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
   const subscriptions = yield* TransitSubscriptions
+  const chargeSubscriptions = yield* ChargeSubscriptions
   const within = existingTenant(tenants)
 
   const handlers: HandlersOf<typeof OperatorContract> = {
@@ -38,6 +39,8 @@ export const OperatorHandlers = Effect.gen(function*() {
       ),
     recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),
+    resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.map(chargeSubscriptions.resume(tenantId, subscriptionId), (resumed) => json(resumed, { status: 202 }))),
     replaySubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 })))
   }

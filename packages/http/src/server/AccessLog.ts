@@ -25,17 +25,17 @@ export const logRequest = (exchange: Exchange, status: number, endedAt: number):
   const durationMillis = Math.max(0, endedAt - exchange.startedAt)
   const method = known.has(exchange.method) ? exchange.method : "OTHER"
   const route = exchange.template
-  const { principal } = exchange
+  const { principal, visitor } = exchange
   const line = `${method} ${route} ${status}`
   // probes and scrapes come every few seconds and say nothing new
-  const log = exchange.area === "system" && status < 400 ? Effect.logDebug(line) : Effect.logInfo(line)
+  const log = exchange.contract?.area === "system" && status < 400 ? Effect.logDebug(line) : Effect.logInfo(line)
   return Effect.all([
     Effect.annotateLogs(log, {
       method,
       route,
       status,
       durationMillis,
-      ...(principal === undefined ? {} : callerOf(principal))
+      ...(principal !== undefined ? callerOf(principal) : visitor === undefined ? {} : { tenant: visitor.tenantId })
     }),
     Metric.update(Metric.withAttributes(requestsTotal, { method, route, status: String(status) }), 1),
     Metric.update(Metric.withAttributes(requestSeconds, { route }), durationMillis / 1000)

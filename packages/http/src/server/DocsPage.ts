@@ -30,8 +30,8 @@ export const docsPageOf = (document: OpenApiDocument, openApiPath: string): stri
 <h1>${escape(document.info.title)}</h1>
 <p class="dim">${escape(document.info.version)} · <a href="${escape(openApiPath)}">OpenAPI 3.1</a></p>
 <p>${escape(document.info.description)}</p>
-<p>Credentials go into <code>X-API-Key</code> or <code>Authorization: Bearer …</code>. Refusals are
-<a href="#schema-ProblemDetails">problem details</a> (<code>application/problem+json</code>).</p>
+<p>Credentials go into <code>X-API-Key</code> or <code>Authorization: Bearer …</code>. How a call is refused stands behind its
+answers as <q>default</q>.</p>
 ${document.tags.map((tag) => sectionOf(document, tag)).join("\n")}
 <h2>Schemas</h2>
 ${Object.entries(components).sort(([a], [b]) => a < b ? -1 : 1).map(([name, schema]) =>
@@ -61,7 +61,7 @@ const parametersOf = (operation: OpenApiOperation): string => {
   const rows = (operation.parameters ?? []).map((parameter) =>
     `<tr><td><code>${escape(parameter["name"])}</code><br><span class="dim">${escape(parameter["in"])}${
       parameter["required"] === true ? ", required" : ""
-    }</span></td><td>${escape(parameter["description"])}</td><td>${schemaOf(parameter["schema"])}</td></tr>`
+    }</span></td><td>${escape(parameter["description"])}</td><td>${parameter["schema"] === undefined ? contentOf(parameter) : schemaOf(parameter["schema"])}</td></tr>`
   )
   return rows.length === 0 ? "" : `<table>${rows.join("")}</table>`
 }
@@ -69,7 +69,9 @@ const parametersOf = (operation: OpenApiOperation): string => {
 const responseOf = (status: string, response: Readonly<Record<string, unknown>>): string =>
   response["$ref"] === undefined
     ? `<p>${escape(status)} <span class="dim">${escape(response["description"])}</span></p>${contentOf(response)}`
-    : `<p>${escape(status)} <span class="dim">a problem</span></p>`
+    : `<p>${escape(status)} <span class="dim">refused:</span> <a href="#schema-${escape(nameIn(response))}">${escape(nameIn(response))}</a></p>`
+
+const nameIn = (reference: Readonly<Record<string, unknown>>): string => String(reference["$ref"]).split("/").at(-1)!
 
 const contentOf = (holder: Readonly<Record<string, unknown>>): string =>
   Object.entries(holder["content"] as Readonly<Record<string, { readonly schema: unknown }>> | undefined ?? {})

@@ -1,7 +1,6 @@
 /** The OpenAPI 3.1 document of mounted contracts, webhooks included. */
 import { Schema, type JsonSchema } from "effect"
-import type { AnswerSpec, BodySpec, ContractSpec, EndpointSpec, HeaderSpec, PlacedContract, WebhookSpec } from "../shared/Contract.ts"
-import { ProblemDetails, problemContentType } from "../shared/ProblemDetails.ts"
+import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
 import { jsonMediaTypes } from "../shared/RequestBody.ts"
 
 type Json = { readonly [key: string]: unknown }
@@ -31,7 +30,6 @@ export interface OpenApiOptions {
 
 export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenApiOptions): OpenApiDocument => {
   const schemas = new Components()
-  schemas.of(ProblemDetails, false)
   const contracts = mounted.map(({ contract }) => contract)
   const webhooks = contracts.flatMap((contract) =>
     Object.entries(contract.webhooks ?? {}).map(([name, webhook]) => [name, { post: webhookOf(name, contract, webhook, schemas) }] as const)
@@ -57,7 +55,7 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
     ...(webhooks.length === 0 ? {} : { webhooks: Object.fromEntries(webhooks) }),
     components: {
       schemas: schemas.definitions,
-      responses: { Problem: { description: "Refused, and why", content: { [problemContentType]: { schema: { $ref: "#/components/schemas/ProblemDetails" } } } } },
+      responses: schemas.problems,
       securitySchemes: {
         ApiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key from the operator." },
         Bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of the identity provider the operator trusts, or an API key." }
@@ -69,6 +67,20 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
 /** Schemas as components, each under its identifier. */
 class Components {
   readonly definitions: Record<string, JsonSchema.JsonSchema> = {}
+  readonly problems: Record<string, Json> = {}
+
+  /** The answer to whatever is refused, in the shape of the area; named like its schema. */
+  problem(contract: ContractSpec): Json {
+    const { contentType, headers, schema } = shapeOf(contract)
+    const written = this.of(schema, false)
+    const name = String(written["$ref"]).split("/").at(-1)!
+    this.problems[name] = {
+      description: "Refused, and why",
+      ...(headers === undefined ? {} : { headers: headersOf(headers.specs, this) }),
+      content: { [contentType]: { schema: written } }
+    }
+    return { $ref: `#/components/responses/${name}` }
+  }
 
   /** `closed` says that unknown members are refused, or never sent. */
   of(schema: Schema.Top, closed: boolean): JsonSchema.JsonSchema {
@@ -95,12 +107,12 @@ const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpe
     tags: [contract.area],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    ...(endpoint.access === "public" ? { security: [] } : {}),
+    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "visitor" ? { security: [{}, { ApiKey: [] }, { Bearer: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(endpoint.body === undefined ? {} : { requestBody: bodyOf(endpoint.body, schemas) }),
     responses: {
       ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, answerOf(answer, schemas)])),
-      default: { $ref: "#/components/responses/Problem" }
+      default: schemas.problem(contract)
     }
   }
 }
@@ -113,12 +125,20 @@ const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArra
     description: endpoint.params?.[name!] ?? "",
     schema: { type: "string" }
   })),
+  ...Object.entries(endpoint.headers ?? {}).map(([name, { description, schema }]) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema: schemas.of(schema, true)
+  })),
   ...Object.entries(endpoint.query ?? {}).map(([name, parameter]) => ({
     name,
     in: "query",
-    required: false,
+    required: parameter.required === true,
     description: parameter.description,
-    schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) },
+    // the one way to write objects in a query that OpenAPI defines
+    ...(parameter.kind === "pairs" ? { content: { "application/json": { schema: schemas.of(parameter.schema, false) } } } : { schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) } }),
     ...(parameter.kind === "list" ? { style: "form", explode: true } : {})
   }))
 ]
@@ -153,6 +173,9 @@ const webhookOf = (name: string, contract: ContractSpec, webhook: WebhookSpec, s
     description,
     schema: schemas.of(schema, true)
   })),
-  requestBody: { required: true, content: { "application/json": { schema: schemas.of(webhook.body, false) } } },
+  requestBody: { required: true, content: { "application/json": { schema: webhookBodyOf(webhook.body, schemas) } } },
   responses: Object.fromEntries(Object.entries(webhook.answers).map(([status, answer]) => [status, answerOf(answer, schemas)]))
 })
+
+const webhookBodyOf = (body: WebhookSpec["body"], schemas: Components): JsonSchema.JsonSchema =>
+  Schema.isSchema(body) ? schemas.of(body, false) : { oneOf: body.map((each) => schemas.of(each, false)) }

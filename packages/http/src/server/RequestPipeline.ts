@@ -2,25 +2,29 @@
  * What happens to every request: it gets a correlation id, finds its endpoint, shows its credentials, is read, answered,
  * dressed in headers, counted and logged. Whatever it is, it gets an answer in the shape of the area it was meant for.
  */
-import { Authenticator, isOperator, NotPermitted, type Principal, UniqueIds } from "@waybill/core"
-import { Cause, Effect, Exit } from "effect"
+import { Authenticator, isOperator, NotPermitted, type Principal, type StorageError, type Unauthenticated, UniqueIds } from "@waybill/core"
+import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
-import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type MountedContract, shapeOf } from "../shared/Contract.ts"
+import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type ClientAddressOptions, visitorClient } from "../access/ClientAddress.ts"
+import { makePublicTenant } from "../access/PublicTenant.ts"
+import { type Access, type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type Visitor } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
 import { httpDate } from "../shared/HttpDate.ts"
-import { type Problem, type ProblemShape, problemDetails } from "../shared/ProblemDetails.ts"
+import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
 import { badQuery, maxTargetLength, methodNotAllowed, type Refused, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
-import { readBody } from "../shared/RequestBody.ts"
+import { readBody, streamBody } from "../shared/RequestBody.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
-import { siteOf, type SiteOptions } from "../shared/Site.ts"
+import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest } from "./AccessLog.ts"
 
-export interface PipelineOptions extends SiteOptions {
+export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** How long a request's body may take to arrive. 60 seconds by default. */
   readonly bodyTimeoutMillis?: number | undefined
+  /** Whose freight public lookups without credentials see, where the host they call belongs to no tenant. */
+  readonly publicTenant?: string | undefined
 }
 
 /** Answers any request and never fails. */
@@ -33,37 +37,62 @@ export interface Exchange {
   readonly startedAt: number
   /** Base and path with their placeholders, never what was sent in their place. */
   template: string
-  area: string | undefined
+  contract: ContractSpec | undefined
   principal: Principal | undefined
-  shape: ProblemShape
+  visitor: Visitor | undefined
   isParameter: ((name: string) => boolean) | undefined
 }
 
 export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<MountedContract>, options: PipelineOptions) {
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
+  const publicTenantOf = yield* makePublicTenant(options.publicTenant)
   const table = makeRouteTable(mounted)
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
 
   const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
     const { mountPath, path, search } = targetOf(request)
-    if (path.length + search.length > maxTargetLength) return yield* targetTooLong
+    if (path.length + search.length > maxTargetLength) {
+      exchange.contract = table.areaOf(path)
+      return yield* targetTooLong
+    }
     const found = yield* routeOf(table, request.method, path, exchange)
     if (HttpServerResponse.isHttpServerResponse(found)) return found
     const { params, route } = found
     const { endpoint } = route
     yield* Effect.annotateCurrentSpan("http.route", route.template)
-    if (endpoint.access !== "public") {
-      const principal = yield* authenticator.authenticate({ method: request.method, url: request.url, headers: request.headers })
-      exchange.principal = principal
-      if (endpoint.access === "operator" && !isOperator(principal)) return yield* new NotPermitted({ needed: "operator" })
-    }
+    exchange.principal = yield* principalOf(request, endpoint.access)
+    if (endpoint.access === "visitor") exchange.visitor = yield* visitorOf(request, exchange.principal)
     const query = readQuery(endpoint.query ?? {}, search)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
-    const body = endpoint.body === undefined ? undefined : yield* readBody(request, endpoint.body, bodyTimeoutMillis)
+    const body = endpoint.body === undefined
+      ? undefined
+      : yield* (endpoint.body.streamed === true ? streamBody : readBody)(request, endpoint.body, bodyTimeoutMillis)
     const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
-    return yield* route.handler({ principal: exchange.principal, params, query: query.values, body, site })
+    const headers = headersOf(request, endpoint.headers)
+    return yield* route.handler({ principal: exchange.principal, visitor: exchange.visitor, params, query: query.values, headers, body, site })
   })
+
+  const principalOf = (request: HttpServerRequest.HttpServerRequest, access: Access) => {
+    if (access === "public") return Effect.undefined
+    const { headers, method, url } = request
+    const found: Effect.Effect<Principal | undefined, Unauthenticated | NotPermitted | StorageError> = Effect.filterOrFail(
+      authenticator.authenticate({ method, url, headers }),
+      (principal) => access !== "operator" || isOperator(principal),
+      () => new NotPermitted({ needed: "operator" })
+    )
+    // a cookie may mean anything; only what is a credential by its header must be a valid one
+    const sent = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined
+    return access === "visitor" && !sent ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
+  }
+
+  const visitorOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<Visitor, Failure> => {
+    if (principal === undefined) {
+      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: visitorClient(request, options) }))
+    }
+    const { client, tenantId } = principal
+    return isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "customer or carrier" })) : Effect.succeed({ tenantId, client })
+  }
 
   const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
@@ -72,9 +101,9 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
         method: request.method,
         startedAt,
         template: "(none)",
-        area: undefined,
+        contract: undefined,
         principal: undefined,
-        shape: problemDetails,
+        visitor: undefined,
         isParameter: undefined
       }
       return answer(request, exchange).pipe(
@@ -86,6 +115,12 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
     }))
   return app
 })
+
+const noHeaders = {}
+
+/** Those that the endpoint takes, by the names it gives them. */
+const headersOf = ({ headers }: HttpServerRequest.HttpServerRequest, taken: EndpointSpec["headers"]) =>
+  taken === undefined ? noHeaders : Object.fromEntries(Object.keys(taken).map((name) => [name, headers[name.toLowerCase()]]))
 
 /** The part of the path that a host's own router took off, the part that is ours, and the query. */
 const targetOf = (request: HttpServerRequest.HttpServerRequest) => {
@@ -113,10 +148,7 @@ const routeOf = (
 ): Effect.Effect<Match | HttpServerResponse.HttpServerResponse, Refused> => {
   const found = table.find(path)
   const contract = found._tag === "Place" ? found.place.contract : found.contract
-  if (contract !== undefined) {
-    exchange.area = contract.area
-    exchange.shape = shapeOf(contract)
-  }
+  exchange.contract = contract
   if (found._tag === "Nowhere") return Effect.fail(found.readable ? unknownPath : unreadablePath)
   const { params, place } = found
   exchange.template = place.template
@@ -134,7 +166,7 @@ const routeOf = (
 const conclude = Effect.fnUntraced(function*(exchange: Exchange, exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>) {
   const endedAt = yield* Clock.currentTimeMillis
   const gone = Exit.isFailure(exit) && hasLeft(exit.cause)
-  const response = Exit.isSuccess(exit) ? exit.value : refusalOf(exchange, yield* problemOfCause(exchange, exit.cause))
+  const response = Exit.isSuccess(exit) ? watched(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause))
   yield* logRequest(exchange, gone ? 499 : response.status, endedAt)
   return HttpServerResponse.setHeaders(response, {
     "x-request-id": exchange.correlationId,
@@ -144,12 +176,24 @@ const conclude = Effect.fnUntraced(function*(exchange: Exchange, exit: Exit.Exit
   })
 })
 
-const refusalOf = (exchange: Exchange, problem: Problem) =>
-  HttpServerResponse.text(exchange.shape.write(problem, instanceOf(exchange.correlationId)), {
-    status: problem.status,
-    contentType: exchange.shape.contentType,
-    ...(problem.headers === undefined ? {} : { headers: problem.headers })
-  })
+const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Exchange, problem: Problem) {
+  const shape: ProblemShape = contract === undefined ? problemDetails : shapeOf(contract)
+  const told = shape.headers?.write(problem)
+  // whoever runs the service finds it by the correlation id, though the body does not say it
+  if (told !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Refused.", problem.detail), { problem: problem.code })
+  const body = shape.write(problem, instanceOf(correlationId))
+  const options = { status: problem.status, headers: { ...problem.headers, ...told } }
+  return body === undefined ? HttpServerResponse.empty(options) : HttpServerResponse.text(body, { ...options, contentType: shape.contentType })
+})
+
+/** A body that is read while it is sent can still fail: the connection then ends before the body does, and the log says why. */
+const watched = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse) => {
+  const { body } = response
+  if (body._tag !== "Stream") return response
+  const told = Stream.tapError(body.stream, (error) =>
+    Effect.annotateLogs(Effect.logError("An answer broke off.", error), { correlationId, route: template }))
+  return HttpServerResponse.setBody(response, HttpBody.stream(told, body.contentType, body.contentLength))
+}
 
 const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect.Effect<Problem> => {
   const failed = cause.reasons.find(Cause.isFailReason)
@@ -158,7 +202,7 @@ const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect
     return Effect.as(Effect.logError("A request met a defect.", cause), internalProblem)
   }
   if (failed === undefined) return Effect.succeed(interruptedProblem)
-  const problem = problemOf(failed.error, exchange.isParameter)
+  const problem = problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses)
   return problem.status < 500 ? Effect.succeed(problem) : Effect.as(Effect.logError(failed.error.message, reasonOf(failed.error)), problem)
 }
 

@@ -1,13 +1,41 @@
 /** The whole service over HTTP: on a server of its own, in somebody's router, or as one effect. */
-import type { ApiKeys, Authenticator, Deliveries, DeliveryQueue, SigningSecrets, Tenants, TransitEventIntake, TransitEvents, TransitSubscriptions, UniqueIds } from "@waybill/core"
+import type {
+  ApiKeys,
+  Authenticator,
+  ChargeSubscriptions,
+  Deliveries,
+  DeliveryQueue,
+  FreightChargeIntake,
+  InvoiceDocuments,
+  Invoices,
+  Pickups,
+  ShipmentIntake,
+  ShipmentStatuses,
+  SigningSecrets,
+  StatusSubscriptions,
+  StatusUpdateIntake,
+  Tenants,
+  TransitEventIntake,
+  TransitEvents,
+  TransitSubscriptions,
+  UniqueIds
+} from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createRequire } from "node:module"
+import { FreightChargesContract } from "../freight-charges/FreightChargesContract.ts"
+import { FreightChargesHandlers } from "../freight-charges/FreightChargesHandlers.ts"
 import { IntakeContract } from "../intake/IntakeContract.ts"
 import { IntakeHandlers } from "../intake/IntakeHandlers.ts"
+import { InvoicesContract } from "../invoices/InvoicesContract.ts"
+import { InvoicesHandlers } from "../invoices/InvoicesHandlers.ts"
 import { OperatorContract } from "../operator/OperatorContract.ts"
 import { OperatorHandlers } from "../operator/OperatorHandlers.ts"
+import { PickupsContract } from "../pickups/PickupsContract.ts"
+import { PickupsHandlers } from "../pickups/PickupsHandlers.ts"
 import { type MountedContract, mount, normalBase, type PlacedContract } from "../shared/Contract.ts"
+import { ShipmentStatusContract } from "../shipment-status/ShipmentStatusContract.ts"
+import { ShipmentStatusHandlers } from "../shipment-status/ShipmentStatusHandlers.ts"
 import { TransitEventsContract } from "../transit-events/TransitEventsContract.ts"
 import { TransitEventsHandlers } from "../transit-events/TransitEventsHandlers.ts"
 import { docsPageOf } from "./DocsPage.ts"
@@ -19,15 +47,28 @@ import { type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
 
 /** Where each area lives. */
 export interface BasePaths {
+  readonly shipmentStatus: string
+  readonly invoices: string
+  readonly pickups: string
   readonly transitEvents: string
+  readonly freightCharges: string
   readonly intake: string
   readonly operator: string
   /** Probes, metrics and documents. */
   readonly system: string
 }
 
-/** Areas share paths, so each has a base of its own. SPEC-GAP-D1 */
-export const defaultBasePaths: BasePaths = { transitEvents: "/visibility", intake: "/intake", operator: "/operator", system: "" }
+/** Areas share paths, so each has a base of its own. SPEC-GAP-D1, SPEC-GAP-E1 */
+export const defaultBasePaths: BasePaths = {
+  shipmentStatus: "/in-transit/v1",
+  invoices: "/invoicing",
+  pickups: "/pickup",
+  transitEvents: "/visibility",
+  freightCharges: "/pfc",
+  intake: "/intake",
+  operator: "/operator",
+  system: ""
+}
 
 export interface WaybillHttpOptions extends PipelineOptions {
   readonly basePaths?: Partial<BasePaths> | undefined
@@ -37,20 +78,33 @@ export interface WaybillHttpOptions extends PipelineOptions {
 export type WaybillHttpServices =
   | ApiKeys
   | Authenticator
+  | ChargeSubscriptions
   | Deliveries
   | DeliveryQueue
+  | FreightChargeIntake
+  | InvoiceDocuments
+  | Invoices
+  | Pickups
   | Readiness
+  | ShipmentIntake
+  | ShipmentStatuses
   | SigningSecrets
+  | StatusSubscriptions
+  | StatusUpdateIntake
   | Tenants
   | TransitEventIntake
   | TransitEvents
   | TransitSubscriptions
   | UniqueIds
 
-const basesOf = (options: WaybillHttpOptions): BasePaths => {
-  const { intake, operator, system, transitEvents } = options.basePaths ?? {}
+const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
+  const { freightCharges, intake, invoices, operator, pickups, shipmentStatus, system, transitEvents } = basePaths
   return {
+    shipmentStatus: shipmentStatus ?? defaultBasePaths.shipmentStatus,
+    invoices: invoices ?? defaultBasePaths.invoices,
+    pickups: pickups ?? defaultBasePaths.pickups,
     transitEvents: transitEvents ?? defaultBasePaths.transitEvents,
+    freightCharges: freightCharges ?? defaultBasePaths.freightCharges,
     intake: intake ?? defaultBasePaths.intake,
     operator: operator ?? defaultBasePaths.operator,
     system: system ?? defaultBasePaths.system
@@ -60,7 +114,11 @@ const basesOf = (options: WaybillHttpOptions): BasePaths => {
 const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn.Return<App, never, WaybillHttpServices> {
   const bases = basesOf(options)
   const areas: ReadonlyArray<MountedContract> = [
+    mount(ShipmentStatusContract, bases.shipmentStatus, yield* ShipmentStatusHandlers),
+    mount(InvoicesContract, bases.invoices, yield* InvoicesHandlers),
+    mount(PickupsContract, bases.pickups, yield* PickupsHandlers),
     mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
+    mount(FreightChargesContract, bases.freightCharges, yield* FreightChargesHandlers),
     mount(IntakeContract, bases.intake, yield* IntakeHandlers),
     mount(OperatorContract, bases.operator, yield* OperatorHandlers)
   ]
@@ -87,7 +145,11 @@ export const WaybillHttp = {
   openApi: (options: WaybillHttpOptions = {}): OpenApiDocument => {
     const bases = basesOf(options)
     return openApiOf([
+      { contract: ShipmentStatusContract, base: normalBase(bases.shipmentStatus) },
+      { contract: InvoicesContract, base: normalBase(bases.invoices) },
+      { contract: PickupsContract, base: normalBase(bases.pickups) },
       { contract: TransitEventsContract, base: normalBase(bases.transitEvents) },
+      { contract: FreightChargesContract, base: normalBase(bases.freightCharges) },
       { contract: IntakeContract, base: normalBase(bases.intake) },
       { contract: OperatorContract, base: normalBase(bases.operator) }
     ], aboutOf(options))

@@ -6,17 +6,25 @@
  * a rule stands in one place and holds for callers who use no HTTP as well.
  */
 import type { Principal } from "@waybill/core"
-import type { Effect, Schema } from "effect"
+import type { Effect, Schema, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { type ProblemShape, problemDetails } from "./ProblemDetails.ts"
 import type { Failure } from "./ProblemOf.ts"
 import type { QueryOf, QueryParameters } from "./QueryText.ts"
+import type { Refused } from "./Refused.ts"
 import type { Site } from "./Site.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
-/** Who may call: anybody, whoever has credentials, or operators. */
-export type Access = "public" | "caller" | "operator"
+/** Who may call: anybody, anybody of some tenant (credentials that are sent count), whoever has credentials, or operators. */
+export type Access = "public" | "visitor" | "caller" | "operator"
+
+/** Who looks something up that anybody may see. */
+export interface Visitor {
+  readonly tenantId: string
+  /** Whose allowance pays: the caller's, or that of the address the call came from. */
+  readonly client: string
+}
 
 export interface BodySpec {
   readonly schema: Schema.Top
@@ -29,6 +37,8 @@ export interface BodySpec {
   readonly optional?: boolean
   /** Refuses members that the schema does not name. */
   readonly closed?: boolean
+  /** The call reads it itself, piece by piece, because it may be too large to be in memory. */
+  readonly streamed?: boolean
 }
 
 export interface AnswerSpec {
@@ -55,6 +65,8 @@ export interface EndpointSpec {
   /** What each path parameter is. */
   readonly params?: Readonly<Record<string, string>>
   readonly query?: QueryParameters
+  /** Request headers that the call takes, beside those that every call does. */
+  readonly headers?: Readonly<Record<string, HeaderSpec>>
   readonly body?: BodySpec
   readonly answers: Readonly<Record<number, AnswerSpec>>
 }
@@ -64,7 +76,8 @@ export interface WebhookSpec {
   readonly summary: string
   readonly description: string
   readonly headers: Readonly<Record<string, HeaderSpec & { readonly required: boolean }>>
-  readonly body: Schema.Top
+  /** Its shape, or several of which it has exactly one. */
+  readonly body: Schema.Top | ReadonlyArray<Schema.Top>
   readonly answers: Readonly<Record<string, AnswerSpec>>
 }
 
@@ -76,6 +89,8 @@ export interface ContractSpec {
   readonly endpoints: Readonly<Record<string, EndpointSpec>>
   readonly webhooks?: Readonly<Record<string, WebhookSpec>>
   readonly shape?: ProblemShape
+  /** Where the area answers a failure with another status than the rest of the service. */
+  readonly statuses?: Readonly<Partial<Record<Failure["_tag"], number>>>
 }
 
 /** `area` and the names and paths of the endpoints are kept as literal types; handlers are checked against them. */
@@ -90,13 +105,18 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 /** One request, read. */
 export interface CallOf<E extends EndpointSpec> {
-  readonly principal: E["access"] extends "public" ? undefined : Principal
+  readonly principal: E["access"] extends "public" | "visitor" ? undefined : Principal
+  readonly visitor: E["access"] extends "visitor" ? Visitor : undefined
   readonly params: PathParams<E["path"]>
   readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>
+  readonly headers: { readonly [Name in keyof E["headers"]]: string | undefined }
   /** JSON, for calls that take a body. */
-  readonly body: unknown
+  readonly body: E["body"] extends { readonly streamed: true } ? IncomingBody : unknown
   readonly site: Site
 }
+
+/** A body as it arrives: in pieces of a few dozen kilobytes, nothing of them known yet. */
+export type IncomingBody = Stream.Stream<Uint8Array, Refused>
 
 export type HandlersOf<C extends ContractSpec> = {
   readonly [Name in keyof C["endpoints"]]: (
@@ -107,8 +127,10 @@ export type HandlersOf<C extends ContractSpec> = {
 /** The same without types, for the pipeline that calls it. */
 export type Handler = (call: {
   readonly principal: Principal | undefined
+  readonly visitor: Visitor | undefined
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown
   readonly site: Site
 }) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>

@@ -33,6 +33,8 @@ export interface Problem {
   readonly title: string
   readonly detail: string
   readonly errors?: ReadonlyArray<ProblemFault>
+  /** What it is about, by name, for shapes that have a place for it. */
+  readonly about?: Readonly<Record<string, string>>
   /** Response headers that belong to it, such as `allow` or `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -40,14 +42,24 @@ export interface Problem {
 /** How an area writes a problem. */
 export interface ProblemShape {
   readonly contentType: string
-  readonly write: (problem: Problem, instance: string) => string
+  readonly schema: Schema.Top
+  /** `undefined` is an answer without a body. */
+  readonly write: (problem: Problem, instance: string) => string | undefined
+  /** What it tells beside the body, in its answer's headers and in the log. */
+  readonly headers?: ProblemHeaders
 }
 
-/** Area D, intake and operator calls, and whatever belongs to no area. */
-export const problemDetails: ProblemShape = {
-  contentType: problemContentType,
-  write: (problem, instance) => JSON.stringify(detailsOf(problem, instance))
+export interface ProblemHeaders {
+  readonly specs: Readonly<Record<string, { readonly description: string; readonly schema: Schema.Top }>>
+  readonly write: (problem: Problem) => Readonly<Record<string, string>>
 }
+
+/** What areas without a shape of their own answer, and whatever belongs to no area. */
+export const problemDetails = {
+  contentType: problemContentType,
+  schema: ProblemDetails,
+  write: (problem: Problem, instance: string) => JSON.stringify(detailsOf(problem, instance))
+} satisfies ProblemShape
 
 export const detailsOf = (problem: Problem, instance: string): ProblemDetails => ({
   status: problem.status,
@@ -65,4 +77,14 @@ export const bounded = (fault: ProblemFault): ProblemFault => ({
   ...(fault.pointer === undefined ? {} : { pointer: cut(fault.pointer, 1024) })
 })
 
-const cut = (value: string, length: number): string => value.length <= length ? value : `${value.slice(0, length - 1)}…`
+/** Everything in one sentence after the other, for shapes without a place for faults; so it names the place of each. */
+export const sentenceOf = ({ detail, errors = [] }: Problem): string => {
+  if (errors.length === 0) return cut(detail, 4096)
+  const told = errors.map(({ detail, header, parameter, pointer }) => {
+    const place = parameter ?? header ?? pointer?.replace(/^\//, "").replaceAll("/", ".")
+    return place === undefined || place === "" ? detail : `${place}: ${detail}`
+  })
+  return cut(told.join(" "), 4096)
+}
+
+export const cut = (value: string, length: number): string => value.length <= length ? value : `${value.slice(0, length - 1)}…`

@@ -1,76 +1,173 @@
 /** Which status each failure becomes. The only place that knows. */
 import type {
+  AccountNotFound,
+  AccountNotPermitted,
+  AccountsNotPermitted,
   ApiKeyNotFound,
+  ChargeSubscriptionConflict,
+  ChargeSubscriptionNotFound,
   DeliveryNotFound,
   DeliveryNotRetryable,
+  DocumentNotFound,
   Fault,
+  FileFormatUnknown,
+  FileTooLarge,
   InvalidInput,
+  InvoiceExists,
+  InvoiceNotFound,
+  InvoiceNotYours,
   LaneNotFound,
   NotPermitted,
+  PickupDeskFailed,
+  PickupFinal,
+  PickupNotFound,
   SecretUnreadable,
+  ShipmentNotFound,
+  StatusSubscriptionNotFound,
   StorageError,
   SubscriptionNotFound,
   TenantNotFound,
-  Unauthenticated
+  TooManyCalls,
+  TooManyLookups,
+  Unauthenticated,
+  WebhookTestFailed
 } from "@waybill/core"
+import type { ContractSpec } from "./Contract.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
 
 /** Everything that a call can fail with. */
 export type Failure =
+  | AccountNotFound
+  | AccountNotPermitted
+  | AccountsNotPermitted
   | ApiKeyNotFound
+  | ChargeSubscriptionConflict
+  | ChargeSubscriptionNotFound
   | DeliveryNotFound
   | DeliveryNotRetryable
+  | DocumentNotFound
+  | FileFormatUnknown
+  | FileTooLarge
   | InvalidInput
+  | InvoiceExists
+  | InvoiceNotFound
+  | InvoiceNotYours
   | LaneNotFound
   | NotPermitted
+  | PickupDeskFailed
+  | PickupFinal
+  | PickupNotFound
   | Refused
   | SecretUnreadable
+  | ShipmentNotFound
+  | StatusSubscriptionNotFound
   | StorageError
   | SubscriptionNotFound
   | TenantNotFound
+  | TooManyCalls
+  | TooManyLookups
   | Unauthenticated
+  | WebhookTestFailed
 
-/** `isParameter` tells which names stand in the path or the query; every other fault is in the body. */
-export const problemOf = (failure: Failure, isParameter: (name: string) => boolean = () => false): Problem => {
+/** SPEC-GAP-X2: the interfaces show no status for credentials outside of area A. */
+const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput">, readonly [status: number, code: string]>> = {
+  FileFormatUnknown: [400, "file_format_unknown"],
+  InvoiceExists: [400, "invoice_exists"],
+  PickupFinal: [400, "pickup_final"],
+  WebhookTestFailed: [400, "webhook_test_failed"],
+  Unauthenticated: [401, "unauthenticated"],
+  AccountNotPermitted: [401, "account_not_permitted"],
+  NotPermitted: [403, "not_permitted"],
+  AccountsNotPermitted: [403, "accounts_not_permitted"],
+  InvoiceNotYours: [403, "invoice_not_yours"],
+  AccountNotFound: [404, "account_not_found"],
+  ApiKeyNotFound: [404, "api_key_not_found"],
+  ChargeSubscriptionNotFound: [404, "subscription_not_found"],
+  DeliveryNotFound: [404, "delivery_not_found"],
+  DocumentNotFound: [404, "document_not_found"],
+  InvoiceNotFound: [404, "invoice_not_found"],
+  LaneNotFound: [404, "subscription_not_found"],
+  PickupNotFound: [404, "pickup_not_found"],
+  ShipmentNotFound: [404, "shipment_not_found"],
+  StatusSubscriptionNotFound: [404, "subscription_not_found"],
+  SubscriptionNotFound: [404, "subscription_not_found"],
+  TenantNotFound: [404, "tenant_not_found"],
+  ChargeSubscriptionConflict: [409, "subscription_conflict"],
+  DeliveryNotRetryable: [409, "delivery_not_retryable"],
+  FileTooLarge: [413, "file_too_large"],
+  TooManyCalls: [429, "too_many_calls"],
+  TooManyLookups: [429, "too_many_lookups"],
+  PickupDeskFailed: [503, "pickup_desk_failed"],
+  SecretUnreadable: [503, "secret_unreadable"],
+  StorageError: [503, "unavailable"]
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not found",
+  409: "Conflict",
+  413: "Content too large",
+  429: "Too many requests",
+  503: "Service unavailable"
+}
+
+const challenge = "Bearer realm=\"waybill\""
+
+/**
+ * `isParameter` tells which names stand in the path or the query; every other fault is in the body. `statuses` are those
+ * that an area answers in its own way.
+ */
+export const problemOf = (
+  failure: Failure,
+  isParameter: (name: string) => boolean = () => false,
+  statuses: ContractSpec["statuses"] = {}
+): Problem => {
+  if (failure._tag === "Refused") return failure.problem
+  if (failure._tag === "InvalidInput") return invalid(failure, isParameter)
+  const [usual, code] = kinds[failure._tag]
+  const status = statuses[failure._tag] ?? usual
+  const { headers, ...more } = moreOf(failure)
+  return {
+    status,
+    code,
+    title: titles[status]!,
+    detail: failure.message,
+    ...more,
+    ...(status === 401 ? { headers: { "www-authenticate": challenge, ...headers } } : headers === undefined ? {} : { headers })
+  }
+}
+
+/** What some failures have to tell beside their sentence. */
+const moreOf = (failure: Failure): Partial<Problem> => {
   switch (failure._tag) {
-    case "Refused":
-      return failure.problem
-    case "InvalidInput":
-      return invalid(failure, isParameter)
-    // SPEC-GAP-X2: the interfaces show no status for credentials outside of area A
     case "Unauthenticated":
-      return {
-        status: 401,
-        code: "unauthenticated",
-        title: "Unauthorized",
-        detail: failure.message,
-        headers: { "www-authenticate": failure.presented ? "Bearer realm=\"waybill\", error=\"invalid_token\"" : "Bearer realm=\"waybill\"" }
-      }
-    case "NotPermitted":
-      return { status: 403, code: "not_permitted", title: "Forbidden", detail: failure.message }
-    case "SubscriptionNotFound":
-    case "LaneNotFound":
-      return { status: 404, code: "subscription_not_found", title: "Not found", detail: failure.message }
-    case "TenantNotFound":
-      return { status: 404, code: "tenant_not_found", title: "Not found", detail: failure.message }
-    case "ApiKeyNotFound":
-      return { status: 404, code: "api_key_not_found", title: "Not found", detail: failure.message }
-    case "DeliveryNotFound":
-      return { status: 404, code: "delivery_not_found", title: "Not found", detail: failure.message }
-    case "DeliveryNotRetryable":
-      return { status: 409, code: "delivery_not_retryable", title: "Conflict", detail: failure.message }
-    case "SecretUnreadable":
-      return { status: 503, code: "secret_unreadable", title: "Service unavailable", detail: failure.message }
+      return failure.presented ? { headers: { "www-authenticate": `${challenge}, error="invalid_token"` } } : {}
+    case "ChargeSubscriptionNotFound":
+      return { about: { resource: "subscriptionId", value: failure.subscriptionId } }
+    case "ChargeSubscriptionConflict":
+      return { about: { accountId: failure.accountId } }
+    case "WebhookTestFailed":
+      return { errors: [{ detail: failure.detail, pointer: "/webhookUrl", code: "not_allowed" }] }
+    case "FileFormatUnknown":
+      return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "invalid" }] }
+    case "FileTooLarge":
+      return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "out_of_bounds" }] }
+    case "PickupDeskFailed":
+      return { headers: { "retry-after": "1" } }
+    case "TooManyCalls":
+    case "TooManyLookups":
+      return { headers: { "retry-after": String(failure.retryAfterSeconds) } }
     case "StorageError":
       return {
-        status: 503,
-        code: "unavailable",
-        title: "Service unavailable",
         // which part of us failed is for the log
         detail: "The service cannot do this right now. Nothing was changed; try again.",
         headers: { "retry-after": "1" }
       }
+    default:
+      return {}
   }
 }
 
@@ -79,7 +176,7 @@ export const internalProblem: Problem = {
   status: 500,
   code: "internal_error",
   title: "Internal server error",
-  detail: "The service failed. Report the instance of this answer to whoever runs it."
+  detail: "The service failed. Report the x-request-id of this answer to whoever runs it."
 }
 
 /** Told apart from a missing resource by its own code: the URL is right, the server is not there for it. */

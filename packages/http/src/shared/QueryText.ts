@@ -5,13 +5,16 @@ import type { ProblemFault } from "./ProblemDetails.ts"
 export interface QueryParameter {
   /**
    * How the text becomes a value. A `list` may be repeated (`a=1&a=2`) or separated by commas, every other kind stands
-   * once. An `instant` whose `+` was decoded as a blank is repaired.
+   * once. An `instant` whose `+` was decoded as a blank is repaired. `pairs` is the query as a whole, for what has no one way
+   * to be written there: every name with its value, decoded.
    */
-  readonly kind: "text" | "integer" | "boolean" | "instant" | "list"
+  readonly kind: "text" | "integer" | "boolean" | "instant" | "list" | "pairs"
   /** What core takes for it. */
   readonly schema: Schema.Top
   readonly description: string
   readonly default?: unknown
+  /** For the description; core is who misses it. */
+  readonly required?: boolean
 }
 
 export type QueryParameters = Readonly<Record<string, QueryParameter>>
@@ -23,6 +26,7 @@ interface Values {
   readonly boolean: boolean
   readonly instant: string
   readonly list: ReadonlyArray<string>
+  readonly pairs: ReadonlyArray<readonly [name: string, value: string]>
 }
 
 export type QueryOf<P> = { readonly [Name in keyof P]?: P[Name] extends { readonly kind: infer Kind extends keyof Values } ? Values[Kind] : never }
@@ -39,14 +43,23 @@ export const readQuery = (parameters: QueryParameters, search: string): ReadQuer
   if (search === "") return nothing
   const values: Record<string, unknown> = {}
   const faults = new Map<string, ProblemFault>()
+  const whole = Object.keys(parameters).find((name) => parameters[name]!.kind === "pairs")
+  const pairs: Array<readonly [string, string]> = []
   for (const pair of search.split("&")) {
     const at = pair.indexOf("=")
-    const name = decode(at < 0 ? pair : pair.slice(0, at))
-    if (name === undefined || !Object.hasOwn(parameters, name)) continue
-    const parameter = parameters[name]!
+    const written = decode(at < 0 ? pair : pair.slice(0, at))
     const text = at < 0 ? "" : decode(pair.slice(at + 1))
+    if (whole !== undefined && pair !== "") {
+      if (written !== undefined && text !== undefined) pairs.push([written, text])
+      else faults.set(whole, { detail: "The query is not percent-encoded UTF-8.", parameter: whole, code: "invalid" })
+    }
+    const name = written === undefined ? undefined : knownAs(parameters, written)
+    if (name === undefined) continue
+    const parameter = parameters[name]!
     if (text === undefined) {
       faults.set(name, { detail: `${name} is not percent-encoded UTF-8.`, parameter: name, code: "invalid" })
+    } else if (parameter.kind === "pairs") {
+      continue
     } else if (parameter.kind === "list") {
       const items = text.split(",").map((item) => item.trim()).filter((item) => item !== "")
       values[name] = [...(values[name] as ReadonlyArray<string> | undefined ?? []), ...items]
@@ -58,7 +71,16 @@ export const readQuery = (parameters: QueryParameters, search: string): ReadQuer
       values[name] = valueOf(parameter.kind, text)
     }
   }
+  if (whole !== undefined) values[whole] = pairs
   return { values, faults: [...faults.values()] }
+}
+
+/** Some software writes lists as `fileIds[]=` or `fileIds[0]=`; passing these over would mean something else. */
+const knownAs = (parameters: QueryParameters, written: string): string | undefined => {
+  const name = Object.hasOwn(parameters, written) ? written : written.replace(/\[\d{0,9}\]$/, "")
+  if (!Object.hasOwn(parameters, name)) return undefined
+  const { kind } = parameters[name]!
+  return name === written || kind === "list" ? name : undefined
 }
 
 const decode = (text: string): string | undefined => {

@@ -20,6 +20,13 @@ export const unknownPath = refused(404, "path_not_found", "Not found", "Nothing 
 
 export const unreadablePath = refused(400, "invalid_path", "Bad request", "The path is not percent-encoded UTF-8.")
 
+export const unknownPublicTenant = refused(
+  404,
+  "tenant_not_found",
+  "Not found",
+  "It is not clear whose freight this asks for. Call the carrier's own host name, or send credentials."
+)
+
 export const methodNotAllowed = (method: string, allow: string) =>
   refused(405, "method_not_allowed", "Method not allowed", `This path does not take ${method.slice(0, 20)}. It takes ${allow}.`, {
     headers: { allow }

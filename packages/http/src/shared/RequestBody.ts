@@ -1,8 +1,9 @@
 /** A request's body as JSON: its media type, its size while it arrives, its encoding and its depth, in this order. */
 import { maxDepth, nestsDeeperThan } from "@waybill/core"
-import { ByteSize, Effect } from "effect"
+import { ByteSize, Effect, Stream } from "effect"
+import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
-import type { BodySpec } from "./Contract.ts"
+import type { BodySpec, IncomingBody } from "./Contract.ts"
 import {
   bodyBroken,
   bodyMissing,
@@ -47,6 +48,42 @@ export const readBody = (
   )
 }
 
+/** Slower than this for long is nobody who wants an answer, in bytes a second. */
+const slowestPace = 16 * 1024
+
+/** What is worked on at a time, so that no single piece is a large one. */
+const largestPiece = 64 * 1024
+
+/**
+ * The same for calls that read their body themselves. `timeoutMillis` bounds how long any piece may take, and together with
+ * `slowestPace` the whole.
+ */
+export const streamBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  spec: BodySpec,
+  timeoutMillis: number
+): Effect.Effect<IncomingBody, Refused> =>
+  isEmpty(request) ? Effect.fail(bodyMissing) : judgeHeaders(request.headers, spec, request.method) ?? Effect.map(Clock.currentTimeMillis, (startedAt) => {
+    let received = 0
+    return request.stream.pipe(
+      Stream.mapError(() => bodyBroken),
+      Stream.timeoutOrElse({ duration: timeoutMillis, orElse: () => Stream.fail(bodyTooSlow) }),
+      Stream.mapEffect(Effect.fnUntraced(function*(piece) {
+        received += piece.length
+        const allowed = timeoutMillis + received / slowestPace * 1000
+        return (yield* Clock.currentTimeMillis) - startedAt > allowed ? yield* bodyTooSlow : piece
+      })),
+      Stream.flatMap((piece) => piece.length <= largestPiece ? Stream.succeed(piece) : Stream.fromIterable(parted(piece)))
+    )
+  })
+
+/** What a `Request` of the web says of itself; others only tell while they are read. */
+const isEmpty = ({ source }: HttpServerRequest.HttpServerRequest): boolean => "body" in source && source.body === null
+
+const parted = function*(piece: Uint8Array): Iterable<Uint8Array> {
+  for (let from = 0; from < piece.length; from += largestPiece) yield piece.subarray(from, from + largestPiece)
+}
+
 const judgeHeaders = (headers: Readonly<Record<string, string | undefined>>, spec: BodySpec, method: string): Effect.Effect<never, Refused> | undefined => {
   const coding = headers["content-encoding"]
   if (coding !== undefined && coding.trim().toLowerCase() !== "identity") return Effect.fail(wrongContentCoding)
@@ -64,20 +101,27 @@ const admits = (accepted: ReadonlyArray<string>, contentType: string | undefined
   return accepted === jsonMediaTypes && /^application\/[a-z0-9!#$&^_.+-]+\+json$/.test(type!)
 }
 
-const parse = (buffer: ArrayBuffer, spec: BodySpec): Effect.Effect<unknown, Refused> => {
+const parse = (buffer: ArrayBuffer, spec: BodySpec): Effect.Effect<unknown, Refused> =>
+  Effect.filterOrFail(
+    jsonOf(buffer),
+    (value) => spec.itemByItem === true || !nestsDeeperThan(value, deepestBody),
+    () => bodyTooDeep(deepestBody)
+  )
+
+/** Whatever JSON it is, however deep. */
+export const jsonOf = (bytes: ArrayBuffer | Uint8Array): Effect.Effect<unknown, Refused> => {
+  if (bytes.byteLength === 0) return Effect.fail(bodyMissing)
   let text: string
   try {
-    text = decoder.decode(buffer)
+    text = decoder.decode(bytes)
   } catch {
     return Effect.fail(bodyNotUtf8)
   }
-  let value: unknown
   try {
-    value = JSON.parse(text)
+    return Effect.succeed(JSON.parse(text))
   } catch (error) {
     return Effect.fail(bodyNotJson(/position (\d+)/.exec(String(error))?.[1]))
   }
-  return spec.itemByItem === true || !nestsDeeperThan(value, deepestBody) ? Effect.succeed(value) : Effect.fail(bodyTooDeep(deepestBody))
 }
 
 const refusalOf = (error: HttpServerError.HttpServerError, maxBytes: number): Refused =>

@@ -29,6 +29,8 @@ export interface RouteTable {
   readonly places: ReadonlyArray<Place>
   /** `path` as received, without its query; one slash at the end is passed over. */
   readonly find: (path: string) => Found
+  /** The contract whose base a path lies under. */
+  readonly areaOf: (path: string) => ContractSpec | undefined
 }
 
 interface Pattern {
@@ -49,14 +51,12 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
   // the longest base first, so that a path belongs to the nearest area
   const bases = mounted.filter(({ base }) => base !== "").sort((a, b) => b.base.length - a.base.length)
   const root = mounted.find(({ base }) => base === "")
-  const nowhere = (path: string, readable: boolean): Found => ({
-    _tag: "Nowhere",
-    contract: (bases.find(({ base }) => path === base || path.startsWith(`${base}/`)) ?? root)?.contract,
-    readable
-  })
+  const areaOf = (path: string) => (bases.find(({ base }) => path === base || path.startsWith(`${base}/`)) ?? root)?.contract
+  const nowhere = (path: string, readable: boolean): Found => ({ _tag: "Nowhere", contract: areaOf(path), readable })
 
   return {
     places,
+    areaOf,
     find: (received) => {
       const path = received.length > 1 && received.endsWith("/") ? received.slice(0, -1) : received
       const found = plain.get(path)
@@ -77,7 +77,8 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
 const placesOf = ({ base, contract, handlers }: MountedContract): ReadonlyArray<Place> => {
   const byPath = new Map<string, Map<string, Route>>()
   for (const [name, endpoint] of Object.entries(contract.endpoints)) {
-    const template = `${base}${endpoint.path}`
+    // some interfaces publish paths with a slash at the end; both ways lead there
+    const template = `${base}${endpoint.path}`.replace(/(?<=.)\/$/, "")
     const parameters = new Set([...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!))
     for (const parameter of Object.keys(endpoint.query ?? {})) parameters.add(parameter)
     const routes = byPath.get(template) ?? new Map<string, Route>()

@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 export interface SiteOptions {
   /** What callers see, such as `https://freight.example.com/api`; a path is put in front of every address. */
   readonly publicBaseUrl?: string | undefined
-  /** Takes `X-Forwarded-Proto` and `X-Forwarded-Host` at their word. Only behind a proxy that sets them itself. */
+  /** Takes `X-Forwarded-Proto`, `-Host` and `-For` at their word. Only behind a proxy that sets them itself. */
   readonly trustForwarded?: boolean | undefined
 }
 
@@ -33,13 +33,19 @@ export const siteOf = (
 
 const originOf = (request: HttpServerRequest.HttpServerRequest, options: SiteOptions): string => {
   if (options.publicBaseUrl !== undefined) return options.publicBaseUrl.replace(/\/+$/, "")
-  const { headers } = request
-  const forwarded = options.trustForwarded === true
-  const host = (forwarded ? firstOf(headers["x-forwarded-host"]) : undefined) ?? headers["host"] ?? hostIn(request.originalUrl)
-  if (host === undefined || !hostShape.test(host)) return ""
-  const proto = forwarded ? firstOf(headers["x-forwarded-proto"])?.toLowerCase() : undefined
+  const host = hostOf(request, options)
+  if (host === undefined) return ""
+  const proto = options.trustForwarded === true ? firstOf(request.headers["x-forwarded-proto"])?.toLowerCase() : undefined
   const secure = proto === undefined ? request.originalUrl.startsWith("https:") : proto === "https"
   return `${secure ? "https" : "http"}://${host}`
+}
+
+/** Host and port that the caller asked, or `undefined` where that is nothing usable. */
+export const hostOf = (request: HttpServerRequest.HttpServerRequest, options: SiteOptions): string | undefined => {
+  const { headers } = request
+  const forwarded = options.trustForwarded === true ? firstOf(headers["x-forwarded-host"]) : undefined
+  const host = forwarded ?? headers["host"] ?? hostIn(request.originalUrl)
+  return host !== undefined && hostShape.test(host) ? host : undefined
 }
 
 const firstOf = (header: string | undefined): string | undefined => {

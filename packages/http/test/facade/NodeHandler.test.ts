@@ -162,6 +162,19 @@ describe("toNodeHandler", () => {
     expect(signal.aborted).toBe(true)
   })
 
+  it("tells the service where the call came from, as the framework has it where it has it", async () => {
+    const told: Array<unknown> = []
+    const handler = toNodeHandler({
+      handler: async (_request, options) => {
+        told.push(options?.remoteAddress)
+        return new Response()
+      }
+    })
+    await fetch(await serve(handler))
+    await fetch(await serve((req, res) => handler(Object.assign(req, { ip: "198.51.100.7" }), res)))
+    expect(told).toEqual(["127.0.0.1", "198.51.100.7"])
+  })
+
   it("gives a handler's own failure to `next`", async () => {
     const failing = toNodeHandler({ handler: () => Promise.reject(new Error("broken")) })
     const url = await serve((req: IncomingMessage, res: ServerResponse) => failing(req, res, (error) => res.writeHead(500).end(String(error))))

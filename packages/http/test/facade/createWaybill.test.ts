@@ -1,72 +1,10 @@
 import { makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
 import { StorageMemory } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
-import { createServer, type IncomingMessage, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
-import { afterEach, describe, expect, it } from "vitest"
-import { createWaybill, type HostPrincipal, type LogEntry, type Waybill, WaybillError, type WaybillOptions } from "../../src/index.ts"
+import { describe, expect, it } from "vitest"
+import { createWaybill, type LogEntry, type WaybillOptions } from "../../src/index.ts"
 import { reportedEvent } from "../TestService.ts"
-
-const sealingKey = new Uint8Array(32).fill(7)
-const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
-const customer: HostPrincipal = { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] }
-
-/** Memory, with transactions of a host that can be rolled back: a promise that decides. */
-const memory = (): WaybillStorage =>
-  makeStorage({
-    layer: StorageMemory.layer,
-    joined: (tx) => (effect) => {
-      if (!(tx instanceof HostTransaction)) return Effect.die(new TypeError("This is no transaction of the host."))
-      tx.joined += 1
-      return effect
-    }
-  })
-
-class HostTransaction {
-  joined = 0
-}
-
-const open: Array<{ readonly stop: () => Promise<unknown> }> = []
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.stop()
-})
-
-const start = (options: Partial<WaybillOptions> = {}): Waybill => {
-  const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options })
-  open.push(waybill)
-  return waybill
-}
-
-interface Received {
-  readonly headers: IncomingMessage["headers"]
-  readonly body: string
-}
-
-const startReceiver = async () => {
-  const received: Array<Received> = []
-  const waiting: Array<() => void> = []
-  const server: Server = createServer((request, response) => {
-    let body = ""
-    request.setEncoding("utf8").on("data", (chunk: string) => void (body += chunk)).on("end", () => {
-      received.push({ headers: request.headers, body })
-      response.end()
-      for (const done of waiting.splice(0)) done()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  open.push({ stop: () => new Promise((resolve) => server.close(resolve)) })
-  const until = async (count: number) => {
-    while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
-    return received
-  }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received, until }
-}
-
-const rejection = async (call: Promise<unknown>): Promise<WaybillError> => {
-  const error = await call.then(() => undefined, (reason: unknown) => reason)
-  expect(error).toBeInstanceOf(WaybillError)
-  return error as WaybillError
-}
+import { carrier, customer, HostTransaction, memory, rejection, sealingKey, start, startReceiver } from "./Host.ts"
 
 describe("createWaybill", () => {
   it("publishes, lists and delivers, all with promises", async () => {
@@ -270,6 +208,8 @@ describe("createWaybill", () => {
     ["a base path that is none", { basePaths: { intake: "/a b" } }, /base path/],
     ["a public address that is none", { publicBaseUrl: "freight.example.com" }, /publicBaseUrl/],
     ["a key set without an address", { jwt: { jwksUrl: "keys", issuer: "x", audience: "y" } }, /jwksUrl/],
+    ["an allowance that is none", { othersLookupsPerMinute: 0 }, /othersLookupsPerMinute/],
+    ["a time zone that is none", { timeZone: "Mars/Olympus" }, /time zone/],
     ["a lease shorter than an attempt", { delivery: { leaseMillis: 10, attemptTimeoutMillis: 20 } }, /leaseMillis/]
   ])("throws at once for %s", (_what, options, message) => {
     expect(() => createWaybill({ storage: memory(), sealingKeys: [sealingKey], ...options })).toThrow(message)

@@ -29,7 +29,8 @@ describe("who may operate", () => {
     ["POST", "acme/deliveries/1/retry"],
     ["GET", "acme/subscriptions/1"],
     ["POST", "acme/subscriptions/1/recover"],
-    ["POST", "acme/subscriptions/1/replay"]
+    ["POST", "acme/subscriptions/1/replay"],
+    ["POST", "acme/subscriptions/1/resume"]
   ] as const
 
   it("nobody without credentials, and nobody but operators, at any call (SPEC-GAP-X2)", async () => {

@@ -120,7 +120,8 @@ describe("a stop", () => {
         Effect.as(Effect.andThen(Effect.sync(() => entered.openUnsafe()), released.await), {
           data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0, hasMore: false, nextWalk: undefined
         }),
-      publish: () => Effect.die("not called")
+      publish: () => Effect.die("not called"),
+      history: () => Effect.die("not called")
     }))))
     const stopped = await start(WaybillHttp.serve(), { over: slow })
     const running = fetch(`${stopped.url}/visibility/v1/events`, { headers: { "x-api-key": stopped.key } })

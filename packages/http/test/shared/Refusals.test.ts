@@ -1,7 +1,7 @@
 import { StorageError, TransitEventIntake, TransitEvents } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestServiceOptions, type TestTenant } from "../TestService.ts"
 
 let service: TestService
 let acme: TestTenant
@@ -51,7 +51,7 @@ describe("paths and methods", () => {
   it.each([
     ["GET", "/visibility/v1/none"],
     ["GET", "/visibility"],
-    ["POST", "/intake/v1/shipments"],
+    ["POST", "/intake/v1/invoices"],
     ["GET", "/operator/v1/tenants"],
     ["GET", "/"],
     ["GET", "/somewhere/else"],
@@ -194,7 +194,7 @@ describe("bodies", () => {
 
 describe("trouble of our own", () => {
   /** The service over a use case that does not work; the key is one of its own. */
-  const startFaulty = async (over: Layer.Layer<TransitEvents | TransitEventIntake>) => {
+  const startFaulty = async (over: TestServiceOptions["over"]) => {
     const faulty = await startService({ over })
     const tenant = await faulty.tenant("acme")
     const ask = (method: string, path: string) =>
@@ -205,7 +205,8 @@ describe("trouble of our own", () => {
   it("answers 503 and asks to come again when the storage fails, and tells nothing of it", async () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.fail(new StorageError({ operation: "TransitEventStore.page", cause: new Error("password authentication failed for 10.0.0.7") })),
-      publish: () => Effect.die("not called")
+      publish: () => Effect.die("not called"),
+      history: () => Effect.die("not called")
     }))))
     const faulty = await startFaulty(failing)
     const answer = await faulty("GET", "/visibility/v1/events")
@@ -217,7 +218,8 @@ describe("trouble of our own", () => {
   it("answers 500 to a defect, with the id it is found by in the log and never a stack", async () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.die(new TypeError("secret stack")),
-      publish: () => Effect.die("text")
+      publish: () => Effect.die("text"),
+      history: () => Effect.die("not called")
     }))))
     const faulty = await startFaulty(failing)
     for (const [method, path] of [["GET", "/visibility/v1/events"], ["POST", "/intake/v1/transit-events"]] as const) {

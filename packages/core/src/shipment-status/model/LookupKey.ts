@@ -4,16 +4,23 @@ import type { ReferenceNumbers, StandardAddress } from "./FreightShapes.ts"
 /** A number or reference without what people put in for the eye. Leading zeros and check digits count. */
 export const plainNumber = (text: string): string => text.replaceAll(/[\s-]+/gu, "").toUpperCase()
 
-/** A postal code as it is compared: a US code by its first five digits. */
+/** A postal code as it is compared: a US code by its first five digits. Only ZIP+4 has seven or more, and nine of them when whole. */
 export const plainPostalCode = (text: string): string => {
   const plain = plainNumber(text)
-  return /^\d+$/.test(plain) ? plain.slice(0, 5) : plain
+  if (!/^\d+$/.test(plain)) return plain
+  return (plain.length >= 7 ? plain.padStart(9, "0") : plain).slice(0, 5)
 }
 
 /** The same of an address, where a US code may have lost its leading zeros on the way. */
 export const postalCodeOf = (address: Pick<StandardAddress, "postalCode" | "country">): string => {
   const plain = plainPostalCode(address.postalCode)
   return address.country === "USA" && /^\d{3,4}$/.test(plain) ? plain.padStart(5, "0") : plain
+}
+
+/** Every spelling that finds an address: whoever asks may have lost a US code's leading zeros too. */
+const postalCodesOf = (address: Pick<StandardAddress, "postalCode" | "country">): ReadonlyArray<string> => {
+  const code = postalCodeOf(address)
+  return address.country === "USA" && /^0\d{4}$/.test(code) ? [code, code.replace(/^00?/, "")] : [code]
 }
 
 /** How a caller names one shipment. */
@@ -78,9 +85,13 @@ const numbersOf = (shipment: KeyedShipment) => {
 /** Every key that finds the shipment. */
 export const keysOf = (shipment: KeyedShipment): ReadonlyArray<string> => {
   const { bols, pos, pros } = numbersOf(shipment)
-  const origin = postalCodeOf(shipment.PickupAddress)
-  const destination = postalCodeOf(shipment.ConsigneeAddress)
-  const keys = [...pros.map(proKey), ...bols.map((bol) => bolKey(bol, origin)), ...pos.map((po) => poKey(po, destination))]
+  const origins = postalCodesOf(shipment.PickupAddress)
+  const destinations = postalCodesOf(shipment.ConsigneeAddress)
+  const keys = [
+    ...pros.map(proKey),
+    ...bols.flatMap((bol) => origins.map((origin) => bolKey(bol, origin))),
+    ...pos.flatMap((po) => destinations.map((destination) => poKey(po, destination)))
+  ]
   return [...new Set(keys.filter((key) => key !== undefined))]
 }
 

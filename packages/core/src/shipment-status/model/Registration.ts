@@ -41,7 +41,7 @@ export const registerShipment = (posted: PostedShipment, history: ReadonlyArray<
   }
   // a system that hands in a shipment late may say less than the log knows: that is no contradiction
   const report = { ...reportOf(undefined, posted, known.view, now), onlyForward: true }
-  const last = applyReport(overlaid(known, undefined, posted), report)
+  const last = applyReport(isPast(known.state, report) ? known : overlaid(known, undefined, posted), report)
   applied.push({ report, outcome: last.outcome })
   const milestone = last.known.view.ShipmentMilestoneStatus
   const movement = last.known.view.OFDStopsAway === null ? {} : { countsToDelivery: last.known.view.OFDStopsAway }
@@ -64,11 +64,22 @@ export const registerAgain = (known: KnownShipment, posted: PostedShipment, now:
     state: { ...known.state, posted, references: posted.references ?? known.state.references }
   }
   const report = reportOf(before, posted, known.view, now)
-  const reached = known.state.seen["milestone"]
-  const late = report.undated !== true && known.state.milestoneDated && reached !== undefined && report.at < reached
-  const { known: after, notifications, outcome, why } = applyReport(late ? described : overlaid(described, before, posted), report)
+  const next = isPast(known.state, report) ? rejudged(described) : overlaid(described, before, posted)
+  const { known: after, notifications, outcome, why } = applyReport(next, report)
   if (outcome === "refused") return { result: "refused", why: why! }
   return { result: "accepted", known: after, notifications, applied: [{ report, outcome }] }
+}
+
+/** Whether a post says how things stood before the present milestone. */
+const isPast = ({ milestoneDated, seen }: ShipmentState, report: StatusReport): boolean =>
+  report.undated !== true && milestoneDated && report.at < (seen["milestone"] ?? -Infinity)
+
+/** The original date may be another one now. */
+const rejudged = (known: KnownShipment): KnownShipment => {
+  const view = { ...known.view }
+  const state = { ...known.state }
+  judgeLate(view, state)
+  return { view, state }
 }
 
 const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
@@ -86,6 +97,7 @@ const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
   lateSaid: false,
   lateTold: null,
   customsStatus: null,
+  appointmentTold: null,
   notices: 0,
   reports: 0
 })
@@ -103,9 +115,15 @@ const redescribed = ({ state, view }: KnownShipment, posted: PostedShipment): Sh
   }
 }
 
-/** Whether a post says something of a field that it did not say before. What it leaves out it does not speak of. */
-const sayer = (before: PostedShipment | undefined, next: PostedShipment) => (field: keyof PostedShipment): boolean =>
-  next[field] !== undefined && (before === undefined || canonicalText(next[field]) !== canonicalText(before[field]))
+/**
+ * Whether a post says something of a field that it did not say before. What it leaves out it does not speak of, and at first a
+ * default is no word against what the event log knows.
+ */
+const sayer = (before: PostedShipment | undefined, next: PostedShipment) => (field: keyof PostedShipment): boolean => {
+  const value = next[field]
+  if (before === undefined) return value !== undefined && value !== null && value !== false
+  return value !== undefined && canonicalText(value) !== canonicalText(before[field])
+}
 
 /** Fields that a post sets as they are, without anybody being told. */
 const overlaid = (known: KnownShipment, before: PostedShipment | undefined, next: PostedShipment): KnownShipment => {
@@ -115,14 +133,15 @@ const overlaid = (known: KnownShipment, before: PostedShipment | undefined, next
   if (says("ShipmentMilestoneStatusLong")) view.ShipmentMilestoneStatusLong = next.ShipmentMilestoneStatusLong ?? null
   if (says("TimeZoneOfShipment")) view.TimeZoneOfShipment = next.TimeZoneOfShipment == null ? null : plainOffset(next.TimeZoneOfShipment)
   if (says("UpdatedPro") && next.UpdatedPro === null) view.UpdatedPro = null
-  if (says("ShipmentTerminalInfo") && next.ShipmentTerminalInfo?.TerminalStatus == null) {
+  const terminalReported = before === undefined && view.ShipmentTerminalInfo.TerminalStatus != null
+  if (says("ShipmentTerminalInfo") && next.ShipmentTerminalInfo?.TerminalStatus == null && !terminalReported) {
     view.ShipmentTerminalInfo = { TerminalID: null, ...next.ShipmentTerminalInfo }
   }
   if (says("OFDStopsAway") && next.OFDStopsAway === null) view.OFDStopsAway = null
   for (const flag of ["Reconsignment", "ShipmentShortage", "ShipmentDamage", "AllShortOrLostShipment", "PODAvailable"] as const) {
     if (says(flag) && next[flag] !== true) view[flag] = false
   }
-  if (says("ReferenceNumbers") && next.ReferenceNumbers?.trailerNumber === null) {
+  if (before !== undefined && says("ReferenceNumbers") && next.ReferenceNumbers?.trailerNumber === null) {
     view.ReferenceNumbers = { ...view.ReferenceNumbers, trailerNumber: null }
   }
   overlayAppointment(view, says, next)
@@ -170,6 +189,8 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
     statusText: given("ShipmentMilestoneStatusLong"),
     terminal: status == null ? undefined : { status, info: { TerminalID: null, ...terminal } },
     updatedEta: given("UpdatedETA"),
+    delayReasonCode: given("DelayReasonCode"),
+    saidLate: next.Late === true ? true : undefined,
     timeZone: given("TimeZoneOfShipment"),
     location: says("ShipmentLocation") ? next.ShipmentLocation ?? null : undefined,
     stopsAway: given("OFDStopsAway"),

@@ -20,7 +20,8 @@ export const milestoneMoves: ReadonlyArray<MilestoneMove> = [
   { from: "Interline", to: "Out for Delivery" },
   { from: "Interline", to: "Delivered" },
   { from: "Out for Delivery", to: "Delivered" },
-  { from: "Out for Delivery", to: "In Transit", when: "the delivery was missed" }
+  { from: "Out for Delivery", to: "In Transit", when: "the delivery was missed" },
+  { from: "Out for Delivery", to: "Out for Delivery", when: "the delivery was missed" }
 ]
 
 /** Whether a milestone ends the visibility of a shipment. */
@@ -37,14 +38,15 @@ export const moveTo = (
   to: Milestone,
   facts: { readonly deliveryMissed: boolean; readonly consigneeHasIt: boolean }
 ): MoveOutcome => {
-  if (from === to) return { _tag: "Same" }
   if (to === "Delivered" && !facts.consigneeHasIt) {
     return { _tag: "NotPermitted", why: "Delivered needs the freight in the custody of the final consignee." }
   }
   if (from === undefined) return { _tag: "Moved", to }
   const move = milestoneMoves.find((each) => each.from === from && each.to === to)
+  const permitted = move !== undefined && (move.when === undefined || facts.deliveryMissed)
+  if (from === to && !permitted) return { _tag: "Same" }
   if (move === undefined) return { _tag: "NotPermitted", why: whyNot(from, to) }
-  if (move.when !== undefined && !facts.deliveryMissed) {
+  if (!permitted) {
     return { _tag: "NotPermitted", why: `A shipment goes from ${from} back to ${to} only after ${move.when}. Report the missed delivery first.` }
   }
   return { _tag: "Moved", to }
@@ -52,7 +54,7 @@ export const moveTo = (
 
 const whyNot = (from: Milestone, to: Milestone): string => {
   if (isFinal(from)) return `The shipment is ${from}, and nothing follows that. ${to} was not taken.`
-  const onward = milestoneMoves.filter((each) => each.from === from).map((each) => each.when === undefined ? each.to : `${each.to} when ${each.when}`)
+  const onward = milestoneMoves.filter((each) => each.from === from && each.to !== from).map((each) => each.when === undefined ? each.to : `${each.to} when ${each.when}`)
   return `A shipment does not go from ${from} back to ${to}. From there it goes to ${onward.join(", ")}.`
 }
 

@@ -7,6 +7,7 @@ import {
   unstatedDelay
 } from "./CodeLists.ts"
 import { localDate, plainOffset, type TerminalInfo } from "./FreightShapes.ts"
+import { canonicalText } from "../../shared/Json.ts"
 import type { ExtraReference } from "./LookupKey.ts"
 import type { PostedShipment } from "./PostedShipment.ts"
 import { isFinal, moveTo, type MoveOutcome } from "./ShipmentMilestone.ts"
@@ -39,6 +40,8 @@ export interface ShipmentState {
   /** Which lateness was told. */
   readonly lateTold: string | null
   readonly customsStatus: CustomsStatus | null
+  /** Which news of an appointment was told last. */
+  readonly appointmentTold: string | null
   /** Sequence of the last notification. */
   readonly notices: number
   /** Position of the last history entry. */
@@ -54,6 +57,8 @@ export interface Applied {
   readonly known: KnownShipment
   readonly notifications: ReadonlyArray<StatusNotification>
   readonly outcome: ReportOutcome
+  /** Whether it came to a milestone, anew or again. */
+  readonly moved: boolean
   /** Why a report was refused, in one sentence. */
   readonly why?: string
 }
@@ -71,18 +76,20 @@ interface Draft {
   /** Whether the movement is worth telling. */
   moves: boolean
   changes: boolean
+  /** Whether it comes to a milestone. */
+  moved: boolean
 }
 
 /** Pure: the same report on the same shipment always comes to the same. A refused report changes nothing. */
 export const applyReport = (known: KnownShipment, report: StatusReport): Applied => {
   const { state, view } = known
   const from = view.ShipmentMilestoneStatus
-  const facts = { deliveryMissed: state.deliveryMissed, consigneeHasIt: report.custody !== "other" }
+  const facts = { deliveryMissed: state.deliveryMissed && (report.milestone !== from || isNewAttempt(state, report)), consigneeHasIt: report.custody !== "other" }
   const move: MoveOutcome = report.milestone === undefined ? { _tag: "Same" } : moveTo(from, report.milestone, facts)
   const draft = draftOf(known, report)
   if (isLate(state, report, move)) return applyLate(draft)
   const why = report.onlyForward === true ? undefined : refusalOf(view, report, move)
-  if (why !== undefined) return { known, notifications: [], outcome: "refused", why }
+  if (why !== undefined) return { known, notifications: [], outcome: "refused", moved: false, why }
   if (move._tag === "Moved") moveMilestone(draft, move.to)
   // the visibility of a delivered shipment has ended: it moves no more
   if (!isFinal(from)) {
@@ -94,6 +101,10 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
   return finished(draft, draft.changes ? "applied" : "noted")
 }
 
+/** Going out once more after the miss. A snapshot that nobody dated may still speak of the first attempt. */
+const isNewAttempt = ({ seen }: ShipmentState, report: StatusReport): boolean =>
+  report.undated === true ? report.source.kind !== "shipment" : report.at > (seen["missed"] ?? -Infinity)
+
 const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
   view: { ...known.view },
   state: { ...known.state },
@@ -102,7 +113,8 @@ const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
   informations: [],
   noted: [],
   moves: false,
-  changes: false
+  changes: false,
+  moved: false
 })
 
 /** Happened before what set the milestone. Where nobody said when that was, a permitted move is believed. */
@@ -127,8 +139,9 @@ const refusalOf = (view: ShipmentView, report: StatusReport, move: MoveOutcome):
 
 const saysLate = (information: Information): boolean => information.deliveryInformation_messages === "Noted late"
 
-/** Of late news only what stays true counts: what is wrong with the freight, and that there is a proof of delivery. */
+/** Of late news only what stays true counts: what is wrong with the freight, that there is a proof of delivery, and when it was picked up. */
 const applyLate = (draft: Draft): Applied => {
+  if (draft.report.milestone === "Picked-up") draft.state.pickedUpAt ??= draft.report.at
   noteFacts(draft)
   for (const information of draft.report.information ?? []) {
     if (information.deliveryInformation_messages === "POD available") inform(draft, information)
@@ -142,7 +155,8 @@ const finished = (draft: Draft, outcome: ReportOutcome): Applied => {
   return {
     known: { view, state: { ...state, notices: state.notices + notifications.length, reports: state.reports + 1 } },
     notifications,
-    outcome
+    outcome,
+    moved: draft.moved
   }
 }
 
@@ -172,6 +186,7 @@ const moveMilestone = (draft: Draft, to: Milestone): void => {
   state.stopsTold = null
   if (to === "Picked-up") state.pickedUpAt = report.at
   if (to === "Delivered") state.deliveredAt = report.at
+  draft.moved = true
   draft.moves = true
   draft.changes = true
 }
@@ -287,7 +302,7 @@ const changeEta = (draft: Draft): void => {
   if (eta === undefined && report.delayReasonCode === undefined) return
   if (eta !== undefined && eta !== view.UpdatedETA) {
     view.UpdatedETA = eta
-    state.lateSaid = false
+    state.lateSaid = report.saidLate === true
     draft.changes = true
   }
   if (report.delayReasonCode !== undefined && report.delayReasonCode !== state.delayReasonCode) {
@@ -321,7 +336,7 @@ const tell = (draft: Draft, information: Information): void => {
 }
 
 const inform = (draft: Draft, information: Information): void => {
-  const { state, view } = draft
+  const { report, state, view } = draft
   switch (information.deliveryInformation_messages) {
     case "POD available":
       if (view.PODAvailable) return
@@ -330,6 +345,8 @@ const inform = (draft: Draft, information: Information): void => {
     case "Noted late":
       return informLate(draft, information)
     case "Missed delivery":
+      if (isFinal(view.ShipmentMilestoneStatus)) return
+      state.seen = { ...state.seen, missed: report.at }
       state.deliveryMissed = view.ShipmentMilestoneStatus === "Out for Delivery"
       state.stopsTold = null
       view.OFDStopsAway = null
@@ -357,8 +374,12 @@ const informLate = (draft: Draft, information: Information): void => {
 
 /** The shipment shows the first date that was agreed, as the interface has it; notifications carry the new one. SPEC-GAP-A11 */
 const informAppointment = (draft: Draft, information: Information): void => {
-  const { view } = draft
-  if (!isNewest(draft, "appointment")) return
+  const { state, view } = draft
+  if (isFinal(view.ShipmentMilestoneStatus) || !isNewest(draft, "appointment")) return
+  // a system may repeat it with every event
+  const which = canonicalText(information)
+  if (which === state.appointmentTold) return
+  state.appointmentTold = which
   view.AppointmentRequired = true
   if (information.appointmentStatus !== undefined) {
     view.AppointmentStatus = information.appointmentStatus === "appointment missed" ? "Missed" : "Secured"

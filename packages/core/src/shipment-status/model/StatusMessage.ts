@@ -25,15 +25,19 @@ export const movementOf = (view: ShipmentView, milestone: Milestone, movement: M
   TimeZoneOfShipment: view.TimeZoneOfShipment,
   UpdatedETA: view.UpdatedETA,
   notificationMessage: message ?? sentence(view, milestone, movement),
-  // required while another carrier has the freight
-  ...(milestone === "Interline" ? { PartnerCarrierName: view.PartnerCarrierName, PartnerCarrierSCAC: view.PartnerCarrierSCAC } : {}),
+  // required while another carrier has the freight, and once it was handed to one
+  ...(milestone === "Interline" || view.PartnerCarrierName !== null || view.PartnerCarrierSCAC !== null
+    ? { PartnerCarrierName: view.PartnerCarrierName, PartnerCarrierSCAC: view.PartnerCarrierSCAC }
+    : {}),
+  ...(milestone === "Interline" && view.UpdatedPro !== null ? { UpdatedPro: view.UpdatedPro } : {}),
   ...movement
 })
 
 export const informationOf = (view: ShipmentView, information: Information): DeliveryInformation => ({
   proNumber: view.ProNumber,
   shipmentReferenceNumbers: view.ReferenceNumbers,
-  TimeZoneOfShipment: view.TimeZoneOfShipment,
+  // optional here, and not said to be nullable
+  ...(view.TimeZoneOfShipment === null ? {} : { TimeZoneOfShipment: view.TimeZoneOfShipment }),
   UpdatedETA: view.UpdatedETA,
   ...reasonOf(information),
   ...information
@@ -82,10 +86,11 @@ const happened: Record<NonNullable<Movement["terminalStatus"]>, string> = {
   Reconsigned: "was reconsigned"
 }
 
-const at = ({ terminalAddress, terminaltype }: Movement): string => {
+const at = ({ terminalAddress, terminalStatus, terminaltype }: Movement): string => {
   const place = placeOf(terminalAddress)
-  if (terminaltype === undefined) return place === undefined ? "" : ` at the terminal in ${place}`
-  return place === undefined ? ` at the ${terminaltype} terminal` : ` at the ${terminaltype} terminal in ${place}`
+  if (terminaltype === undefined && place === undefined) return ""
+  const terminal = terminaltype === undefined ? "terminal" : `${terminaltype} terminal`
+  return ` ${terminalStatus === "Departed" ? "from" : "at"} the ${terminal}${place === undefined ? "" : ` in ${place}`}`
 }
 
 const placeOf = (terminal: TerminalInfo | undefined): string | undefined => {

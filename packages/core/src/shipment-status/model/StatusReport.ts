@@ -22,6 +22,8 @@ export interface StatusReport {
   readonly terminal?: { readonly status?: TerminalStatus; readonly type?: TerminalType; readonly info?: TerminalInfo }
   readonly updatedEta?: string
   readonly delayReasonCode?: string
+  /** Said to be late whatever the dates say. */
+  readonly saidLate?: boolean
   readonly timeZone?: string
   /** Where the freight is; `null` when it is somewhere else than last known, but nobody says where. */
   readonly location?: StandardAddress | null

@@ -41,7 +41,9 @@ describe("lookup keys", () => {
     [" 02134 ", "02134"],
     ["K1A 0B1", "K1A0B1"],
     ["k1a-0b1", "K1A0B1"],
-    ["2134", "2134"]
+    ["2134", "2134"],
+    ["2134-1000", "02134"],
+    ["21341000", "02134"]
   ])("compare postal code %s as %s", (written, plain) => {
     assert.strictEqual(plainPostalCode(written), plain)
   })
@@ -50,7 +52,8 @@ describe("lookup keys", () => {
     ["2134", "USA", "02134"],
     ["501", "USA", "00501"],
     ["2134", "MEX", "2134"],
-    ["2134-1000", "USA", "21341"],
+    ["2134-1000", "USA", "02134"],
+    ["501-0001", "USA", "00501"],
     ["12", "USA", "12"],
     ["k1a 0b1", "CAN", "K1A0B1"]
   ] as const)("give an address with %s in %s the code %s", (postalCode, country, plain) => {
@@ -73,6 +76,14 @@ describe("lookup keys", () => {
     const shipment = withNumbers({ bolNumber: "B-1", MasterBOL: "M-1" })
     for (const by of [bol("b1", "60608"), bol("M1", "60608-1234"), bol("B-1", "60608")]) assert.isTrue(finds(shipment, by))
     for (const by of [bol("b1", "02108"), bol("", "60608"), bol("b1", "")]) assert.isFalse(finds(shipment, by))
+  })
+
+  it("find an address in the US without its leading zeros too, and no other", () => {
+    const shipment = keyed({ PickupAddress: { postalCode: "02134-1000", country: "USA" }, ReferenceNumbers: { ...keyed().ReferenceNumbers, bolNumber: "B1" } })
+    for (const code of ["02134", "2134", "2134-1000", "021341000", "02134-9999"]) assert.isTrue(finds(shipment, bol("B1", code)), code)
+    for (const code of ["21341", "213", "12134", "0213"]) assert.isFalse(finds(shipment, bol("B1", code)), code)
+    const mexican = keyed({ ...shipment, PickupAddress: { postalCode: "01000", country: "MEX" } })
+    assert.isFalse(finds(mexican, bol("B1", "1000")))
   })
 
   it("find by each of several purchase orders and the destination", () => {

@@ -18,16 +18,21 @@ describe("a delivery update", () => {
       "Shipment 7 is out for delivery.",
       "Shipment 7 was delivered."
     ])
-    assert.strictEqual(sentence("In Transit", { terminalStatus: "Departed", terminaltype: "origin" }), "Shipment 7 departed at the origin terminal.")
+    assert.strictEqual(sentence("In Transit", { terminalStatus: "Departed", terminaltype: "origin" }), "Shipment 7 departed from the origin terminal.")
+    assert.strictEqual(
+      sentence("In Transit", { terminalStatus: "Departed", terminalAddress: { TerminalID: null, City: "Dallas", State: "TX" } }),
+      "Shipment 7 departed from the terminal in Dallas, TX."
+    )
+    assert.strictEqual(sentence("In Transit", { terminalStatus: "Departed" }), "Shipment 7 departed.")
     assert.strictEqual(sentence("In Transit", { terminalStatus: "Loaded", terminalAddress: { TerminalID: null, City: "Dallas" } }), "Shipment 7 was loaded at the terminal in Dallas.")
     assert.strictEqual(sentence("Out for Delivery", { countsToDelivery: 1 }), "Shipment 7 is out for delivery, 1 stop away.")
     assert.strictEqual(sentence("Delivered", { terminalStatus: "Damaged" }), "Shipment 7 was noted as damaged.")
   })
 
-  it.prop("is valid whatever the shipment, and names the partner carrier while it is Interline", [arbitraryVerifiedShipment, oneOf(milestones), oneOf([undefined, ...terminalStatuses])], ([shipment, milestone, terminalStatus]) => {
+  it.prop("is valid whatever the shipment, and names the partner carrier while it is Interline and once it was handed to one", [arbitraryVerifiedShipment, oneOf(milestones), oneOf([undefined, ...terminalStatuses])], ([shipment, milestone, terminalStatus]) => {
     const update = movementOf(shipment, milestone, terminalStatus === undefined ? {} : { terminalStatus }, undefined)
     assert.isTrue(Schema.is(DeliveryUpdate)(update))
-    assert.strictEqual("PartnerCarrierName" in update && "PartnerCarrierSCAC" in update, milestone === "Interline")
+    assert.strictEqual("PartnerCarrierName" in update && "PartnerCarrierSCAC" in update, milestone === "Interline" || shipment.PartnerCarrierName !== null)
   })
 })
 

@@ -1,0 +1,18 @@
+/** The plain methods of area C over core's use cases. */
+import { type PickupOptions, Pickups } from "@waybill/core"
+import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+import { plain } from "./Plain.ts"
+import { type Around, as, type Run } from "./Run.ts"
+
+export const pickupCallsOf = (run: Run, around: Around): PickupMethods => ({
+  create: (said, request, options) =>
+    run(around(as(said, Pickups, (all, principal) => all.create(principal, plain(request), plain(options) as PickupOptions | undefined)))),
+  update: (said, number, request) => run(around(as(said, Pickups, (all, principal) => all.update(principal, number, plain(request))))),
+  cancel: (said, number) => run(around(as(said, Pickups, (all, principal) => all.cancel(principal, number)))),
+  report: (said, pickupId, report) => run(around(as(said, Pickups, (all, principal) => all.report(principal, pickupId, plain(report)))))
+})
+
+export const pickupReadsOf = (run: Run): PickupReadMethods => ({
+  visibility: (said, query) => run(as(said, Pickups, (all, principal) => all.visibility(principal, plain(query)))),
+  record: (said, pickupId) => run(as(said, Pickups, (all, principal) => all.record(principal, pickupId)))
+})

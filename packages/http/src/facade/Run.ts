@@ -1,0 +1,45 @@
+/** A use case of core as a promise, for whoever a host says is calling. */
+import type {
+  ChargeSubscriptions,
+  FreightChargeIntake,
+  InvoiceDocuments,
+  Invoices,
+  Pickups,
+  Principal,
+  ShipmentIntake,
+  ShipmentStatuses,
+  StatusSubscriptions,
+  StatusUpdateIntake,
+  Tenants,
+  TransitEventIntake,
+  TransitSubscriptions
+} from "@waybill/core"
+import { type Context, Effect } from "effect"
+import { type HostPrincipal, principalOf } from "../access/AuthenticatorHost.ts"
+import type { Failure } from "../shared/ProblemOf.ts"
+
+/** Every use case that a host can call. */
+export type CallServices =
+  | ChargeSubscriptions
+  | FreightChargeIntake
+  | InvoiceDocuments
+  | Invoices
+  | Pickups
+  | ShipmentIntake
+  | ShipmentStatuses
+  | StatusSubscriptions
+  | StatusUpdateIntake
+  | Tenants
+  | TransitEventIntake
+  | TransitSubscriptions
+
+export type Run = <A>(effect: Effect.Effect<A, Failure, CallServices>) => Promise<A>
+
+/** Makes a call take part in a transaction, or leaves it alone. */
+export type Around = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+export const as = <I extends CallServices, S, A, E extends Failure>(
+  said: HostPrincipal,
+  service: Context.Key<I, S>,
+  call: (service: S, principal: Principal) => Effect.Effect<A, E>
+): Effect.Effect<A, E, I> => Effect.flatMap(service, (found) => Effect.flatMap(principalOf(said), (principal) => call(found, principal)))

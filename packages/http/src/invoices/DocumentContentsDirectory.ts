@@ -1,0 +1,128 @@
+/** Contents of documents as files: one folder for each tenant, and a place beside it for what is still being written. */
+import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { outsideOfTransactions } from "./OutsideContents.ts"
+
+/** Bytes read at a time. */
+const pieceBytes = 256 * 1024
+
+export interface DocumentContentsDirectoryOptions {
+  /** Shared by every process of the service; it is made if it is not there. */
+  readonly directory: string
+}
+
+export const DocumentContentsDirectory = {
+  /** Takes the place of a storage's own `DocumentContents`, and has them follow its transactions. */
+  layer: (options: DocumentContentsDirectoryOptions) => outsideOfTransactions(Layer.effect(DocumentContents, make(options)))
+}
+
+const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
+  Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
+
+const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirectoryOptions) {
+  const root = resolve(directory)
+  yield* attempt("layer", () => mkdir(root, { recursive: true }))
+
+  const folderOf = (tenantId: string) => join(root, folderName(tenantId))
+  const incomingOf = (tenantId: string) => join(folderOf(tenantId), "incoming")
+  const incoming = (tenantId: string, contentId: string) => join(incomingOf(tenantId), contentId)
+  // no folder of a file system likes a million entries
+  const shelfOf = (tenantId: string, contentId: string) => join(folderOf(tenantId), contentId.slice(0, 2))
+  const kept = (tenantId: string, contentId: string) => join(shelfOf(tenantId, contentId), contentId)
+
+  const openFile = Effect.fnUntraced(function*(tenantId: string) {
+    const contentId = randomUUID()
+    const path = incoming(tenantId, contentId)
+    const file = yield* Effect.acquireRelease(
+      attempt("open", async () => {
+        await mkdir(incomingOf(tenantId), { recursive: true })
+        return open(path, "wx")
+      }),
+      // what was kept is not there any more
+      (file) => Effect.ignore(Effect.andThen(attempt("close", () => file.close()), attempt("close", () => absentIsFine(unlink(path)))))
+    )
+    return {
+      contentId,
+      write: (piece) => attempt("write", () => writeAll(file, piece)),
+      finish: attempt("finish", () => file.sync())
+    } satisfies ContentWriter
+  })
+
+  const keep = async (tenantId: string, contentId: string): Promise<void> => {
+    if (!isContentId(contentId)) return
+    const shelf = shelfOf(tenantId, contentId)
+    await mkdir(shelf, { recursive: true })
+    await absentIsFine(rename(incoming(tenantId, contentId), kept(tenantId, contentId)))
+    await syncFolder(shelf)
+  }
+
+  const sweep = async (tenantId: string, writtenBefore: number): Promise<number> => {
+    let swept = 0
+    for (const name of await absentIsFine(readdir(incomingOf(tenantId))) ?? []) {
+      const path = join(incomingOf(tenantId), name)
+      const written = (await absentIsFine(stat(path)))?.mtimeMs
+      if (written === undefined || written >= writtenBefore) continue
+      await absentIsFine(unlink(path))
+      swept += 1
+    }
+    return swept
+  }
+
+  return DocumentContents.of({
+    open: openFile,
+    keep: (tenantId, contentIds) => Effect.forEach(contentIds, (contentId) => attempt("keep", () => keep(tenantId, contentId)), { discard: true }),
+    read: (tenantId, contentId, piece) =>
+      isContentId(contentId) ? attempt("read", () => readPiece(kept(tenantId, contentId), piece)) : Effect.undefined,
+    remove: (tenantId, contentIds) =>
+      Effect.forEach(contentIds.filter(isContentId), (contentId) => attempt("remove", () => absentIsFine(unlink(kept(tenantId, contentId)))), { discard: true }),
+    sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))
+  })
+})
+
+/** Nothing else becomes part of a path. */
+const isContentId = (contentId: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(contentId)
+
+/** Another name for each tenant, also where a file system knows no case and no odd characters. */
+const folderName = (tenantId: string): string =>
+  [...Buffer.from(tenantId)].map((byte) => /[a-z0-9_-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`).join("")
+
+const absentIsFine = async <A>(call: Promise<A>): Promise<A | undefined> =>
+  call.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined
+    throw error
+  })
+
+const writeAll = async (file: FileHandle, piece: Uint8Array): Promise<void> => {
+  for (let from = 0; from < piece.length;) from += (await file.write(piece, from)).bytesWritten
+}
+
+const readPiece = async (path: string, piece: number): Promise<Uint8Array | undefined> => {
+  const file = await absentIsFine(open(path))
+  if (file === undefined) return undefined
+  try {
+    const bytes = new Uint8Array(pieceBytes)
+    let length = 0
+    while (length < pieceBytes) {
+      const { bytesRead } = await file.read(bytes, length, pieceBytes - length, piece * pieceBytes + length)
+      if (bytesRead === 0) break
+      length += bytesRead
+    }
+    return length === 0 ? undefined : bytes.subarray(0, length)
+  } finally {
+    await file.close()
+  }
+}
+
+/** So that a new name is there after a power failure too. Windows has no such thing. */
+const syncFolder = async (path: string): Promise<void> => {
+  if (process.platform === "win32") return
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

@@ -1,0 +1,175 @@
+/** Contents of documents in S3, or in anything that speaks like it, through the client that the host brings. */
+import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
+import { outsideOfTransactions } from "./OutsideContents.ts"
+
+/** Bytes read at a time. */
+const pieceBytes = 256 * 1024
+
+/** S3 takes no smaller parts but the last, so this much of a file under way is in memory. */
+const partBytes = 5 * 1024 * 1024
+
+interface At {
+  readonly Bucket: string
+  readonly Key: string
+}
+
+interface Upload extends At {
+  readonly UploadId: string
+}
+
+interface Part {
+  readonly PartNumber: number
+  readonly ETag: string | undefined
+}
+
+/** What is used of `S3` from `@aws-sdk/client-s3`. */
+export interface S3Calls {
+  createMultipartUpload(input: At & { readonly ContentType?: string }): Promise<{ readonly UploadId?: string | undefined }>
+  uploadPart(input: Upload & { readonly PartNumber: number; readonly Body: Uint8Array }): Promise<{ readonly ETag?: string | undefined }>
+  completeMultipartUpload(input: Upload & { readonly MultipartUpload: { readonly Parts: Array<{ PartNumber: number; ETag: string | undefined }> } }): Promise<unknown>
+  abortMultipartUpload(input: Upload): Promise<unknown>
+  listMultipartUploads(input: { readonly Bucket: string; readonly Prefix: string; readonly KeyMarker?: string; readonly UploadIdMarker?: string }): Promise<{
+    readonly Uploads?: ReadonlyArray<{ readonly Key?: string | undefined; readonly UploadId?: string | undefined; readonly Initiated?: Date | undefined }> | undefined
+    readonly IsTruncated?: boolean | undefined
+    readonly NextKeyMarker?: string | undefined
+    readonly NextUploadIdMarker?: string | undefined
+  }>
+  getObject(input: At & { readonly Range: string }): Promise<{ readonly Body?: { transformToByteArray(): Promise<Uint8Array> } | undefined }>
+  deleteObject(input: At): Promise<unknown>
+}
+
+export interface DocumentContentsS3Options {
+  /** `new S3({ region, … })`. Whoever made it destroys it. */
+  readonly client: S3Calls
+  readonly bucket: string
+  /** In front of every key, such as `waybill/`. */
+  readonly prefix?: string
+}
+
+export const DocumentContentsS3 = {
+  /** Takes the place of a storage's own `DocumentContents`, and has them follow its transactions. */
+  layer: (options: DocumentContentsS3Options) => outsideOfTransactions(Layer.sync(DocumentContents, () => make(options)))
+}
+
+const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
+  Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
+
+const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): DocumentContents["Service"] => {
+  const folderOf = (tenantId: string) => `${prefix}${encodeURIComponent(tenantId)}/`
+  const placeOf = (tenantId: string, contentId: string): At => ({ Bucket: bucket, Key: `${folderOf(tenantId)}${contentId}` })
+  /** What was written, by key, until its writer ends. */
+  const finished = new Map<string, { readonly upload: Upload; readonly parts: Array<Part>; kept: boolean }>()
+
+  const begin = (at: At) =>
+    attempt("open", async (): Promise<Upload> => {
+      const { UploadId } = await client.createMultipartUpload({ ...at, ContentType: "application/octet-stream" })
+      if (UploadId === undefined) throw new Error("The answer has no UploadId.")
+      return { ...at, UploadId }
+    })
+
+  const abort = (upload: Upload) => attempt("abort", () => unlessAbsent(client.abortMultipartUpload(upload)))
+
+  const open = Effect.fnUntraced(function*(tenantId: string) {
+    const contentId = randomUUID()
+    const at = placeOf(tenantId, contentId)
+    const upload = yield* Effect.acquireRelease(begin(at), (upload) => {
+      const kept = finished.get(at.Key)?.kept === true
+      finished.delete(at.Key)
+      return kept ? Effect.void : Effect.ignore(abort(upload))
+    })
+    const parts: Array<Part> = []
+    let part = new Uint8Array(0)
+    let length = 0
+
+    const send = attempt("write", async () => {
+      const PartNumber = parts.length + 1
+      const { ETag } = await client.uploadPart({ ...upload, PartNumber, Body: part.subarray(0, length) })
+      parts.push({ PartNumber, ETag })
+      length = 0
+    })
+
+    const write = Effect.fnUntraced(function*(piece: Uint8Array) {
+      for (let from = 0; from < piece.length;) {
+        const taken = piece.subarray(from, from + partBytes - length)
+        part = roomFor(part, length, length + taken.length)
+        part.set(taken, length)
+        length += taken.length
+        from += taken.length
+        if (length === partBytes) yield* send
+      }
+    })
+
+    const finish = Effect.gen(function*() {
+      if (length > 0 || parts.length === 0) yield* send
+      part = new Uint8Array(0)
+      finished.set(at.Key, { upload, parts, kept: false })
+    })
+
+    return { contentId, write, finish } satisfies ContentWriter
+  })
+
+  const keep = Effect.fnUntraced(function*(tenantId: string, contentId: string) {
+    const { Key } = placeOf(tenantId, contentId)
+    const written = finished.get(Key)
+    if (written === undefined || written.kept) return
+    yield* attempt("keep", () => client.completeMultipartUpload({ ...written.upload, MultipartUpload: { Parts: written.parts } }))
+    written.kept = true
+  })
+
+  const read = async (at: At, piece: number): Promise<Uint8Array | undefined> => {
+    const from = piece * pieceBytes
+    const found = await unlessAbsent(client.getObject({ ...at, Range: `bytes=${from}-${from + pieceBytes - 1}` }))
+    const bytes = await found?.Body?.transformToByteArray()
+    return bytes === undefined || bytes.length === 0 ? undefined : bytes
+  }
+
+  const sweep = async (tenantId: string, writtenBefore: number): Promise<number> => {
+    let swept = 0
+    let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {}
+    while (after !== undefined) {
+      const page = await client.listMultipartUploads({ Bucket: bucket, Prefix: folderOf(tenantId), ...after })
+      for (const { Initiated, Key, UploadId } of page.Uploads ?? []) {
+        if (Key === undefined || UploadId === undefined || Initiated === undefined || Initiated.getTime() >= writtenBefore) continue
+        await unlessAbsent(client.abortMultipartUpload({ Bucket: bucket, Key, UploadId }))
+        swept += 1
+      }
+      after = page.IsTruncated === true && page.NextKeyMarker !== undefined
+        ? { KeyMarker: page.NextKeyMarker, ...(page.NextUploadIdMarker === undefined ? {} : { UploadIdMarker: page.NextUploadIdMarker }) }
+        : undefined
+    }
+    return swept
+  }
+
+  return DocumentContents.of({
+    open,
+    keep: (tenantId, contentIds) => Effect.forEach(contentIds, (contentId) => keep(tenantId, contentId), { concurrency: 8, discard: true }),
+    read: (tenantId, contentId, piece) => isContentId(contentId) ? attempt("read", () => read(placeOf(tenantId, contentId), piece)) : Effect.undefined,
+    remove: (tenantId, contentIds) =>
+      Effect.forEach(
+        contentIds.filter(isContentId),
+        (contentId) => attempt("remove", () => client.deleteObject(placeOf(tenantId, contentId))),
+        { concurrency: 8, discard: true }
+      ),
+    sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))
+  })
+}
+
+const isContentId = (contentId: string): boolean => /^[0-9a-f-]{36}$/.test(contentId)
+
+/** Grows with what is written, so that a small file needs little. */
+const roomFor = (part: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> => {
+  if (needed <= part.length) return part
+  const larger = new Uint8Array(Math.min(partBytes, Math.max(needed, part.length * 2)))
+  larger.set(part.subarray(0, used))
+  return larger
+}
+
+const absent = new Set(["NoSuchKey", "NoSuchUpload", "NotFound", "InvalidRange"])
+
+const unlessAbsent = async <A>(call: Promise<A>): Promise<A | undefined> =>
+  call.catch((error: unknown) => {
+    if (absent.has((error as Error).name)) return undefined
+    throw error
+  })

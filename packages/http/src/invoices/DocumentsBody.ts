@@ -1,0 +1,55 @@
+/** Documents on their way out: JSON whose files are read and encoded while it is sent. */
+import { base64Encoder, type StorageError, type StoredDocuments, type StoredFile } from "@waybill/core"
+import { Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+
+type Headers = Readonly<Record<string, string>>
+
+type Segment = Uint8Array | StoredFile
+
+const encoder = new TextEncoder()
+
+/** One record, or several as an array. The length is known, so a receiver sees when something is missing. */
+export const documentsBody = (stored: StoredDocuments | ReadonlyArray<StoredDocuments>, headers: Headers = {}) => {
+  const segments = [...segmentsOf(stored)].map((segment) => typeof segment === "string" ? encoder.encode(segment) : segment)
+  const contentLength = segments.reduce((sum, segment) => sum + (segment instanceof Uint8Array ? segment.length : encodedLength(segment.size)), 0)
+  return HttpServerResponse.stream(streamOf(segments), { headers, contentLength, contentType: "application/json" })
+}
+
+const streamOf = (segments: ReadonlyArray<Segment>): Stream.Stream<Uint8Array, StorageError> =>
+  Stream.flatMap(Stream.fromIterable(segments), (segment) => segment instanceof Uint8Array ? Stream.succeed(segment) : encoded(segment))
+
+const segmentsOf = function*(stored: StoredDocuments | ReadonlyArray<StoredDocuments>): Iterable<string | StoredFile> {
+  if (!isList(stored)) return yield* recordOf(stored)
+  yield "["
+  for (const [at, each] of stored.entries()) {
+    if (at > 0) yield ","
+    yield* recordOf(each)
+  }
+  yield "]"
+}
+
+const isList = (stored: StoredDocuments | ReadonlyArray<StoredDocuments>): stored is ReadonlyArray<StoredDocuments> => Array.isArray(stored)
+
+const recordOf = function*({ documents, record }: StoredDocuments): Iterable<string | StoredFile> {
+  const members = JSON.stringify(record).slice(0, -1)
+  yield `${members}${members === "{" ? "" : ","}"documents":[`
+  for (const [at, { documentType, files }] of documents.entries()) {
+    yield `${at > 0 ? "," : ""}{"documentType":${JSON.stringify(documentType)},"files":[`
+    for (const [place, file] of files.entries()) {
+      yield `${place > 0 ? "," : ""}{"id":${JSON.stringify(file.id)},"content":"`
+      yield file
+      yield "\"}"
+    }
+    yield "]}"
+  }
+  yield "]}"
+}
+
+const encodedLength = (size: number): number => Math.ceil(size / 3) * 4
+
+const encoded = ({ content }: StoredFile): Stream.Stream<Uint8Array, StorageError> =>
+  Stream.suspend(() => {
+    const base64 = base64Encoder()
+    return Stream.concat(Stream.map(content, base64.push), Stream.suspend(() => Stream.succeed(base64.end())))
+  })

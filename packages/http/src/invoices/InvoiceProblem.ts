@@ -1,0 +1,50 @@
+/** A refusal as area B writes it: a list of code numbers. What they cannot say stands in a header. */
+import { Schema } from "effect"
+import { type Problem, type ProblemShape, sentenceOf } from "../shared/ProblemDetails.ts"
+
+export const ResultStatusCodes = Schema.Array(
+  Schema.Literals(["100", "200", "300", "400", "500", "600", "700"]).annotate({
+    description: "300: data. 400: format. 500: a rule of business. 600: of the carrier. 700: unknown."
+  })
+).annotate({ identifier: "ResultStatusCodes" })
+
+/** SPEC-GAP-B30: which code a refusal has; the interface lists them and says no more. */
+const codesOf = ({ code, errors = [], status }: Problem): ReadonlyArray<string> => {
+  if (status >= 500 || status === 429) return ["700"]
+  switch (code) {
+    case "invoice_not_yours":
+      return ["600"]
+    case "invoice_exists":
+    case "unauthenticated":
+    case "not_permitted":
+      return ["500"]
+    case "file_too_large":
+    case "body_too_large":
+    case "file_format_unknown":
+    case "invoice_not_found":
+    case "document_not_found":
+      return ["300"]
+    case "invalid_input":
+      return errors.length === 0 ? ["300"] : [...new Set(errors.map((error) => error.code === "conflict" ? "500" : "300"))].sort()
+    default:
+      return ["400"]
+  }
+}
+
+export const maxDetailLength = 1000
+
+/** Headers hold printable ASCII; whoever wrote something else in a name finds its place anyway. */
+export const headerText = (text: string): string => {
+  const plain = text.replaceAll(/[^\x20-\x7e]/gu, "?")
+  return plain.length <= maxDetailLength ? plain : `${plain.slice(0, maxDetailLength - 3)}...`
+}
+
+export const invoiceProblem = {
+  contentType: "application/json",
+  schema: ResultStatusCodes,
+  write: (problem: Problem) => JSON.stringify(codesOf(problem)),
+  headers: {
+    specs: { "X-Waybill-Detail": { description: "What was wrong, in words.", schema: Schema.String } },
+    write: (problem: Problem) => ({ "x-waybill-detail": headerText(sentenceOf(problem)) })
+  }
+} satisfies ProblemShape

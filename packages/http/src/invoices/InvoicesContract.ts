@@ -1,0 +1,183 @@
+/** Area B over HTTP: what carriers ask to be paid for, and what supports it. */
+import {
+  DocumentRequest,
+  DocumentResponse,
+  DocumentType,
+  Invoice,
+  InvoiceComment,
+  InvoiceComments,
+  maxInvoiceBytes,
+  maxInvoicesPerPage,
+  maxRecordsPerPage
+} from "@waybill/core"
+import { Schema } from "effect"
+import { type AnswerSpec, contract } from "../shared/Contract.ts"
+import { invoiceProblem, ResultStatusCodes } from "./InvoiceProblem.ts"
+
+/** Deletes too, so they are no 204, which cannot carry it. SPEC-GAP-B32 */
+const Message = Schema.Struct({ message: Schema.String }).annotate({ identifier: "SuccessMessage" })
+
+const refused = (description: string): AnswerSpec => ({ description, schema: ResultStatusCodes })
+
+const invalid = refused("It cannot be used")
+const unauthorized = refused("Credentials missing or invalid")
+const notYours = refused("Not a carrier's call, or another carrier's number")
+const noInvoice = refused("No such invoice, or not visible to the caller")
+const noDocuments = refused("No such documents, or not visible to the caller")
+
+const refusals = { 400: invalid, 401: unauthorized }
+
+const warningHeader = {
+  "X-Waybill-Warning": { description: "What may be wrong in the invoice although it was taken: lines that do not add up, several currencies.", schema: Schema.String }
+}
+
+/** The interfaces have no pages; without them a list would grow without bound. SPEC-GAP-B31 */
+const pageHeaders = {
+  "X-Next-Cursor": { description: "For `cursor` of the next page. Absent on the last.", schema: Schema.String },
+  "Link": { description: "RFC 8288: next. Absent on the last page.", schema: Schema.String }
+}
+
+const text = (description: string) => ({ kind: "text", schema: Schema.String, description }) as const
+
+const carrier = {
+  DOT: text("DOT number of the carrier. `USDOT 0123456` and `123456` are one."),
+  MC: text("MC number of the carrier.")
+} as const
+
+/** Which one is meant where several carriers use one id or number. SPEC-GAP-B11 */
+const ofCarrier = { DOT: text("DOT number of the carrier, where several use one id."), MC: text("MC number of the carrier, likewise.") } as const
+
+const page = (most: number) =>
+  ({
+    limit: { kind: "integer", schema: Schema.Int, description: `Most of one page, from 1 to ${most}.`, default: most },
+    cursor: text("From X-Next-Cursor of the page before.")
+  }) as const
+
+const comments = <S extends Schema.Top>(schema: S, description: string) => ({ comments: { kind: "pairs", schema, description } }) as const
+
+const inTheQuery = "As JSON, or in any other way software writes such things in a query. Kept in the history."
+
+/** Room for blanks that JSON may be laid out with. */
+const maxInvoiceBodyBytes = 2 * maxInvoiceBytes
+
+const uniqueID = { uniqueID: "The carrier's own id of the invoice." }
+const invoiceNumber = { invoiceNumber: "The invoice number that was given with the documents." }
+
+export const InvoicesContract = contract({
+  area: "invoices",
+  title: "Invoices and documents",
+  description: "Carriers write invoices and what supports them; whoever is billed reads what is addressed to its accounts.",
+  shape: invoiceProblem,
+  endpoints: {
+    createInvoice: {
+      method: "POST",
+      path: "/invoices",
+      access: "caller",
+      summary: "Create an invoice",
+      description: "The same content again answers the same; other content under a known uniqueID is refused.",
+      body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
+      answers: { 200: { description: "Created", schema: Message, headers: warningHeader }, ...refusals, 403: notYours }
+    },
+    listInvoices: {
+      method: "GET",
+      path: "/invoices",
+      access: "caller",
+      summary: "List invoices",
+      description: "What the caller may see, by uniqueID; all filters must hold.",
+      query: {
+        uniqueID: text("The carrier's own id of the invoice."),
+        shipmentID: text("The shipment it is for."),
+        ...carrier,
+        invoiceNumber: text("The carrier's invoice number."),
+        ...page(maxInvoicesPerPage)
+      },
+      answers: { 200: { description: "The invoices; none is an empty list", schema: Schema.Array(Invoice), headers: pageHeaders }, ...refusals }
+    },
+    getInvoice: {
+      method: "GET",
+      path: "/invoices/{uniqueID}",
+      access: "caller",
+      summary: "Get an invoice",
+      params: uniqueID,
+      query: ofCarrier,
+      answers: { 200: { description: "The invoice", schema: Invoice, headers: warningHeader }, ...refusals, 404: noInvoice }
+    },
+    updateInvoice: {
+      method: "PUT",
+      path: "/invoices/{uniqueID}",
+      access: "caller",
+      summary: "Replace an invoice",
+      description: "As a whole. The ids in path and body must agree.",
+      params: uniqueID,
+      query: comments(InvoiceComments, `Why. ${inTheQuery}`),
+      body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
+      answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader }, ...refusals, 403: notYours, 404: noInvoice }
+    },
+    deleteInvoice: {
+      method: "DELETE",
+      path: "/invoices/{uniqueID}",
+      access: "caller",
+      summary: "Delete an invoice",
+      params: uniqueID,
+      query: { ...ofCarrier, ...comments(InvoiceComment, `Why. ${inTheQuery}`) },
+      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notYours, 404: noInvoice }
+    },
+    uploadDocument: {
+      method: "POST",
+      path: "/documents",
+      access: "caller",
+      summary: "Upload supporting documents",
+      description: "Each text in files is one PDF, TIF, JPEG or PNG in base64, of at most 25 MiB decoded. Documents of an invoice number that has " +
+        "some already are added. All of it is taken, or nothing.",
+      body: { schema: DocumentRequest, streamed: true },
+      answers: {
+        201: {
+          description: "Uploaded",
+          schema: Message,
+          // the body has no member for them. SPEC-GAP-B33
+          headers: { "X-Waybill-File-Ids": { description: "Ids of the new files, in their order, separated by commas.", schema: Schema.String } }
+        },
+        ...refusals,
+        403: notYours,
+        413: refused("A file is too large, or the record around the files is")
+      }
+    },
+    listDocuments: {
+      method: "GET",
+      path: "/documents",
+      access: "caller",
+      summary: "List supporting documents",
+      description: "What the caller may see, by invoice number, with contents; all filters must hold.",
+      query: {
+        invoiceNumber: text("The invoice number that was given with the documents."),
+        ...carrier,
+        documentType: { kind: "list", schema: Schema.Array(DocumentType), description: "Only files of these types." },
+        ...page(maxRecordsPerPage)
+      },
+      answers: { 200: { description: "The documents; none is an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders }, ...refusals }
+    },
+    getDocument: {
+      method: "GET",
+      path: "/documents/{invoiceNumber}",
+      access: "caller",
+      summary: "Get supporting documents",
+      params: invoiceNumber,
+      query: ofCarrier,
+      answers: { 200: { description: "The documents; content is base64", schema: DocumentResponse }, ...refusals, 404: noDocuments }
+    },
+    deleteDocument: {
+      method: "DELETE",
+      path: "/documents/{invoiceNumber}",
+      access: "caller",
+      summary: "Delete supporting documents",
+      description: "All files of the invoice number, or those named: all of them, or nothing.",
+      params: invoiceNumber,
+      query: {
+        fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Which files. Leaving it out means all." },
+        ...ofCarrier,
+        ...comments(InvoiceComment, `Why. ${inTheQuery}`)
+      },
+      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notYours, 404: noDocuments }
+    }
+  }
+})

@@ -1,0 +1,68 @@
+/** Answers area B's calls from core's use cases. */
+import { fault, InvalidInput, InvoiceDocuments, Invoices, queryComments } from "@waybill/core"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { encodedList, json } from "../shared/Answer.ts"
+import type { HandlersOf } from "../shared/Contract.ts"
+import type { Site } from "../shared/Site.ts"
+import { documentsBody } from "./DocumentsBody.ts"
+import { headerText } from "./InvoiceProblem.ts"
+import type { InvoicesContract } from "./InvoicesContract.ts"
+import { receiveUpload } from "./ReceiveUpload.ts"
+
+export const InvoicesHandlers = Effect.gen(function*() {
+  const invoices = yield* Invoices
+  const documents = yield* InvoiceDocuments
+
+  const handlers: HandlersOf<typeof InvoicesContract> = {
+    createInvoice: ({ body, principal }) => Effect.map(invoices.create(principal, body), written),
+    listInvoices: ({ principal, query, site }) =>
+      Effect.map(invoices.list(principal, query), ({ data, nextCursor }) =>
+        HttpServerResponse.setHeaders(encodedList(data), nextPage(query, nextCursor, site))),
+    getInvoice: ({ params, principal, query }) =>
+      Effect.map(invoices.get(principal, params.uniqueID, query), ({ body, warnings }) =>
+        HttpServerResponse.uint8Array(body, { contentType: "application/json", headers: warned(warnings) })),
+    updateInvoice: ({ body, params, principal, query }) =>
+      Effect.flatMap(queryComments(query.comments ?? []), (comments) =>
+        Effect.map(invoices.replace(principal, params.uniqueID, body, comments), written)),
+    deleteInvoice: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...from } }) {
+      const comments = yield* queryComments(pairs)
+      return json(yield* invoices.remove(principal, params.uniqueID, { ...from, comments }))
+    }),
+    uploadDocument: Effect.fnUntraced(function*({ body, principal }) {
+      const upload = yield* documents.begin(principal)
+      const { fileIds, message } = yield* upload.finish(yield* receiveUpload(upload, body))
+      return json({ message }, { status: 201, headers: { "x-waybill-file-ids": fileIds.join(",") } })
+    }, Effect.scoped),
+    listDocuments: ({ principal, query, site }) =>
+      Effect.map(documents.list(principal, query), ({ data, nextCursor }) => documentsBody(data, nextPage(query, nextCursor, site))),
+    getDocument: ({ params, principal, query }) =>
+      Effect.map(documents.get(principal, params.invoiceNumber, query), (stored) => documentsBody(stored)),
+    deleteDocument: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...options } }) {
+      yield* namesFilesPlainly(pairs)
+      const comments = yield* queryComments(pairs)
+      return json(yield* documents.remove(principal, params.invoiceNumber, { ...options, comments }))
+    })
+  }
+  return handlers
+})
+
+const written = ({ message, warnings }: { readonly message: string; readonly warnings: ReadonlyArray<string> }) =>
+  json({ message }, { headers: warned(warnings) })
+
+const warned = (warnings: ReadonlyArray<string>) => warnings.length === 0 ? {} : { "x-waybill-warning": headerText(warnings.join(" ")) }
+
+const nextPage = (query: Readonly<Record<string, unknown>>, nextCursor: string | undefined, site: Site): Readonly<Record<string, string>> => {
+  if (nextCursor === undefined) return {}
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, cursor: nextCursor })) {
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) search.append(name, String(each))
+  }
+  return { "x-next-cursor": nextCursor, link: `<${site.urlOf(site.path)}?${search}>; rel="next"` }
+}
+
+/** Everything goes when no files are named, so a misspelt name must not pass for none. SPEC-GAP-B34 */
+const namesFilesPlainly = (pairs: ReadonlyArray<readonly [string, string]>): Effect.Effect<void, InvalidInput> => {
+  const odd = pairs.find(([name]) => /^file/i.test(name) && !/^fileIds(?:\[\d{0,9}\])?$/.test(name))
+  return odd === undefined ? Effect.void : Effect.fail(InvalidInput.of(fault([odd[0]], "Name files as fileIds=…, once for each.", "unknown_field")))
+}

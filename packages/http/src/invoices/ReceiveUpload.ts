@@ -1,0 +1,73 @@
+/** Carries an upload from the wire into core, file by file, without ever having one in memory. */
+import {
+  type DocumentUpload,
+  fault,
+  type FileFormatUnknown,
+  FileTooLarge,
+  type FileWriter,
+  InvalidInput,
+  isObject,
+  maxDepth,
+  maxFileBytes,
+  noBase64,
+  pointer,
+  type StorageError
+} from "@waybill/core"
+import { Effect, Stream } from "effect"
+import type { IncomingBody } from "../shared/Contract.ts"
+import { bodyMissing, bodyNotJson, bodyNotUtf8, bodyTooDeep, bodyTooLarge, type Refused } from "../shared/Refused.ts"
+import { jsonOf } from "../shared/RequestBody.ts"
+import { maxRecordBytes, type UploadPart, UploadReader } from "./UploadReader.ts"
+
+type Failure = InvalidInput | FileTooLarge | FileFormatUnknown | Refused | StorageError
+
+/** The record, with each file's id in its place. */
+export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload, body: IncomingBody): Effect.fn.Return<unknown, Failure> {
+  const reader = new UploadReader()
+  const fileIds: Array<string> = []
+  let writer: FileWriter | undefined
+
+  const take = Effect.fnUntraced(function*(part: UploadPart): Effect.fn.Return<void, Failure> {
+    switch (part._tag) {
+      case "FileBegins":
+        writer = yield* upload.file(pointer(part.path))
+        fileIds.push(writer.fileId)
+        return
+      case "FileBytes":
+        return yield* writer!.write(part.bytes)
+      case "FileEnds":
+        return yield* writer!.end
+      case "Refused":
+        return yield* refusalOf(part)
+    }
+  })
+
+  yield* Stream.runForEach(body, (chunk) => Effect.forEach(reader.push(chunk), take, { discard: true }))
+  // a position in what is left would be none in what was sent
+  const record = yield* Effect.mapError(jsonOf(reader.rest), (error) => error === bodyMissing || error === bodyNotUtf8 ? error : bodyNotJson(undefined))
+  return withFileIds(record, fileIds)
+})
+
+const refusalOf = ({ path, why }: Extract<UploadPart, { readonly _tag: "Refused" }>): InvalidInput | FileTooLarge | Refused => {
+  switch (why) {
+    case "notJson":
+      return bodyNotJson(undefined)
+    case "notBase64":
+      return path === undefined ? InvalidInput.of(fault([], "A file is base64 of its bytes.")) : noBase64(path)
+    case "tooDeep":
+      return bodyTooDeep(maxDepth)
+    case "tooLarge":
+      return path === undefined ? bodyTooLarge(maxRecordBytes) : new FileTooLarge({ pointer: pointer(path), maxBytes: maxFileBytes })
+  }
+}
+
+/** Every text in a file's place is the number of a file that was read. */
+const withFileIds = (record: unknown, fileIds: ReadonlyArray<string>): unknown => {
+  if (!isObject(record) || !Array.isArray(record["documents"])) return record
+  const documents = record["documents"].map((document: unknown) =>
+    isObject(document) && Array.isArray(document["files"])
+      ? { ...document, files: document["files"].map((file: unknown) => typeof file === "string" ? fileIds[Number(file)] : file) }
+      : document
+  )
+  return { ...record, documents }
+}

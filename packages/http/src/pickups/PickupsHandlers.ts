@@ -1,0 +1,21 @@
+/** Answers area C's calls from core's use cases. */
+import { Pickups } from "@waybill/core"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { json } from "../shared/Answer.ts"
+import type { HandlersOf } from "../shared/Contract.ts"
+import type { PickupsContract } from "./PickupsContract.ts"
+
+export const PickupsHandlers = Effect.gen(function*() {
+  const pickups = yield* Pickups
+  const handlers: HandlersOf<typeof PickupsContract> = {
+    createPickup: ({ body, headers, principal }) => {
+      const idempotencyKey = headers["Idempotency-Key"]
+      return Effect.map(pickups.create(principal, body, idempotencyKey === undefined ? {} : { idempotencyKey }), (answers) => json(answers))
+    },
+    getPickup: ({ principal, query }) => Effect.map(pickups.visibility(principal, query), (found) => json(found)),
+    updatePickup: ({ body, params, principal }) => Effect.map(pickups.update(principal, params.pickupId, body), (answers) => json(answers)),
+    deletePickup: ({ params, principal }) => Effect.as(pickups.cancel(principal, params.pickupId), HttpServerResponse.empty({ status: 200 }))
+  }
+  return handlers
+})

@@ -1,0 +1,149 @@
+/** Area A over HTTP: where a shipment is, who follows it, and what followers receive. */
+import { DeliveryInformation, DeliveryUpdate, PublicShipment, SubscribeRequest, SubscriptionResult, VerifiedShipment } from "@waybill/core"
+import { Schema } from "effect"
+import { type AnswerSpec, contract } from "../shared/Contract.ts"
+import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
+import { StatusProblem, statusProblem } from "./StatusProblem.ts"
+
+const pro = { proNumber: "The carrier's PRO number. Case, blanks and hyphens do not matter." }
+const bol = { bolNumber: "A BOL number.", originPostalCode: "Postal code of the pick-up; of a US one the first five digits count." }
+const po = { poNumber: "A PO number.", destinationPostalCode: "Postal code of the consignee; of a US one the first five digits count." }
+
+const refused = (description: string, headers?: AnswerSpec["headers"]): AnswerSpec => ({
+  description,
+  schema: StatusProblem,
+  ...(headers === undefined ? {} : { headers })
+})
+
+const notFound = refused("No such shipment, or not picked up yet")
+const noAccess = refused("Not logged in, or no access")
+const tooMany = refused("Too many lookups of others' freight", {
+  "Retry-After": { description: "Seconds to wait.", schema: Schema.Int }
+})
+
+const verifiedAnswers = {
+  200: { description: "The shipment, every field", schema: VerifiedShipment },
+  202: { description: "Found, but not of the caller's accounts: the public fields", schema: PublicShipment },
+  401: noAccess,
+  404: notFound,
+  429: tooMany
+}
+
+const publicAnswers = { 200: { description: "The public fields", schema: PublicShipment }, 404: notFound, 429: tooMany }
+
+const severalMatch = "Of several shipments the caller's own comes first, then the one picked up last."
+
+/** A thousand references of any script. */
+const maxSubscribeBytes = 1024 * 1024
+
+export const ShipmentStatusContract = contract({
+  area: "shipment-status",
+  title: "Shipment status",
+  description: "Where one shipment is now, by PRO, BOL or PO number, and webhooks for whoever follows shipments by their references.",
+  shape: statusProblem,
+  // published for whoever lacks access; the area knows no 403. SPEC-GAP-A32
+  statuses: { NotPermitted: 401 },
+  endpoints: {
+    verifiedByPro: {
+      method: "GET",
+      path: "/shipment/pro/{proNumber}/verified",
+      access: "caller",
+      summary: "Look up a shipment by PRO number",
+      description: severalMatch,
+      params: pro,
+      answers: verifiedAnswers
+    },
+    verifiedByBol: {
+      method: "GET",
+      path: "/shipment/bol/{bolNumber}/{originPostalCode}/verified",
+      access: "caller",
+      summary: "Look up a shipment by BOL number and origin",
+      description: severalMatch,
+      params: bol,
+      answers: verifiedAnswers
+    },
+    verifiedByPo: {
+      method: "GET",
+      path: "/shipment/po/{poNumber}/{destinationPostalCode}/verified",
+      access: "caller",
+      summary: "Look up a shipment by PO number and destination",
+      description: severalMatch,
+      params: po,
+      answers: verifiedAnswers
+    },
+    pickedUp: {
+      method: "GET",
+      path: "/shipment/po/{accountNumber}/{startDate}/{endDate}/verified",
+      access: "caller",
+      summary: "List an account's shipments by pick-up date",
+      description: "Both ends belong to the range.",
+      params: {
+        accountNumber: "One of the caller's own accounts.",
+        startDate: "RFC 3339 with an offset, or a date alone, which means its first instant in UTC.",
+        endDate: "Like startDate; a date alone means its last instant in UTC."
+      },
+      answers: {
+        200: { description: "The shipments, by pick-up", schema: Schema.Array(VerifiedShipment) },
+        204: { description: "None in the range" },
+        401: noAccess,
+        404: refused("No such account"),
+        429: tooMany
+      }
+    },
+    publicByPro: {
+      method: "GET",
+      path: "/shipment/pro/{proNumber}/public",
+      access: "visitor",
+      summary: "Look up a shipment's public fields by PRO number",
+      params: pro,
+      answers: publicAnswers
+    },
+    publicByBol: {
+      method: "GET",
+      path: "/shipment/bol/{bolNumber}/{originPostalCode}/public",
+      access: "visitor",
+      summary: "Look up a shipment's public fields by BOL number and origin",
+      params: bol,
+      answers: publicAnswers
+    },
+    publicByPo: {
+      method: "GET",
+      path: "/shipment/po/{poNumber}/{destinationPostalCode}/public",
+      access: "visitor",
+      summary: "Look up a shipment's public fields by PO number and destination",
+      params: po,
+      answers: publicAnswers
+    },
+    subscribe: {
+      method: "POST",
+      path: "/notifications/subscribe",
+      access: "caller",
+      summary: "Follow shipments",
+      description: "By any of their references, which may belong to no shipment yet. What is sent is limited to what the caller may see then.",
+      body: { schema: SubscribeRequest, maxBytes: maxSubscribeBytes },
+      answers: { 200: { description: "Subscribed", schema: SubscriptionResult }, 401: noAccess }
+    },
+    unsubscribe: {
+      method: "DELETE",
+      path: "/notifications/unsubscribe/{transactionId}",
+      access: "caller",
+      summary: "Follow no longer",
+      params: { transactionId: "As received from subscribing." },
+      answers: { 200: { description: "Unsubscribed", schema: SubscriptionResult }, 401: noAccess, 404: refused("No such subscription of this caller") }
+    }
+  },
+  webhooks: {
+    shipmentStatus: {
+      summary: "A notification for a follower",
+      description: "Sent to webhookUrl, one notification a call: a delivery update for each movement, a delivery information for everything " +
+        "else. The bytes and webhook-id are the same at every attempt. Those of one shipment arrive in order.",
+      headers: signedWhereRegistered("follower"),
+      body: [DeliveryUpdate, DeliveryInformation],
+      answers: {
+        "2XX": { description: "Accepted." },
+        "410": { description: "Nothing more is wanted. Deliveries stop." },
+        "default": { description: "Not accepted. The same notification comes again, later and later, until its attempts are used up." }
+      }
+    }
+  }
+})

@@ -1,0 +1,34 @@
+/** Answers area A's calls from core's use cases. */
+import { type LookupBy, type Principal, type PublicBody, ShipmentStatuses, StatusSubscriptions, type VerifiedBody } from "@waybill/core"
+import { Effect } from "effect"
+import { encoded, encodedList, json, noContent } from "../shared/Answer.ts"
+import type { HandlersOf, Visitor } from "../shared/Contract.ts"
+import type { ShipmentStatusContract } from "./ShipmentStatusContract.ts"
+
+export const ShipmentStatusHandlers = Effect.gen(function*() {
+  const statuses = yield* ShipmentStatuses
+  const subscriptions = yield* StatusSubscriptions
+
+  const verified = (principal: Principal, by: LookupBy) =>
+    Effect.map(statuses.verified(principal, by), (found) => found._tag === "Verified" ? verifiedAnswer(found.body) : publicAnswer(found.body, 202))
+
+  const shownToAnybody = (visitor: Visitor, by: LookupBy) => Effect.map(statuses.public(visitor, by), (body) => publicAnswer(body, 200))
+
+  const handlers: HandlersOf<typeof ShipmentStatusContract> = {
+    verifiedByPro: ({ params, principal }) => verified(principal, { kind: "pro", ...params }),
+    verifiedByBol: ({ params, principal }) => verified(principal, { kind: "bol", ...params }),
+    verifiedByPo: ({ params, principal }) => verified(principal, { kind: "po", ...params }),
+    pickedUp: ({ params, principal }) =>
+      Effect.map(statuses.pickedUp(principal, params), (found) => found.length === 0 ? noContent : encodedList(found.map(({ bytes }) => bytes))),
+    publicByPro: ({ params, visitor }) => shownToAnybody(visitor, { kind: "pro", ...params }),
+    publicByBol: ({ params, visitor }) => shownToAnybody(visitor, { kind: "bol", ...params }),
+    publicByPo: ({ params, visitor }) => shownToAnybody(visitor, { kind: "po", ...params }),
+    subscribe: ({ body, principal }) => Effect.map(subscriptions.subscribe(principal, body), (subscribed) => json(subscribed)),
+    unsubscribe: ({ params, principal }) => Effect.map(subscriptions.unsubscribe(principal, params.transactionId), (ended) => json(ended))
+  }
+  return handlers
+})
+
+// each takes its own kind of bytes, so that verified fields cannot stand in a public answer
+const verifiedAnswer = (body: VerifiedBody) => encoded(body.bytes)
+const publicAnswer = (body: PublicBody, status: 200 | 202) => encoded(body.bytes, status)

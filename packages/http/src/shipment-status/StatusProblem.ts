@@ -1,0 +1,11 @@
+/** What area A's callers are told of a refusal. The interface shows no body; this is the one its own answers have. SPEC-GAP-A30 */
+import { Schema } from "effect"
+import { type Problem, type ProblemShape, sentenceOf } from "../shared/ProblemDetails.ts"
+
+export const StatusProblem = Schema.Struct({ message: Schema.String }).annotate({ identifier: "StatusProblem" })
+
+export const statusProblem = {
+  contentType: "application/json",
+  schema: StatusProblem,
+  write: (problem: Problem) => JSON.stringify({ message: sentenceOf(problem) })
+} satisfies ProblemShape

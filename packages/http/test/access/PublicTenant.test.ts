@@ -1,0 +1,81 @@
+import { StorageError, type Tenant, Tenants } from "@waybill/core"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { describe, expect, it } from "vitest"
+import { makePublicTenant } from "../../src/access/PublicTenant.ts"
+
+const tenant = (tenantId: string, ...hosts: ReadonlyArray<string>): Tenant => ({ tenantId, name: tenantId, hosts })
+
+/** `ask` answers the tenant, or the status of the refusal. */
+const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?: string) => {
+  let lists = 0
+  const tenants = Tenants.of({
+    list: Effect.suspend(() => {
+      lists += 1
+      const now = list()
+      return now === undefined ? Effect.fail(new StorageError({ operation: "listTenants", cause: undefined })) : Effect.succeed(now)
+    }),
+    get: () => Effect.die("not asked"),
+    put: () => Effect.die("not asked")
+  })
+  return Effect.map(Effect.provideService(makePublicTenant(configured), Tenants, tenants), (find) => ({
+    ask: (host?: string) =>
+      Effect.match(find(host), { onSuccess: (tenantId) => tenantId, onFailure: (error) => error._tag === "Refused" ? error.problem.status : error._tag }),
+    lists: () => lists
+  }))
+}
+
+const run = <A>(effect: Effect.Effect<A>) => Effect.runPromise(Effect.provide(effect, TestClock.layer()))
+
+describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
+  it("is the one whose host was called, whatever its case and port", () =>
+    run(Effect.gen(function*() {
+      const { ask } = yield* withTenants(() => [tenant("acme", "track.acme.example"), tenant("bolt", "bolt.example", "www.bolt.example")], "acme")
+      expect(yield* ask("track.acme.example")).toBe("acme")
+      expect(yield* ask("WWW.Bolt.example:8443")).toBe("bolt")
+      expect(yield* ask("bolt.example.")).toBe("bolt")
+    })))
+
+  it("is the configured one where the host is nobody's", () =>
+    run(Effect.gen(function*() {
+      const { ask } = yield* withTenants(() => [tenant("acme", "acme.example"), tenant("bolt")], "bolt")
+      expect(yield* ask("localhost:8080")).toBe("bolt")
+      expect(yield* ask(undefined)).toBe("bolt")
+    })))
+
+  it("is the only one there is where nothing is configured", () =>
+    run(Effect.gen(function*() {
+      const { ask } = yield* withTenants(() => [tenant("acme", "acme.example")])
+      expect(yield* ask("localhost")).toBe("acme")
+    })))
+
+  it("is not guessed: with several, with none, or where the configured one does not exist, there is none", () =>
+    run(Effect.gen(function*() {
+      for (const [list, configured] of [[[tenant("acme"), tenant("bolt")], undefined], [[], undefined], [[tenant("acme")], "bolt"]] as const) {
+        const { ask } = yield* withTenants(() => list, configured)
+        expect(yield* ask("localhost")).toBe(404)
+      }
+    })))
+
+  it("is looked up again after a few seconds, and not at every call", () =>
+    run(Effect.gen(function*() {
+      let list = [tenant("acme")]
+      const { ask, lists } = yield* withTenants(() => list)
+      yield* Effect.forEach(Array.from({ length: 20 }), () => ask("localhost"))
+      expect(lists()).toBe(1)
+      list = [tenant("acme"), tenant("bolt", "bolt.example")]
+      expect(yield* ask("bolt.example")).toBe("acme")
+      yield* TestClock.adjust("5 seconds")
+      expect(yield* ask("bolt.example")).toBe("bolt")
+      expect(lists()).toBe(2)
+    })))
+
+  it("is asked for again at once after the storage did not answer", () =>
+    run(Effect.gen(function*() {
+      let list: ReadonlyArray<Tenant> | undefined = undefined
+      const { ask } = yield* withTenants(() => list)
+      expect(yield* ask("localhost")).toBe("StorageError")
+      list = [tenant("acme")]
+      expect(yield* ask("localhost")).toBe("acme")
+    })))
+})

@@ -1,0 +1,69 @@
+/** A host that has the service in memory, and a receiver of webhooks beside it. */
+import { makeStorage, type WaybillStorage } from "@waybill/core"
+import { StorageMemory } from "@waybill/testkit"
+import { Effect } from "effect"
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, expect } from "vitest"
+import { createWaybill, type HostPrincipal, type Waybill, WaybillError, type WaybillOptions } from "../../src/index.ts"
+
+export const sealingKey = new Uint8Array(32).fill(7)
+export const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
+export const customer: HostPrincipal = { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] }
+
+/** Memory, with transactions of a host that can be rolled back: a promise that decides. */
+export const memory = (): WaybillStorage =>
+  makeStorage({
+    layer: StorageMemory.layer,
+    joined: (tx) => (effect) => {
+      if (!(tx instanceof HostTransaction)) return Effect.die(new TypeError("This is no transaction of the host."))
+      tx.joined += 1
+      return effect
+    }
+  })
+
+export class HostTransaction {
+  joined = 0
+}
+
+const open: Array<{ readonly stop: () => Promise<unknown> }> = []
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.stop()
+})
+
+export const start = (options: Partial<WaybillOptions> = {}): Waybill => {
+  const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options })
+  open.push(waybill)
+  return waybill
+}
+
+export interface Received {
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+}
+
+export const startReceiver = async () => {
+  const received: Array<Received> = []
+  const waiting: Array<() => void> = []
+  const server: Server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (chunk: string) => void (body += chunk)).on("end", () => {
+      received.push({ headers: request.headers, body })
+      response.end()
+      for (const done of waiting.splice(0)) done()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  open.push({ stop: () => new Promise((resolve) => server.close(resolve)) })
+  const until = async (count: number) => {
+    while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
+    return received
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received, until }
+}
+
+export const rejection = async (call: Promise<unknown>): Promise<WaybillError> => {
+  const error = await call.then(() => undefined, (reason: unknown) => reason)
+  expect(error).toBeInstanceOf(WaybillError)
+  return error as WaybillError
+}

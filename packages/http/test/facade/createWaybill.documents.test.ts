@@ -1,0 +1,210 @@
+import { makeStorage, type PickupOrder } from "@waybill/core"
+import { documentsSample, fileSample, invoiceSample, type InvoiceOverrides, pickupRequest, StorageMemory } from "@waybill/testkit"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, it } from "vitest"
+import { createWaybill, documentsInDirectory, type DocumentsUpload, type PickupInput, type Waybill } from "../../src/index.ts"
+import { documentsInS3 } from "../../src/s3.ts"
+import { S3Double } from "../invoices/S3Double.ts"
+import { carrier, customer, HostTransaction, rejection, sealingKey, start } from "./Host.ts"
+
+const directory = mkdtempSync(join(tmpdir(), "waybill-facade-"))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const stranger = { ...customer, client: "stranger", accounts: ["A9"] }
+
+const invoice = (overrides: InvoiceOverrides = {}) => invoiceSample({ accounts: ["A1"], ...overrides }) as Parameters<Waybill["invoices"]["create"]>[1]
+
+const documents = (...files: ReadonlyArray<Uint8Array | string>) =>
+  documentsSample({ accounts: ["A1"], documents: [{ documentType: "POD", files }] }) as unknown as DocumentsUpload
+
+const pickup = (overrides: Parameters<typeof pickupRequest>[0] = {}) => pickupRequest({ day: "2099-11-20", ...overrides }) as unknown as PickupInput
+
+const started = async (...options: Parameters<typeof start>): Promise<Waybill> => {
+  const waybill = start(...options)
+  await waybill.tenants.put("acme", { name: "Acme" })
+  return waybill
+}
+
+const filesIn = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+
+describe("invoices", () => {
+  it("are created, listed, found, replaced, deleted and remembered with promises", async () => {
+    const waybill = await started()
+    expect(await waybill.invoices.create(carrier, invoice())).toEqual({ message: "Invoice INV-1 was created.", warnings: [] })
+    expect((await waybill.invoices.create(carrier, invoice({ uniqueID: "INV-2", total: "1" }))).warnings.length).toBe(1)
+    expect((await waybill.invoices.list(customer, { invoiceNumber: "4711", limit: 1 })).nextCursor).toEqual(expect.any(String))
+    expect((await waybill.invoices.list(customer)).data.map(({ uniqueID }) => uniqueID)).toEqual(["INV-1", "INV-2"])
+    expect((await waybill.invoices.list(stranger)).data).toEqual([])
+    expect(await waybill.invoices.get(customer, "INV-1")).toEqual({ invoice: invoice(), warnings: [] })
+    await waybill.invoices.replace(carrier, "INV-1", { ...invoice(), shipmentID: "new" }, { commentText: "moved" })
+    await waybill.invoices.remove(carrier, "INV-1", { DOT: "1234567", comments: [{ commentText: "wrong" }] })
+    const history = await waybill.invoices.history(carrier, "INV-1", { DOT: "1234567", MC: "765432" })
+    expect(history.map(({ action, client, comments }) => [action, client, comments])).toEqual([
+      ["created", "tms", []],
+      ["replaced", "tms", [{ commentText: "moved" }]],
+      ["deleted", "tms", [{ commentText: "wrong" }]]
+    ])
+  })
+
+  it("reject with what was wrong, and which status it would have been", async () => {
+    const waybill = await started()
+    await waybill.invoices.create(carrier, invoice())
+    expect(await rejection(waybill.invoices.create(carrier, { ...invoice(), shipmentID: "x" }))).toMatchObject({ code: "invoice_exists", status: 400 })
+    expect(await rejection(waybill.invoices.create({ ...carrier, dot: "1" }, invoice()))).toMatchObject({ code: "invoice_not_yours", status: 403 })
+    expect(await rejection(waybill.invoices.get(stranger, "INV-1"))).toMatchObject({ code: "invoice_not_found", status: 404 })
+    expect(await rejection(waybill.invoices.create(customer, invoice()))).toMatchObject({ code: "not_permitted", status: 403 })
+    const bad = await rejection(waybill.invoices.create(carrier, { ...invoice(), shipmentID: 1 as never }))
+    expect([bad.code, bad.faults[0]?.pointer]).toEqual(["invalid_input", "/shipmentID"])
+  })
+})
+
+describe("documents", () => {
+  const roundTrip = async (waybill: Waybill) => {
+    const [bytes, text] = [fileSample("PDF", 600_000), fileSample("PNG", 1000)]
+    const { fileIds, message } = await waybill.documents.upload(carrier, documents(bytes, Buffer.from(text).toString("base64")))
+    expect([fileIds.length, message]).toEqual([2, "2 files were added to invoice number 4711."])
+    const found = await waybill.documents.get(customer, "4711")
+    expect(found.record).toMatchObject({ invoiceNumber: "4711", documentSource: "scanner" })
+    const files = found.documents[0]!.files
+    expect(files.map(({ id, mediaType, size }) => [id, mediaType, size])).toEqual([[fileIds[0], "application/pdf", 600_000], [fileIds[1], "image/png", 1000]])
+    for (const [at, expected] of [bytes, text].entries()) {
+      expect(Buffer.compare(Buffer.from(await new Response(files[at]!.content()).arrayBuffer()), expected)).toBe(0)
+    }
+    return files
+  }
+
+  it("are uploaded as bytes or base64, read as streams, listed, deleted and remembered", async () => {
+    const waybill = await started()
+    const files = await roundTrip(waybill)
+    expect((await waybill.documents.list(customer, { documentType: ["POD"] })).data.length).toBe(1)
+    expect((await waybill.documents.list(stranger)).data).toEqual([])
+    await waybill.documents.remove(carrier, "4711", { fileIds: [files[0]!.id], comments: { commentText: "twice" } })
+    await waybill.documents.remove(carrier, "4711")
+    expect(await rejection(waybill.documents.get(customer, "4711"))).toMatchObject({ code: "document_not_found", status: 404 })
+    const history = await waybill.documents.history(carrier, "4711", { DOT: "1234567", MC: "765432" })
+    expect(history.map(({ action }) => action)).toEqual(["documents added", "documents deleted", "documents deleted"])
+  })
+
+  it("reject what is too large or no document, and where it stands", async () => {
+    const waybill = await started()
+    const large = await rejection(waybill.documents.upload(carrier, documents(fileSample("PDF", 1), new Uint8Array(25 * 1024 * 1024 + 1).fill(0))))
+    expect([large.code, large.status]).toEqual(["file_format_unknown", 400])
+    const tooLarge = await rejection(waybill.documents.upload(carrier, documents(fileSample("PDF", 25 * 1024 * 1024 + 1))))
+    expect([tooLarge.code, tooLarge.status, tooLarge.faults[0]?.pointer]).toEqual(["file_too_large", 413, "/documents/0/files/0"])
+    expect(await rejection(waybill.documents.get(carrier, "4711"))).toMatchObject({ status: 404 })
+  })
+
+  it("are kept in a directory when one is named, and go from there", async () => {
+    const folder = join(directory, "kept")
+    const waybill = await started({ documents: documentsInDirectory(folder) })
+    const files = await roundTrip(waybill)
+    expect(filesIn(folder).length).toBe(2)
+    await waybill.documents.remove(carrier, "4711", { fileIds: [files[0]!.id] })
+    expect(filesIn(folder).length).toBe(1)
+    await rejection(waybill.documents.upload(carrier, documents(fileSample("PDF", 100), "!")))
+    expect(filesIn(folder).length).toBe(1)
+  })
+
+  it("are kept in S3 when a bucket is named", async () => {
+    const bucket = new S3Double()
+    const waybill = await started({ documents: documentsInS3({ client: bucket, bucket: "documents" }) })
+    await roundTrip(waybill)
+    expect([bucket.objects.size, bucket.uploads.size]).toEqual([2, 0])
+    await waybill.documents.remove(carrier, "4711")
+    expect(bucket.objects.size).toBe(0)
+  })
+
+  it("stay where they are when they are deleted in a transaction of the host, which may end either way", async () => {
+    const folder = join(directory, "within")
+    const waybill = await started({ documents: documentsInDirectory(folder) })
+    const { documents: within } = waybill.within(new HostTransaction())
+    await within.upload(carrier, documents(fileSample("PDF", 100)))
+    expect(filesIn(folder).length).toBe(1)
+    await within.remove(carrier, "4711")
+    expect([await rejection(waybill.documents.get(carrier, "4711")), filesIn(folder).length]).toEqual([expect.objectContaining({ status: 404 }), 1])
+  })
+
+  it("are refused as an option when they are none", () => {
+    expect(() => createWaybill({ storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }), sealingKeys: [sealingKey], documents: {} as never }))
+      .toThrow("documentsInDirectory")
+  })
+
+  it("finish being sent before the service stops", async () => {
+    const waybill = await started({ authenticate: async () => carrier })
+    await waybill.documents.upload(carrier, documents(fileSample("PDF", 3_000_000)))
+    const response = await waybill.handler(new Request("http://x/invoicing/documents/4711"))
+    const stopped = waybill.stop()
+    const { documents: [document] } = await response.json() as { readonly documents: ReadonlyArray<{ readonly files: ReadonlyArray<{ readonly content: string }> }> }
+    expect(Buffer.from(document!.files[0]!.content, "base64").length).toBe(3_000_000)
+    await stopped
+  })
+})
+
+describe("pickups", () => {
+  it("are ordered, changed, followed, reported and cancelled with promises", async () => {
+    const waybill = await started()
+    const [answer] = await waybill.pickups.create(customer, pickup(), { idempotencyKey: "one" })
+    const number = answer!.carrierPickupNumber!
+    expect([await waybill.pickups.create(customer, pickup(), { idempotencyKey: "one" }), number]).toEqual([[answer], "100000001"])
+    const [changed] = await waybill.pickups.update(customer, number, pickup({ number, ready: "10:00:00" }))
+    expect(changed!.pickupStatus).toBe("Accept")
+    expect((await waybill.pickups.report(carrier, number, { status: "En Route" })).status).toBe("En Route")
+    const query = { lookupValue: number, lookupType: "PickupConfirmationID", requestType: "Status", isTest: "false" }
+    expect((await waybill.pickups.visibility(customer, query)).status).toBe("En Route")
+    await waybill.pickups.cancel(customer, number)
+    expect((await waybill.pickups.record(carrier, number)).history.map(({ what }) => what)).toEqual(["ordered", "changed", "reported", "cancelled"])
+    expect(await rejection(waybill.pickups.update(customer, number, pickup({ number })))).toMatchObject({ code: "pickup_final", status: 400 })
+    expect(await rejection(waybill.pickups.cancel(stranger, number))).toMatchObject({ code: "pickup_not_found", status: 404 })
+  })
+
+  it("are decided by the host's desk, which learns of cancellations", async () => {
+    const orders: Array<PickupOrder> = []
+    const cancelled: Array<string> = []
+    const waybill = await started({
+      pickupDesk: {
+        decide: async (order) => {
+          orders.push(order)
+          return { decision: "accept", carrierPickupNumber: `DESK-${orders.length}`, messages: ["Dock 4."], scac: "ACME" }
+        },
+        cancelled: async ({ carrierPickupNumber }) => void cancelled.push(carrierPickupNumber)
+      }
+    })
+    const [answer] = await waybill.pickups.create(customer, pickup())
+    expect(answer).toMatchObject({ carrierPickupNumber: "DESK-1", pickupMessage: ["Dock 4."], scac: "ACME" })
+    await waybill.pickups.create(customer, pickup({ isTest: "True" }))
+    expect(orders.map(({ kind, tenantId }) => [kind, tenantId])).toEqual([["new", "acme"]])
+    await waybill.pickups.cancel(customer, "DESK-1")
+    expect(cancelled).toEqual(["DESK-1"])
+  })
+
+  it("are not ordered when the desk fails, by promise as over HTTP", async () => {
+    const log: Array<string> = []
+    const waybill = await started({
+      authenticate: async () => customer,
+      log: ({ level, message }) => void (level === "error" && log.push(message)),
+      pickupDesk: async () => {
+        throw new Error("The dispatcher's phone is 555-0100.")
+      }
+    })
+    expect(await rejection(waybill.pickups.create(customer, pickup()))).toMatchObject({ code: "pickup_desk_failed", status: 503 })
+    const response = await waybill.handler(new Request("http://x/pickup/v1/pickups/", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(pickup()) }))
+    const text = await response.text()
+    expect([response.status, response.headers.get("retry-after"), Object.keys(JSON.parse(text)), text.includes("555-0100"), log.length]).toEqual([503, "1", ["message"], false, 1])
+  })
+
+  it("take part in a transaction of the host where they write, as invoices and documents do", async () => {
+    const waybill = await started()
+    const transaction = new HostTransaction()
+    const within = waybill.within(transaction)
+    await within.invoices.create(carrier, invoice())
+    await within.documents.upload(carrier, documents(fileSample("PDF", 10)))
+    await within.pickups.create(customer, pickup())
+    expect(transaction.joined).toBe(3)
+    expect(Object.keys(within.invoices).concat(Object.keys(within.documents), Object.keys(within.pickups))).toEqual([
+      "create", "replace", "remove", "upload", "remove", "create", "update", "cancel", "report"
+    ])
+    await expect(waybill.within({}).invoices.create(carrier, invoice())).rejects.toThrow("no transaction")
+  })
+})

@@ -1,0 +1,152 @@
+import { Receiver } from "@waybill/testkit"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { operatorKey, startService, type TestService } from "../TestService.ts"
+import { charge } from "./FreightChargeSamples.ts"
+
+let service: TestService
+let tenants = 0
+
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+/** A tenant with a debtor who subscribed. */
+const subscribed = async (more: object = {}) => {
+  const tenant = await service.tenant(`charges-${tenants++}`)
+  const debtor = await tenant.customer("debtor", ["A1"])
+  const { json: { subscriptionId } } = await tenant.subscribeToCharges(debtor, ["A1"], more)
+  const url = `https://${tenant.tenantId}.example/charges`
+  const status = async () => (await service.send("GET", `/pfc/v1/subscriptions/${subscriptionId}`, { key: debtor })).json.status
+  const operate = (call: string) => service.send("POST", `/operator/v1/tenants/${tenant.tenantId}/subscriptions/${subscriptionId}/${call}`, { key: operatorKey })
+  return { tenant, debtor, subscriptionId, url, status, operate }
+}
+
+const versionsIn = (received: ReadonlyArray<{ readonly json: any }>) =>
+  received.flatMap(({ json }) => json.map(({ pfc }: any) => `${pfc.uniqueID} ${pfc.header.function}`))
+
+describe("what a debtor receives", () => {
+  it("is an array of PFC objects, each with its version and log, as the carrier wrote them", async () => {
+    const { tenant, url } = await subscribed()
+    await tenant.charge(charge("created", "BILL-1", { more: { carrierNote: { kept: 1.5 } } }))
+    await service.deliver()
+    await tenant.charge(charge("updated", "BILL-1", { total: 300 }))
+    await service.deliver()
+    const received = await service.received(url)
+    expect(versionsIn(received)).toEqual(["BILL1 PFC1", "BILL1 PFC2"])
+    expect(received[0]!.json).toEqual([expect.objectContaining({
+      pfc: expect.objectContaining({ uniqueID: "BILL1", date: "2026-11-20T08:15:00.000", version: "v1.0", isTest: false }),
+      billTo: expect.objectContaining({ account: "A1", locationID: "L1" }),
+      charges: expect.objectContaining({
+        preliminaryTotalCharges: 263.78,
+        changeLog: [{ eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }]
+      }),
+      carrierNote: { kept: 1.5 }
+    })])
+    expect(received[0]!.headers).toMatchObject({ "content-type": "application/json", "webhook-id": expect.any(String) })
+    expect(Object.keys(received[0]!.headers)).not.toContain("webhook-signature")
+  })
+
+  it("is signed where a secret was named, or registered for the client", async () => {
+    const { tenant, url } = await subscribed({ hmacSecretId: "main" })
+    await tenant.charge(charge("created", "SIGNED"))
+    await service.deliver()
+    expect((await service.received(url))[0]!.headers["webhook-signature"]).toMatch(/^v1,/)
+  })
+
+  it("is, once another owes the bill, one removal without a word of the other", async () => {
+    const { tenant, url } = await subscribed()
+    const other = await tenant.customer("other", ["A2"])
+    await tenant.subscribeToCharges(other, ["A2"], { webhookUrl: "https://other.example/charges" })
+    await tenant.charge(charge("created", "MOVES", { account: "A1" }))
+    await tenant.charge(charge("updated", "MOVES", { account: "A2", total: 999.99, more: { origin: { ...charge("created", "x").pfc.origin, name: "New shipper" } } }))
+    await service.deliver()
+    const received = await service.received(url)
+    expect(versionsIn(received)).toEqual(["MOVES PFC1", "MOVES PFC2"])
+    const text = received.map(({ text }) => text).join("")
+    for (const secret of ["A2", "999.99", "New shipper"]) expect(text).not.toContain(secret)
+    const removal = received.flatMap(({ json }) => json).at(-1)
+    expect(removal).toMatchObject({
+      billTo: { account: "A1" },
+      charges: {
+        preliminaryTotalCharges: 0,
+        changeLog: [{ eventCategoryName: "Account CHG - Cancel", eventCode: "ACTCHG", carrierCode: "CANCEL" }],
+        changeLogMessages: [{ informationalMessage: "You are no longer the debtor of this shipment." }]
+      }
+    })
+    const others = await service.received("https://other.example/charges")
+    expect(versionsIn(others)).toEqual(["MOVES PFC2"])
+    expect(others[0]!.text).not.toContain("263.78")
+  })
+
+  it("is of its own accounts and its own tenant only, whatever scope was asked for", async () => {
+    const { tenant, url } = await subscribed({ billScope: "all_accounts" })
+    const elsewhere = await service.tenant(`elsewhere-${tenants++}`)
+    await elsewhere.charge(charge("created", "ELSEWHERE", { account: "A1" }))
+    await tenant.charge(charge("created", "FOREIGN", { account: "A2" }))
+    await service.deliver()
+    expect(await service.received(url)).toEqual([])
+  })
+
+  it("waits for the window of a slow cadence", async () => {
+    const { tenant, url } = await subscribed({ frequency: "daily" })
+    await tenant.charge(charge("created", "SLOW"))
+    await service.deliver()
+    expect(await service.received(url)).toEqual([])
+  })
+
+  it("is nothing any more once it is cancelled", async () => {
+    const { debtor, subscriptionId, tenant, url } = await subscribed()
+    await service.send("DELETE", `/pfc/v1/subscriptions/${subscriptionId}`, { key: debtor })
+    await tenant.charge(charge("created", "LATE"))
+    await service.deliver()
+    expect(await service.received(url)).toEqual([])
+  })
+})
+
+describe("a suspended subscription", () => {
+  /** Suspended by a receiver that wants nothing more. */
+  const suspended = async () => {
+    const made = await subscribed()
+    await service.script(made.url, Receiver.gone)
+    await made.tenant.charge(charge("created", "FIRST"))
+    await service.deliver()
+    expect(await made.status()).toBe("suspended")
+    await made.tenant.charge(charge("created", "SECOND"))
+    await service.deliver()
+    expect(versionsIn(await service.received(made.url))).toEqual(["FIRST PFC1"])
+    await service.script(made.url, Receiver.accept())
+    return made
+  }
+
+  it("goes on with what waited, in order, when its owner's webhook test is accepted", async () => {
+    const { debtor, status, url } = await suspended()
+    const answer = await service.send("POST", "/pfc/webhooks/test", { key: debtor, body: { webhookUrl: url } })
+    expect([answer.status, answer.json.resumed]).toEqual([200, 1])
+    expect(await status()).toBe("active")
+    await service.deliver()
+    const received = await service.received(url)
+    expect(versionsIn(received.filter(({ json }) => json[0].pfc.isTest === false))).toEqual(["FIRST PFC1", "FIRST PFC1", "SECOND PFC1"])
+  })
+
+  it("goes on when the operator resumes it, and only in its own tenant", async () => {
+    const { operate, status, subscriptionId, url } = await suspended()
+    await service.tenant("acme")
+    const foreign = await service.send("POST", `/operator/v1/tenants/acme/subscriptions/${subscriptionId}/resume`, { key: operatorKey })
+    expect([foreign.status, foreign.json.code]).toEqual([404, "subscription_not_found"])
+    const answer = await operate("resume")
+    expect(answer.status).toBe(202)
+    expect(await status()).toBe("active")
+    await service.deliver()
+    expect(versionsIn(await service.received(url))).toEqual(["FIRST PFC1", "FIRST PFC1", "SECOND PFC1"])
+    expect((await operate("resume")).status).toBe(202)
+  })
+
+  it("is resumed by operators only, by its id, and not when it is of another kind", async () => {
+    const { subscriptionId, tenant } = await subscribed()
+    const resume = (id: string, key: string | undefined) => service.send("POST", `/operator/v1/tenants/${tenant.tenantId}/subscriptions/${id}/resume`, { key })
+    expect([(await resume(subscriptionId, undefined)).status, (await resume(subscriptionId, tenant.carrier)).status]).toEqual([401, 403])
+    const transit = (await tenant.subscribe(tenant.carrier)).json.id
+    for (const id of ["1", "%00", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77", transit]) expect((await resume(id, operatorKey)).status).toBe(404)
+  })
+})

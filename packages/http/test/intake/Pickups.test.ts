@@ -1,0 +1,68 @@
+import { pickupRequest } from "@waybill/testkit"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { operatorKey, problemCode, startService, type TestService, type TestTenant } from "../TestService.ts"
+
+let service: TestService
+let acme: TestTenant
+let shipper: string
+
+const day = `${new Date().getUTCFullYear() + 1}-11-20`
+
+beforeAll(async () => {
+  service = await startService()
+  acme = await service.tenant("acme")
+  shipper = await acme.customer("shipper", ["A1"])
+})
+afterAll(() => service.stop())
+
+const order = async (): Promise<string> => {
+  const answer = await service.send("POST", "/pickup/v1/pickups", { key: shipper, body: pickupRequest({ day }) })
+  return answer.json[0].carrierPickupNumber
+}
+
+const report = (number: string, body: unknown, key: string | undefined = acme.carrier) => service.send("POST", `/intake/v1/pickups/${number}/status`, { key, body })
+const record = (number: string, key: string | undefined = acme.carrier) => service.send("GET", `/intake/v1/pickups/${number}`, { key })
+
+describe("what the carrier's system says of a pickup", () => {
+  it("moves it, is a duplicate when it comes again, and is kept with who and when", async () => {
+    const number = await order()
+    const body = { status: "en route", stopEta: `${day}T13:00:00Z`, equipmentInformation: { driverName: "Kim", stopsAway: 2 } }
+    const taken = await report(number, body)
+    expect([taken.status, taken.json]).toEqual([200, { result: "accepted", pickupId: expect.any(String), carrierPickupNumber: number, status: "En Route" }])
+    expect((await report(number, body)).json.result).toBe("duplicate")
+    const found = await record(number)
+    expect([found.status, found.json.carrierPickupNumber, found.json.visibility.status, found.json.visibility.stopEta]).toEqual([200, number, "En Route", `${day}T08:00:00.000`])
+    expect(found.json.history.map(({ by, position, status, what }: any) => [position, what, by, status])).toEqual([[1, "ordered", "shipper", "Accepted"], [2, "reported", "carrier", "En Route"]])
+    expect(found.json.request).toMatchObject({ isTest: false, customer: "Closets" })
+    expect((await record(found.json.pickupId)).json).toEqual(found.json)
+  })
+
+  it.each([
+    ["nothing", {}, ""],
+    ["a status that is none", { status: "Lost" }, "/status"],
+    ["a move that is not permitted", { status: "Departed" }, "/status"],
+    ["a cancellation without its reason", { status: "Cancelled" }, "/informationCode"],
+    ["a list", [], ""]
+  ])("refuses %s, and changes nothing", async (_what, body, place) => {
+    const number = await order()
+    const answer = await report(number, body)
+    expect([answer.status, problemCode(answer), answer.json.errors[0].pointer]).toEqual([400, "invalid_input", place])
+    expect((await record(number)).json.history.length).toBe(1)
+  })
+
+  it("is for carriers of the tenant", async () => {
+    const rival = await service.tenant("rival")
+    const number = await order()
+    const own = { status: "En Route" }
+    for (const ask of [(key: string | undefined) => report(number, own, key), (key: string | undefined) => record(number, key)]) {
+      expect(problemCode(await ask(shipper))).toBe("not_permitted")
+      expect(problemCode(await ask(operatorKey))).toBe("not_permitted")
+      expect(problemCode(await ask("wrong"))).toBe("unauthenticated")
+      expect(problemCode(await ask(rival.carrier))).toBe("pickup_not_found")
+    }
+    for (const id of ["999999999", "%00", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77", "x".repeat(300)]) {
+      expect([problemCode(await report(id, own)), problemCode(await record(id))]).toEqual(["pickup_not_found", "pickup_not_found"])
+    }
+    expect((await record(number)).json.visibility.status).toBe("Accepted")
+  })
+})

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DocumentContents, type StoragePorts } from "@waybill/core"
+import { fileSample, StorageMemory } from "@waybill/testkit"
+import { DocumentContentsSuite } from "@waybill/testkit/suites"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { DocumentContentsDirectory } from "../../src/index.ts"
+
+const directory = mkdtempSync(join(tmpdir(), "waybill-documents-"))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const layerIn = (folder: string): Layer.Layer<StoragePorts, unknown> =>
+  Layer.provideMerge(DocumentContentsDirectory.layer({ directory: join(directory, folder) }), Layer.fresh(StorageMemory.layer))
+
+DocumentContentsSuite.suite("a directory", layerIn("suite"))
+
+const filesIn = (folder: string) =>
+  readdirSync(join(directory, folder), { recursive: true, withFileTypes: true }).filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name))
+
+describe("DocumentContentsDirectory", () => {
+  it.effect("keeps each tenant's files in a folder of its own, as they are", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      for (const tenantId of ["acme", "ACME", "../bolt", "a/b"]) {
+        yield* Effect.scoped(Effect.gen(function*() {
+          const writer = yield* contents.open(tenantId)
+          yield* writer.write(fileSample("PDF", 300_000))
+          yield* writer.finish
+          yield* contents.keep(tenantId, [writer.contentId])
+        }))
+      }
+      assert.deepStrictEqual(readdirSync(join(directory, "tenants")).sort(), ["%2e%2e%2fbolt", "%41%43%4d%45", "a%2fb", "acme"])
+      const files = filesIn("tenants")
+      assert.strictEqual(files.length, 4)
+      for (const file of files) assert.strictEqual(Buffer.compare(readFileSync(file), fileSample("PDF", 300_000)), 0)
+    }).pipe(Effect.provide(layerIn("tenants"))))
+
+  it.effect("leaves nothing of what is not kept", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      yield* Effect.ignore(Effect.scoped(Effect.gen(function*() {
+        const writer = yield* contents.open("acme")
+        yield* writer.write(fileSample("PDF", 10))
+        assert.strictEqual(filesIn("nothing").length, 1)
+        return yield* Effect.fail("given up")
+      })))
+      assert.deepStrictEqual(filesIn("nothing"), [])
+    }).pipe(Effect.provide(layerIn("nothing"))))
+
+  it.effect("says what is the matter when it cannot write", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory: "/dev/null/documents" }))))
+      assert.strictEqual(error.operation, "DocumentContents.layer")
+    }).pipe(Effect.provide(StorageMemory.layer)))
+
+  it.effect("makes no path of an id that is none of its own", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      for (const id of ["../../etc/passwd", "..", "/etc/passwd", "incoming", "\0", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77/.."]) {
+        assert.isUndefined(yield* contents.read("acme", id, 0))
+        yield* contents.keep("acme", [id])
+        yield* contents.remove("acme", [id])
+      }
+    }).pipe(Effect.provide(layerIn("odd"))))
+})

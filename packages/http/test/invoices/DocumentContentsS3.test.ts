@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DocumentContents, type StoragePorts } from "@waybill/core"
+import { fileSample, StorageMemory } from "@waybill/testkit"
+import { DocumentContentsSuite } from "@waybill/testkit/suites"
+import { Effect, Layer } from "effect"
+import { afterAll } from "vitest"
+import { DocumentContentsS3, type S3Calls } from "../../src/s3.ts"
+import { S3Double } from "./S3Double.ts"
+import { startS3 } from "./S3Server.ts"
+
+const over = (client: S3Calls): Layer.Layer<StoragePorts, unknown> =>
+  Layer.provideMerge(DocumentContentsS3.layer({ client, bucket: "documents", prefix: "waybill/" }), Layer.fresh(StorageMemory.layer))
+
+DocumentContentsSuite.suite("S3", over(new S3Double()))
+
+describe("DocumentContentsS3", () => {
+  const bucket = new S3Double()
+
+  it.effect("sends large files in parts of five mebibytes, and keeps each under its tenant's prefix", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      const file = fileSample("PDF", 11 * 1024 * 1024)
+      const contentId = yield* Effect.scoped(Effect.gen(function*() {
+        const writer = yield* contents.open("a/b")
+        for (let from = 0; from < file.length; from += 60_000) yield* writer.write(file.subarray(from, from + 60_000))
+        assert.deepStrictEqual([...bucket.uploads.values()].map(({ parts }) => parts.size), [2])
+        yield* writer.finish
+        yield* contents.keep("a/b", [writer.contentId])
+        return writer.contentId
+      }))
+      assert.deepStrictEqual([bucket.largestPart, bucket.uploads.size], [5 * 1024 * 1024, 0])
+      assert.deepStrictEqual([...bucket.objects.keys()], [`waybill/a%2Fb/${contentId}`])
+      assert.strictEqual(Buffer.compare(bucket.objects.get(`waybill/a%2Fb/${contentId}`)!, file), 0)
+      yield* contents.remove("a/b", [contentId])
+      assert.strictEqual(bucket.objects.size, 0)
+    }).pipe(Effect.provide(over(bucket))))
+
+  it.effect("gives up what was never kept, page after page of it", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      yield* Effect.scoped(Effect.gen(function*() {
+        for (let n = 0; n < 5; n++) yield* contents.open("acme")
+        yield* contents.open("acme-2")
+        assert.strictEqual(yield* contents.sweep("acme", Date.now() + 1000), 5)
+        assert.strictEqual(bucket.uploads.size, 1)
+      }))
+      assert.strictEqual(bucket.uploads.size, 0)
+    }).pipe(Effect.provide(over(bucket))))
+
+  it.effect("fails as storage does when S3 does", () =>
+    Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      const error = yield* Effect.flip(Effect.scoped(contents.open("acme")))
+      assert.deepStrictEqual([error._tag, error.operation], ["StorageError", "DocumentContents.open"])
+    }).pipe(Effect.provide(over(Object.assign(new S3Double(), { createMultipartUpload: () => Promise.reject(new Error("no")) })))))
+})
+
+/** The package is the host's to install. */
+const sdk = await import("@aws-sdk/client-s3" as string).catch(() => undefined)
+
+describe.skipIf(sdk === undefined)("through the maintained client", async () => {
+  if (sdk === undefined) return
+  const server = await startS3(new S3Double())
+  const client = new sdk.S3({
+    endpoint: server.url,
+    region: "us-east-1",
+    forcePathStyle: true,
+    credentials: { accessKeyId: "test", secretAccessKey: "test" }
+  }) as S3Calls & { readonly destroy: () => void }
+  afterAll(async () => {
+    client.destroy()
+    await server.stop()
+  })
+  DocumentContentsSuite.suite("S3 over HTTP", over(client))
+})

@@ -1,0 +1,94 @@
+/** How much of a file is between the wire and the storage, counted piece by piece. */
+import { DocumentContents, InvoiceDocuments } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { startService, type TestService, type TestTenant } from "../TestService.ts"
+import { mebibyte, uploadBody } from "./UploadBodies.ts"
+
+const size = 25 * mebibyte
+
+/** A few hundred kilobytes. */
+const few = 400 * 1024
+
+let service: TestService
+let acme: TestTenant
+let written = 0
+let read = 0
+let observe = () => {}
+
+/** The storage's own contents, watched. */
+const watched = Layer.effect(
+  DocumentContents,
+  Effect.gen(function*() {
+    const contents = yield* DocumentContents
+    return DocumentContents.of({
+      ...contents,
+      open: (tenantId) =>
+        Effect.map(contents.open(tenantId), (writer) => ({
+          ...writer,
+          write: (piece) =>
+            Effect.andThen(writer.write(piece), Effect.sync(() => {
+              written += piece.length
+              observe()
+            }))
+        })),
+      read: (tenantId, contentId, piece) =>
+        Effect.tap(contents.read(tenantId, contentId, piece), (bytes) => Effect.sync(() => {
+          read += bytes?.length ?? 0
+        }))
+    })
+  })
+)
+
+beforeAll(async () => {
+  service = await startService({ over: Layer.fresh(InvoiceDocuments.layer).pipe(Layer.provide(watched)) })
+  acme = await service.tenant("acme")
+})
+beforeEach(() => {
+  written = 0
+  read = 0
+  observe = () => {}
+})
+afterAll(() => service.stop())
+
+describe("a file of 25 MiB", () => {
+  it("is never in memory as a whole: what came and what is written stay close together", async () => {
+    const body = uploadBody([size])
+    let held = 0
+    observe = () => {
+      held = Math.max(held, body.pulled() * 3 / 4 - written)
+    }
+    const answer = await service.fetch(
+      new Request("http://waybill.test/invoicing/documents", {
+        method: "POST",
+        headers: { "x-api-key": acme.carrier, "content-type": "application/json" },
+        body: body.stream,
+        duplex: "half"
+      } as RequestInit)
+    )
+    expect([answer.status, written]).toEqual([201, size])
+    expect(held).toBeGreaterThan(0)
+    expect(held).toBeLessThan(few)
+  }, 60_000)
+
+  it("is read no faster than it is taken, and no further than it is wanted", async () => {
+    const response = await service.respond(new Request("http://waybill.test/invoicing/documents/4711", { headers: { "x-api-key": acme.carrier } }))
+    const reader = response.body!.getReader()
+    let taken = 0
+    let held = 0
+    for (let next = await reader.read(); !next.done && taken < size; next = await reader.read()) {
+      taken += next.value.length
+      held = Math.max(held, read - taken * 3 / 4)
+    }
+    expect(held).toBeLessThan(few)
+    await reader.cancel()
+    const stopped = read
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect([read - stopped < few, read < size]).toEqual([true, true])
+  }, 60_000)
+
+  it("is not read at all for a HEAD", async () => {
+    const answer = await service.send("HEAD", "/invoicing/documents/4711", { key: acme.carrier })
+    expect([answer.status, Number(answer.headers.get("content-length")) > size * 4 / 3, read]).toEqual([200, true, 0])
+  })
+})

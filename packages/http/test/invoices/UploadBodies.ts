@@ -1,0 +1,55 @@
+/** Bodies of uploads that are never in memory as a whole. */
+import { documentsSample } from "@waybill/testkit"
+
+export const mebibyte = 1024 * 1024
+
+const pieceBytes = 48 * 1024
+
+/** A PDF of so many bytes, the same each time, piece by piece; a multiple of three each but the last. */
+export const pdfPieces = function*(size: number): Iterable<Uint8Array> {
+  for (let from = 0; from < size; from += pieceBytes) {
+    const piece = new Uint8Array(Math.min(pieceBytes, size - from))
+    for (let at = 0; at < piece.length; at++) piece[at] = (from + at) * 31
+    if (from === 0) piece.set(Buffer.from("%PDF-").subarray(0, size))
+    yield piece
+  }
+}
+
+export interface CountedBody {
+  readonly stream: ReadableStream<Uint8Array>
+  /** Bytes that were asked for so far. */
+  readonly pulled: () => number
+}
+
+/** The JSON of an upload of PDFs of these sizes. */
+export const uploadBody = (sizes: ReadonlyArray<number>, overrides: Parameters<typeof documentsSample>[0] = {}): CountedBody => {
+  const [before, after] = JSON.stringify(documentsSample({ ...overrides, documents: [{ documentType: "POD", files: ["HERE"] }] })).split("\"HERE\"")
+  const text = function*(): Iterable<string> {
+    yield before!
+    for (const [at, size] of sizes.entries()) {
+      yield at === 0 ? "\"" : ",\""
+      for (const piece of pdfPieces(size)) yield Buffer.from(piece).toString("base64")
+      yield "\""
+    }
+    yield after!
+  }
+  return counted(text())
+}
+
+export const counted = (text: Iterable<string>): CountedBody => {
+  const pieces = text[Symbol.iterator]()
+  const encoder = new TextEncoder()
+  let pulled = 0
+  return {
+    stream: new ReadableStream({
+      pull: (controller) => {
+        const next = pieces.next()
+        if (next.done === true) return controller.close()
+        const bytes = encoder.encode(next.value)
+        pulled += bytes.length
+        controller.enqueue(bytes)
+      }
+    }, { highWaterMark: 0 }),
+    pulled: () => pulled
+  }
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { movingShipment, reportedShipment } from "./ShipmentSamples.ts"
+
+let service: TestService
+let acme: TestTenant
+let rival: TestTenant
+let owner: string
+let stranger: string
+
+beforeAll(async () => {
+  service = await startService()
+  acme = await service.tenant("acme")
+  rival = await service.tenant("rival")
+  owner = await acme.customer("shop", ["A1"])
+  stranger = await acme.customer("stranger", ["A9"])
+  await acme.register(movingShipment("S1", { accounts: ["A1"] }))
+})
+afterAll(() => service.stop())
+
+const get = (path: string, key?: string, headers: Readonly<Record<string, string>> = {}) =>
+  service.send("GET", `/in-transit/v1/shipment/${path}`, { key, headers: { "x-request-id": "same", ...headers } })
+
+const publicFields = ["ProNumber", "ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"]
+
+const verifiedFields = [
+  "ProNumber", "ReferenceNumbers", "UniqueID", "UpdatedPro", "PayType", "ShipType", "PickupAddress", "BillToAddress", "BillToAccountNumber",
+  "ConsigneeAddress", "DESaccessorial", "DESLimitedAccess", "TimeCriticalType", "TimeCriticalInfo", "GrossWeight", "ShipmentMilestoneStatus",
+  "ShipmentMilestoneStatusLong", "ShipmentTerminalInfo", "TimeZoneOfShipment", "UpdatedETA", "EstimatedStandardDay", "EstimatedDeliveryDate",
+  "Reconsignment", "ShipmentShortage", "ShipmentDamage", "AllShortOrLostShipment", "Late", "AppointmentRequired", "CrossBorder"
+]
+
+/** The three ways to name one shipment. */
+const ways = (shipmentId: string) => [
+  `pro/PRO-${shipmentId}`,
+  `bol/BOL-${shipmentId}/02134`,
+  `po/PO-${shipmentId}/75201`
+]
+
+/** Everything of an answer that a caller can tell apart. */
+const told = ({ headers, status, text }: Answer) => [status, text, [...headers].filter(([name]) => name !== "date")]
+
+describe("a verified lookup", () => {
+  it("answers the caller's own shipment with every field, by PRO, BOL and PO", async () => {
+    for (const way of ways("S1")) {
+      const answer = await get(`${way}/verified`, owner)
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"])
+      expect(Object.keys(answer.json)).toEqual(expect.arrayContaining(verifiedFields))
+      expect(answer.json).toMatchObject({
+        ProNumber: "PRO-S1",
+        ShipmentMilestoneStatus: "In Transit",
+        DESaccessorial: [],
+        DESLimitedAccess: null,
+        TimeCriticalInfo: {},
+        ShipmentTerminalInfo: { TerminalID: null },
+        Late: false,
+        UpdatedETA: "2026-11-21",
+        EstimatedDeliveryDate: "2026-11-21",
+        GrossWeight: 1200.5
+      })
+      expect(Object.keys(answer.json)).not.toContain("shipmentId")
+    }
+  })
+
+  it("answers 202 and four fields to whoever it does not belong to", async () => {
+    for (const way of ways("S1")) {
+      const answer = await get(`${way}/verified`, stranger)
+      expect([answer.status, answer.text]).toEqual([
+        202,
+        "{\"ProNumber\":\"PRO-S1\",\"ShipmentMilestoneStatus\":\"In Transit\",\"UpdatedETA\":\"2026-11-21\",\"EstimatedStandardDay\":3}"
+      ])
+    }
+  })
+
+  it("answers carriers every shipment of their tenant, those without accounts too", async () => {
+    await acme.register(movingShipment("NOBODYS"))
+    expect((await get("pro/PRO-NOBODYS/verified", acme.carrier)).status).toBe(200)
+    expect((await get("pro/PRO-NOBODYS/verified", owner)).status).toBe(202)
+  })
+
+  it("answers 404 to another tenant exactly like to a number that nobody has", async () => {
+    for (const way of ways("S1")) {
+      const theirs = await get(`${way}/verified`, rival.carrier)
+      const nobodys = await get(`${way.replace("S1", "S0")}/verified`, rival.carrier)
+      expect([theirs.status, Object.keys(theirs.json)]).toEqual([404, ["message"]])
+      expect(theirs.text.replaceAll("S1", "S0")).toBe(nobodys.text)
+      expect(told(theirs).slice(2)).toEqual(told(nobodys).slice(2))
+    }
+  })
+
+  it("answers 404 before the shipment is picked up, and finds it afterwards", async () => {
+    await acme.register(reportedShipment("EARLY", { accounts: ["A1"] }))
+    expect((await get("pro/PRO-EARLY/verified", owner)).status).toBe(404)
+    await acme.update({ shipmentId: "EARLY", shipmentMilestoneStatus: "Picked-up", occurredAt: "2026-11-18T20:00:00Z" })
+    const answer = await get("pro/PRO-EARLY/verified", owner)
+    expect([answer.status, answer.json.ShipmentMilestoneStatus]).toEqual([200, "Picked-up"])
+  })
+
+  it("passes over case, blanks, hyphens and everything of a ZIP code behind its first five digits", async () => {
+    for (const way of ["pro/pro%20s1", "pro/PROS1", "bol/bol-s1/02134-9999", "bol/BOL%20S1/021341000", "po/po%20s1/75201"]) {
+      expect([way, (await get(`${way}/verified`, owner)).status]).toEqual([way, 200])
+    }
+    expect((await get("bol/BOL-S1/02135/verified", owner)).status).toBe(404)
+  })
+
+  it("reads each part of the path by itself, so that numbers may hold slashes", async () => {
+    const numbers = { bolNumber: "B/7 1", QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: "P/9%", AdditionalReferences: null, trailerNumber: null }
+    await acme.register(movingShipment("SLASHED", { accounts: ["A1"], ReferenceNumbers: numbers }))
+    expect((await get(`bol/${encodeURIComponent("B/7 1")}/02134/verified`, owner)).json.ProNumber).toBe("PRO-SLASHED")
+    expect((await get(`po/${encodeURIComponent("P/9%")}/75201/verified`, owner)).json.ProNumber).toBe("PRO-SLASHED")
+    expect((await get("bol/B/7/02134/verified", owner)).status).toBe(404)
+  })
+
+  it("prefers the caller's own of several shipments, and else the one picked up last", async () => {
+    const shared = { bolNumber: "SHARED", QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: "SHARED", AdditionalReferences: null, trailerNumber: null }
+    await acme.register(
+      movingShipment("OLD", { accounts: ["A1"], ReferenceNumbers: shared, pickupDate: "2026-11-01T00:00:00Z" }),
+      movingShipment("NEW", { accounts: ["A2"], ReferenceNumbers: shared, pickupDate: "2026-11-10T00:00:00Z" })
+    )
+    const proOf = async (key: string) => (await get("bol/SHARED/02134/verified", key)).json.ProNumber
+    expect([await proOf(owner), await proOf(stranger), await proOf(acme.carrier)]).toEqual(["PRO-OLD", "PRO-NEW", "PRO-NEW"])
+  })
+
+  it("needs credentials that are valid, and no operator's", async () => {
+    for (const key of [undefined, "wrong", operatorKey]) {
+      const answer = await get("pro/PRO-S1/verified", key)
+      expect([key, answer.status, Object.keys(answer.json)]).toEqual([key, 401, ["message"]])
+      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer realm="waybill"/)
+    }
+  })
+
+  it.each(["%00", "%20", "-", "..", "%F0%9F%98%80", "__proto__", "x".repeat(3000), "'; DROP TABLE shipments; --", "%ED%A0%80"])(
+    "refuses or does not find %s, and never fails",
+    async (text) => {
+      for (const path of [`pro/${text}`, `bol/${text}/02134`, `bol/BOL-S1/${text}`, `po/PO-S1/${text}`]) {
+        for (const form of ["verified", "public"]) {
+          const answer = await get(`${path}/${form}`, owner)
+          expect([path, answer.status >= 400 && answer.status < 500, answer.headers.get("content-type")]).toEqual([path, true, "application/json"])
+          expect(Object.keys(answer.json)).toEqual(["message"])
+        }
+      }
+    }
+  )
+})
+
+describe("an account's shipments by pick-up date", () => {
+  const range = (account: string, from: string, to: string, key?: string) =>
+    get(`po/${encodeURIComponent(account)}/${encodeURIComponent(from)}/${encodeURIComponent(to)}/verified`, key)
+
+  beforeAll(async () => {
+    await acme.register(
+      movingShipment("R1", { accounts: ["A 5/5"], pickupDate: "2026-10-01T00:00:00Z" }),
+      movingShipment("R2", { accounts: ["A 5/5", "A6"], pickupDate: "2026-10-02T23:59:59.999Z" }),
+      movingShipment("R3", { accounts: ["A6"], pickupDate: "2026-10-02T12:00:00Z" }),
+      reportedShipment("R4", { accounts: ["A 5/5"], pickupDate: "2026-10-02T12:00:00Z" })
+    )
+    owner = await acme.customer("ranger", ["A 5/5", "A7"])
+  })
+
+  it("is an array by pick-up, both ends included, dates alone or with an offset", async () => {
+    const idsOf = async (from: string, to: string) => {
+      const answer = await range("A 5/5", from, to, owner)
+      return answer.status === 204 ? [] : answer.json.map((each: { ProNumber: string }) => each.ProNumber)
+    }
+    expect(await idsOf("2026-10-01", "2026-10-02")).toEqual(["PRO-R1", "PRO-R2"])
+    expect(await idsOf("2026-10-01T00:00:00Z", "2026-10-02T23:59:59.999Z")).toEqual(["PRO-R1", "PRO-R2"])
+    expect(await idsOf("2026-10-01T02:00:00+02:00", "2026-10-01T02:00:00+02:00")).toEqual(["PRO-R1"])
+    expect(await idsOf("2026-10-01T00:00:00.001Z", "2026-10-02T23:59:59.998Z")).toEqual([])
+  })
+
+  it("reads offsets in the path as they are, encoded or not", async () => {
+    const bare = await get("po/A7/2026-10-01T00:00:00+02:00/2026-10-02T00:00:00+02:00/verified", owner)
+    expect(bare.status).toBe(204)
+  })
+
+  it("answers 204 and nothing where nothing was picked up", async () => {
+    const answer = await range("A7", "2026-10-01", "2026-10-02", owner)
+    expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([204, "", null])
+  })
+
+  it("answers 401 for an account that is not the caller's, and 404 for one that nobody has", async () => {
+    const foreign = await range("A6", "2026-10-01", "2026-10-02", owner)
+    expect([foreign.status, Object.keys(foreign.json), foreign.headers.get("www-authenticate")]).toEqual([401, ["message"], "Bearer realm=\"waybill\""])
+    const unknown = await range("A404", "2026-10-01", "2026-10-02", owner)
+    expect([unknown.status, Object.keys(unknown.json)]).toEqual([404, ["message"]])
+    expect((await range("A6", "2026-10-01", "2026-10-02")).status).toBe(401)
+  })
+
+  it("answers carriers any account of their tenant, and none of another", async () => {
+    expect((await range("A6", "2026-10-01", "2026-10-02", acme.carrier)).json.length).toBe(2)
+    expect((await range("A404", "2026-10-01", "2026-10-02", acme.carrier)).status).toBe(404)
+    expect((await range("A6", "2026-10-01", "2026-10-02", rival.carrier)).status).toBe(404)
+  })
+
+  it.each([
+    ["2026-10-03", "2026-10-02", "startDate"],
+    ["yesterday", "2026-10-02", "startDate"],
+    ["2026-10-01", "2026-02-30", "endDate"],
+    ["2026-10-01T00:00:00", "2026-10-02", "startDate"],
+    ["2026-10-01", "%00", "endDate"]
+  ])("refuses %s to %s and names what is wrong", async (from, to, name) => {
+    const answer = await range("A7", from, to, owner)
+    expect([answer.status, answer.json.message]).toEqual([400, expect.stringContaining(name)])
+  })
+})
+
+describe("paths of the area", () => {
+  it("answer 404 and 405 in the area's own shape, and OPTIONS with what they take", async () => {
+    const nowhere = await get("pro/1/2/3", owner)
+    expect([nowhere.status, Object.keys(nowhere.json), nowhere.headers.get("content-type")]).toEqual([404, ["message"], "application/json"])
+    const wrong = await service.send("POST", "/in-transit/v1/shipment/pro/1/verified", { key: owner, body: {} })
+    expect([wrong.status, wrong.headers.get("allow"), Object.keys(wrong.json)]).toEqual([405, "GET, HEAD, OPTIONS", ["message"]])
+    expect((await service.send("OPTIONS", "/in-transit/v1/notifications/subscribe")).headers.get("allow")).toBe("POST, OPTIONS")
+  })
+
+  it("say in the same shape that an address is too long", async () => {
+    const answer = await get(`pro/${"x".repeat(9000)}/verified`, owner)
+    expect([answer.status, Object.keys(answer.json)]).toEqual([414, ["message"]])
+  })
+
+  it("answer HEAD like GET, without the body", async () => {
+    const head = await service.send("HEAD", "/in-transit/v1/shipment/pro/PRO-S1/verified", { key: acme.carrier })
+    expect([head.status, head.text]).toEqual([200, ""])
+  })
+
+  it("show four fields and no more in every public answer", async () => {
+    for (const way of ways("S1")) {
+      const answer = await get(`${way}/public`, stranger)
+      expect([answer.status, Object.keys(answer.json)]).toEqual([200, publicFields])
+    }
+  })
+})
