@@ -3,12 +3,69 @@ import * as core from "@waybill/core"
 import { Schema } from "effect"
 import { createHmac } from "node:crypto"
 import { describe, expect, expectTypeOf, it } from "vitest"
-import type { EventPublication, ReportedEvent } from "../src/intake/index.ts"
+import {
+  type ChargeEventCode,
+  chargeEventCodes,
+  type ChargeSubscription,
+  type ChargeSubscriptionCreate,
+  parseFreightCharges,
+  type PreliminaryFreightCharge,
+  type WebhookTest,
+  type WebhookTested
+} from "../src/freight-charges/index.ts"
+import type {
+  ChargePublication,
+  EventPublication,
+  FreightBillRemoval,
+  FreightBillVersion,
+  ItemResult,
+  PickupHistory,
+  PickupRecord,
+  PickupReported,
+  ReportedEvent,
+  ReportedInformation,
+  ReportedMovement,
+  ReportedPickup,
+  ReportedShipment,
+  ShipmentRecord,
+  ShipmentRegistration,
+  StatusHistory,
+  StatusPublication
+} from "../src/intake/index.ts"
+import {
+  type BaseCharge,
+  type DocumentQuery,
+  documentTypes,
+  type DocumentUpload,
+  type HandlingUnitCharge,
+  type Invoice,
+  type InvoiceComment,
+  type InvoiceQuery,
+  type ItemCharge,
+  type SupportingDocuments
+} from "../src/invoices/index.ts"
+import { base64Decoder, base64Encoder } from "../src/invoices/Base64.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "../src/operator/index.ts"
+import { type PickupAnswer, type PickupRequest, pickupStatuses, type PickupVisibility } from "../src/pickups/index.ts"
+import { pickupBody } from "../src/pickups/PickupRequest.ts"
 import { verifyDelivery, verifyXSignature } from "../src/receiver/index.ts"
+import {
+  type DeliveryInformation,
+  deliveryMessages,
+  type DeliveryUpdate,
+  milestones,
+  parseStatusNotification,
+  type PublicShipment,
+  type ShipmentLookup,
+  type StatusSubscribed,
+  type StatusSubscriptionCreate,
+  type VerifiedShipment
+} from "../src/shipment-status/index.ts"
 import { type EventBatch, eventTypes, parseEventBatch, type TransitEvent, type TransitSubscription } from "../src/transit-events/index.ts"
+import { invoice, storedDocuments, uploadOf, wireOf } from "./invoice-samples.ts"
+import { fullOrder, fullReport, leastOrder, pickupAnswer, pickupVisibility } from "./pickup-samples.ts"
 import { forRandom } from "./random.ts"
-import { bytesOf, eventOf, secret } from "./samples.ts"
+import { bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, publicShipment, secret, verifiedShipment } from "./samples.ts"
 
 const hmac = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>) => chunks.reduce((hash, chunk) => hash.update(chunk), createHmac("sha256", key)).digest()
 
@@ -33,9 +90,66 @@ const fullEvent: ReportedEvent = {
   parties: { accounts: ["4711"] }
 }
 
+const { ShipmentMilestoneStatus: _milestone, ...described } = verifiedShipment
+
+const fullShipment: Required<ReportedShipment> = {
+  ...described,
+  ShipmentMilestoneStatus: "Out for Delivery",
+  shipmentId: "S1",
+  accounts: ["4711"],
+  references: [{ type: "PO", value: "P3" }],
+  pickupDate: "2026-11-18",
+  occurredAt: "2026-11-20T08:15:00-06:00"
+}
+
+const { shipmentReferenceNumbers: _ofUpdate, ...movement } = deliveryUpdate
+const fullMovement: Required<ReportedMovement> = {
+  ...movement, shipmentMilestoneStatus: "Out for Delivery", terminalStatus: "Departed", terminaltype: "delivery",
+  shipmentId: "S1", occurredAt: "2026-11-20T08:15:00-06:00", updateId: "u-1"
+}
+
+const { shipmentReferenceNumbers: _ofInformation, ...information } = deliveryInformation
+const fullInformation: Required<ReportedInformation> = {
+  ...information, deliveryInformation_messages: "Noted late", terminalStatus: "Damaged",
+  shipmentId: "S1", occurredAt: "2026-11-20T08:15:00-06:00", updateId: "u-1", notificationMessage: "Late."
+}
+
+const fullVersion: Required<FreightBillVersion> = { change: "updated", accounts: ["4711"], pfc: chargeOf("B1", 2) }
+const fullRemoval: Required<FreightBillRemoval> = { change: "removed", accounts: [], pfc: { pfc: { uniqueID: "B1", header: { function: "PFC3" } } } }
+
+const fullSubscription: Required<ChargeSubscription> = {
+  subscriptionId: "0199-s",
+  webhookUrl: "https://me.test/hook",
+  accounts: ["4711"],
+  dataOptions: { shipmentDataType: "all_monitored_events", eventType: "no_events" },
+  frequency: "hourly",
+  includeEventLog: true,
+  billScope: "all_accounts",
+  hmacSecretId: "main",
+  status: "suspended",
+  createdAt: "2026-11-20T08:15:00.000Z",
+  updatedAt: "2026-11-20T08:15:00.000Z"
+}
+
+/** Reads every field, refusing those that core does not know. */
+const reads = (schema: Schema.ConstraintDecoder<unknown>, value: unknown) =>
+  expect(Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })(value)).toEqual(value)
+
+/** Every name that a struct has, at any depth; one or a list of them is the same. */
+type Names<A> = [A] extends [object] ? { readonly [Member in Members<A>]: Names<Item<NonNullable<A[Member & keyof A]>>> } : "value"
+type Members<A> = A extends unknown ? keyof A : never
+type Item<A> = A extends ReadonlyArray<infer Each> ? Each : A
+
 describe("The client agrees with core", () => {
   it("on the event types", () => {
     expect(eventTypes).toEqual(core.eventTypes)
+  })
+
+  it("on the milestones, the messages and the codes of charges", () => {
+    expect(milestones).toEqual(core.milestones)
+    expect(deliveryMessages).toEqual(core.deliveryMessages)
+    expect(chargeEventCodes).toEqual(core.eventCodes)
+    expectTypeOf<ChargeEventCode>().toEqualTypeOf<core.EventCode>()
   })
 
   it("on the shape of what the service gives out", () => {
@@ -48,6 +162,159 @@ describe("The client agrees with core", () => {
     expectTypeOf<Exclude<core.Publication, core.Refusal>>().toExtend<EventPublication>()
     expectTypeOf<DeliveryState>().toEqualTypeOf<core.DeliveryState>()
   })
+
+  it("on the shape of shipment status, name by name", () => {
+    expectTypeOf<core.VerifiedShipment>().toExtend<VerifiedShipment>()
+    expectTypeOf<core.PublicShipment>().toExtend<PublicShipment>()
+    expectTypeOf<core.DeliveryUpdate>().toExtend<DeliveryUpdate>()
+    expectTypeOf<core.DeliveryInformation>().toExtend<DeliveryInformation>()
+    expectTypeOf<core.SubscriptionResult>().toExtend<StatusSubscribed>()
+    expectTypeOf<StatusSubscriptionCreate>().toExtend<Omit<core.SubscribeRequest, "referenceNumbers">>()
+    expectTypeOf<keyof StatusSubscriptionCreate>().toEqualTypeOf<keyof core.SubscribeRequest>()
+    expectTypeOf<Names<VerifiedShipment>>().toEqualTypeOf<Names<core.VerifiedShipment>>()
+    expectTypeOf<Names<PublicShipment>>().toEqualTypeOf<Names<core.PublicShipment>>()
+    expectTypeOf<Names<DeliveryUpdate>>().toEqualTypeOf<Names<core.DeliveryUpdate>>()
+    expectTypeOf<Names<DeliveryInformation>>().toEqualTypeOf<Names<core.DeliveryInformation>>()
+    type Named<By> = By extends { readonly kind: string } ? Omit<By, "kind"> : never
+    expectTypeOf<ShipmentLookup>().toEqualTypeOf<Named<core.LookupBy>>()
+  })
+
+  it("on the shape of freight charges, name by name", () => {
+    expectTypeOf<core.PreliminaryFreightCharge>().toExtend<PreliminaryFreightCharge>()
+    expectTypeOf<Names<PreliminaryFreightCharge>>().toEqualTypeOf<Names<core.PreliminaryFreightCharge>>()
+    expectTypeOf<core.ChargeSubscription>().toExtend<ChargeSubscription>()
+    expectTypeOf<Names<ChargeSubscription>>().toEqualTypeOf<Names<core.ChargeSubscription>>()
+    expectTypeOf<ChargeSubscriptionCreate>().toEqualTypeOf<core.ChargeSubscriptionCreate>()
+    expectTypeOf<WebhookTest>().toEqualTypeOf<typeof core.WebhookTest.Type>()
+    expectTypeOf<core.WebhookTestResult>().toExtend<WebhookTested>()
+  })
+
+  it("on the shape of what intake takes and answers", () => {
+    // refusals are worded for HTTP by the handler: `error` and `errors`
+    type Taken<Result> = Exclude<Result, core.RefusedItem>
+    expectTypeOf<Taken<core.ItemResult<core.ShipmentKey>>>().toExtend<ShipmentRegistration>()
+    expectTypeOf<Taken<core.ItemResult<core.StatusUpdateKey>>>().toExtend<StatusPublication>()
+    expectTypeOf<Taken<core.ItemResult<core.FreightChargeKey>>>().toExtend<ChargePublication>()
+    expectTypeOf<Exclude<ItemResult<core.FreightChargeKey>["result"], "error">>().toEqualTypeOf<Taken<core.ItemResult<core.FreightChargeKey>>["result"]>()
+    expectTypeOf<Names<ReportedShipment>>().toEqualTypeOf<Names<core.PostedShipment>>()
+    expectTypeOf<keyof ReportedMovement | keyof ReportedInformation>().toEqualTypeOf<keyof core.StatusUpdate>()
+    expectTypeOf<FreightBillVersion>().toExtend<core.BillChangeReport>()
+    expectTypeOf<FreightBillRemoval>().toEqualTypeOf<core.BillRemovalReport>()
+    expectTypeOf<FreightBillVersion["change"] | FreightBillRemoval["change"]>().toEqualTypeOf<core.BillChange>()
+    expectTypeOf<Omit<core.ShipmentRecord, "shipment">>().toExtend<Omit<ShipmentRecord, "shipment">>()
+    expectTypeOf<core.ShipmentView>().toExtend<ShipmentRecord["shipment"]>()
+    expectTypeOf<core.StatusHistory>().toExtend<StatusHistory>()
+  })
+
+  it("on every field of shipment status: core knows each one the client names", () => {
+    reads(core.VerifiedShipment, verifiedShipment)
+    reads(core.PublicShipment, publicShipment)
+    reads(core.DeliveryUpdate, deliveryUpdate)
+    reads(core.DeliveryInformation, deliveryInformation)
+    reads(core.PostedShipment, fullShipment)
+    reads(core.StatusUpdate, fullMovement)
+    reads(core.StatusUpdate, fullInformation)
+    const wanted: Required<StatusSubscriptionCreate> = { referenceNumbers: ["1"], webhookUrl: "https://me.test/hook", hmacSecretId: "main" }
+    reads(core.SubscribeRequest, wanted)
+  })
+
+  it("on every field of freight charges: core knows each one the client names", () => {
+    reads(core.PreliminaryFreightCharge, chargeOf("B1", 1))
+    reads(core.BillChangeReport, fullVersion)
+    reads(core.BillRemovalReport, fullRemoval)
+    reads(core.ChargeSubscription, fullSubscription)
+    const { createdAt: _createdAt, status: _status, subscriptionId: _id, updatedAt: _updatedAt, ...wanted } = fullSubscription
+    reads(core.ChargeSubscriptionCreate, wanted)
+  })
+
+  it("on the bytes of notifications, with as little in them as there may be", () => {
+    const leastUpdate: core.DeliveryUpdate = {
+      proNumber: "1", shipmentReferenceNumbers: fullShipment.ReferenceNumbers as core.ReferenceNumbers, shipmentMilestoneStatus: "Delivered",
+      TimeZoneOfShipment: null, UpdatedETA: "2026-11-20", notificationMessage: ""
+    }
+    const leastInformation: core.DeliveryInformation = {
+      proNumber: "1", shipmentReferenceNumbers: leastUpdate.shipmentReferenceNumbers, deliveryInformation_messages: "POD available"
+    }
+    for (const notification of [leastUpdate, leastInformation]) {
+      expect(parseStatusNotification(core.wrap({ open: "", close: "" }, "0199-d", 0, [bytesOf(notification)]))).toEqual(notification)
+    }
+    const charges = [core.sampleCharge("2026-11-20T08:15:00.000"), chargeOf("B2", 7)]
+    expect(parseFreightCharges(core.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge))))).toEqual(charges)
+  })
+
+  it("on the document types and the words for the state of a pickup", () => {
+    expect(documentTypes).toEqual(core.documentTypes)
+    expect(pickupStatuses).toEqual(core.pickupStatusWords)
+  })
+
+  it("on the shape of invoices and documents, name by name", () => {
+    expectTypeOf<core.Invoice>().toExtend<Invoice>()
+    expectTypeOf<Invoice>().toExtend<core.Invoice>()
+    expectTypeOf<Names<Invoice>>().toEqualTypeOf<Names<core.Invoice>>()
+    type Charge<Type> = Names<Extract<core.Invoice["invoiceCharges"][number], { readonly chargeType: Type }>>
+    expectTypeOf<Names<BaseCharge>>().toEqualTypeOf<Charge<"BASE_CHARGE">>()
+    expectTypeOf<Names<ItemCharge>>().toEqualTypeOf<Charge<"ITEM_CHARGE">>()
+    expectTypeOf<Names<HandlingUnitCharge>>().toEqualTypeOf<Charge<"HANDLING_UNIT_CHARGE">>()
+    expectTypeOf<InvoiceComment>().toEqualTypeOf<core.InvoiceComment>()
+    expectTypeOf<keyof DocumentUpload>().toEqualTypeOf<keyof core.DocumentRequest>()
+    expectTypeOf<keyof DocumentUpload["documents"][number]>().toEqualTypeOf<keyof core.DocumentRequest["documents"][number]>()
+    expectTypeOf<Names<SupportingDocuments["attributes"]>>().toEqualTypeOf<Names<core.DocumentRequest["attributes"]>>()
+    expectTypeOf<keyof InvoiceQuery>().toEqualTypeOf<"uniqueID" | "shipmentID" | "DOT" | "MC" | "invoiceNumber" | "limit" | "cursor">()
+    expectTypeOf<keyof DocumentQuery>().toEqualTypeOf<"invoiceNumber" | "DOT" | "MC" | "documentType" | "limit" | "cursor">()
+  })
+
+  it("on the shape of pickups, name by name", () => {
+    expectTypeOf<core.PickupAnswer>().toExtend<PickupAnswer>()
+    expectTypeOf<Names<PickupAnswer>>().toEqualTypeOf<Names<core.PickupAnswer>>()
+    expectTypeOf<core.PickupVisibility>().toExtend<PickupVisibility>()
+    expectTypeOf<Names<PickupVisibility>>().toEqualTypeOf<Names<core.PickupVisibility>>()
+    expectTypeOf<core.PickupRequest>().toExtend<PickupRequest>()
+    expectTypeOf<Names<PickupRequest>>().toEqualTypeOf<Names<core.PickupRequest>>()
+    expectTypeOf<Names<ReportedPickup>>().toEqualTypeOf<Names<core.PickupReport>>()
+    expectTypeOf<ReportedPickup>().toExtend<core.PickupReport>()
+    expectTypeOf<core.PickupReportResult>().toExtend<PickupReported>()
+    expectTypeOf<keyof PickupReported>().toEqualTypeOf<keyof core.PickupReportResult>()
+    expectTypeOf<core.PickupRecord>().toExtend<PickupRecord>()
+    expectTypeOf<keyof PickupRecord>().toEqualTypeOf<keyof core.PickupRecord>()
+    expectTypeOf<keyof PickupHistory>().toEqualTypeOf<keyof core.PickupRecord["history"][number]>()
+  })
+
+  it("on every field of invoices and documents: core knows each one the client names", () => {
+    reads(core.Invoice, invoice)
+    const { documents, ...described } = uploadOf([{ documentType: "POD", files: ["JVBERi0="] }])
+    reads(core.DocumentRequest, { ...described, documents })
+    reads(core.DocumentResponse, wireOf(storedDocuments))
+  })
+
+  it("on every field of pickups: core knows each one the client names, and misses none", () => {
+    const decode = Schema.decodeUnknownSync(core.PickupRequest, { onExcessProperty: "error" })
+    for (const order of [fullOrder, leastOrder]) {
+      for (const [number, requestFunction] of [[null, "NewPickup"], ["100000001", "ModifyExisting"]] as const) {
+        for (const isTest of [true, false]) {
+          const kept: PickupRequest = decode(pickupBody({ ...order, isTest }, number))
+          expect(kept).toMatchObject({ ...order, isTest, requestFunction, carrierPickupNumber: number })
+          expect(core.pickupRequestFaults(kept as core.PickupRequest)).toEqual([])
+        }
+      }
+    }
+    reads(core.PickupAnswer, pickupAnswer)
+    reads(core.PickupVisibility, pickupVisibility)
+    reads(core.PickupReport, fullReport)
+  })
+
+  it("on base64, however it is cut", () => forRandom(100, (random) => {
+    const bytes = random.bytes(random.below(200))
+    const cut = (whole: Uint8Array) => {
+      const pieces: Array<Uint8Array> = []
+      for (let at = 0; at < whole.length;) pieces.push(whole.subarray(at, at += 1 + random.below(20)))
+      return pieces
+    }
+    const encoded = (encoder: core.Base64Encoder) => Buffer.concat([...cut(bytes).map(encoder.push), encoder.end()]).toString()
+    const text = encoded(base64Encoder())
+    expect(text).toBe(encoded(core.base64Encoder()))
+    const decoded = ({ end, push }: core.Base64Decoder) => Buffer.concat([...cut(Buffer.from(text)).map((piece) => push(piece)!), end()!])
+    for (const decoder of [base64Decoder(), core.base64Decoder()]) expect(decoded(decoder)).toEqual(Buffer.from(bytes))
+  }))
 
   it("on every field of an event: core knows each one the client names", () => {
     const read = Schema.decodeUnknownSync(core.ReportedEvent, { onExcessProperty: "error" })

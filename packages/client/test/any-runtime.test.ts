@@ -25,8 +25,8 @@ const importsOf = (code: string) =>
 
 /** What browsers, Deno, Bun, Workers and Node have in common; nothing of Node's own. */
 const webGlobals = () => {
-  const { AbortController, atob, btoa, clearTimeout, console, crypto, fetch, Headers, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
-  return { AbortController, atob, btoa, clearTimeout, console, crypto, fetch, Headers, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams }
+  const { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
+  return { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams }
 }
 
 describe("The built client", () => {
@@ -41,7 +41,8 @@ describe("The built client", () => {
 
   it("imports nothing but its own files", () => {
     const files = build("published", "--config", "../../tsup.config.ts")
-    for (const entry of ["index.js", "connection/index.js", "intake/index.js", "operator/index.js", "receiver/index.js", "transit-events/index.js"]) {
+    const areas = ["connection", "freight-charges", "intake", "invoices", "operator", "pickups", "receiver", "shipment-status", "transit-events"]
+    for (const entry of ["index.js", ...areas.map((area) => `${area}/index.js`)]) {
       expect(files.map(({ name }) => name.replaceAll("\\", "/"))).toContain(entry)
     }
     const imports = files.flatMap(({ code }) => importsOf(code))
@@ -57,7 +58,7 @@ describe("The built client", () => {
     const context = createContext(webGlobals())
     runInContext(file!.code, context)
     const seen = await runInContext(`(async () => {
-      const { DeliveryReceiver, signDelivery, TransitEventsClient, verifyDelivery } = waybill
+      const { DeliveryReceiver, DocumentsClient, FreightChargesClient, InvoicesClient, PickupsClient, ShipmentStatusClient, signDelivery, TransitEventsClient, verifyDelivery } = waybill
       const bytes = (text) => new TextEncoder().encode(text)
       const vector = await verifyDelivery({
         secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -76,12 +77,72 @@ describe("The built client", () => {
       const body = bytes(JSON.stringify({ deliveryId: "d-1", sentAt: "2026-11-20T08:00:00Z", events: [event] }))
       const headers = await signDelivery({ secrets, deliveryId: "d-1", body })
       const answer = await handle(new Request("https://receiver.test", { method: "POST", headers, body }))
+      const notification = bytes(JSON.stringify({ proNumber: "1", shipmentReferenceNumbers: {}, shipmentMilestoneStatus: "Delivered" }))
+      const follower = new DeliveryReceiver({ unsigned: "accept", onStatus: ({ proNumber }) => void handled.push(proNumber) })
+      const unsigned = await follower.handle(new Request("https://receiver.test", { method: "POST", headers: { "webhook-id": "n-1" }, body: notification }))
+      const tracking = new ShipmentStatusClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ ProNumber: "1" }, { status: 202 }) })
+      const charging = new FreightChargesClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json([]) })
       const client = new TransitEventsClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ data: [event], page: 1, pageSize: 1 }) })
       const listed = []
       for await (const { eventId } of client.allEvents()) listed.push(eventId)
-      return JSON.stringify({ vector: vector.deliveryId, status: answer.status, handled, listed })
+      const invoicing = new InvoicesClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json([{ uniqueID: "I" }]) })
+      const invoices = []
+      for await (const { uniqueID } of invoicing.all()) invoices.push(uniqueID)
+      const record = { uniqueID: "D", shipmentID: "S", DOT: "1", MC: "2", invoiceNumber: "N", invoiceDate: "2026-11-20" }
+      const uploaded = []
+      const downloaded = []
+      for (const streamUploads of [true, false]) {
+        const documents = new DocumentsClient({
+          baseUrl: "https://waybill.test",
+          streamUploads,
+          fetch: async (url, { body }) => {
+            if (body === undefined) return Response.json({ ...record, documents: [{ documentType: "POD", files: [{ id: "f", content: "JVBERi0=" }] }] })
+            uploaded.push(await new Response(body).text())
+            return Response.json({ message: "ok" })
+          }
+        })
+        await documents.upload({ ...record, documents: [{ documentType: "POD", files: [bytes("%PDF-"), new Blob([bytes("%PDF-")]), "JVBERi0="] }] })
+        await documents.download("N", async ({ id }, content) => void downloaded.push(id, await new Response(content).text()))
+        const { documents: [{ files: [{ content }] }] } = await documents.get("N")
+        downloaded.push(new TextDecoder().decode(content))
+      }
+      const ordered = []
+      const picking = new PickupsClient({
+        baseUrl: "https://waybill.test",
+        fetch: async (url, { headers }) => {
+          ordered.push(headers["idempotency-key"].length)
+          return Response.json([{ pickupStatus: "Accept" }])
+        }
+      })
+      await picking.create({ isTest: true, pickupAddress: [], grossPickupWeight: 1, weightUofM: "LB", handlingUnitCount: 1 })
+      return JSON.stringify({
+        invoices,
+        uploaded: uploaded.map((text) => JSON.parse(text).documents),
+        downloaded,
+        ordered,
+        vector: vector.deliveryId,
+        status: answer.status,
+        unsigned: unsigned.status,
+        handled,
+        listed,
+        found: await tracking.verified({ proNumber: "1" }),
+        inFlight: await charging.inFlight("s-1")
+      })
     })()`, context) as string
-    expect(JSON.parse(seen)).toEqual({ vector: "msg_p5jXN8AQM9LWM0D4loKWxJek", status: 200, handled: ["e-1"], listed: ["e-1"] })
+    const sent = [{ documentType: "POD", files: ["JVBERi0=", "JVBERi0=", "JVBERi0="] }]
+    expect(JSON.parse(seen)).toEqual({
+      invoices: ["I"],
+      uploaded: [sent, sent],
+      downloaded: ["f", "%PDF-", "%PDF-", "f", "%PDF-", "%PDF-"],
+      ordered: [32],
+      vector: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      status: 200,
+      unsigned: 200,
+      handled: ["e-1", "1"],
+      listed: ["e-1"],
+      found: { view: "public", shipment: { ProNumber: "1" } },
+      inFlight: []
+    })
     expect(runInContext("typeof process + typeof Buffer + typeof require", context)).toBe("undefinedundefinedundefined")
   }, 60_000)
 })

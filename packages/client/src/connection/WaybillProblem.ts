@@ -1,4 +1,5 @@
 /** How a call can fail: the server said no, or there was no usable answer. */
+import { isObject, type JsonObject } from "../shared/ReceivedJson.ts"
 
 /** One fault of a request, as problem details name it. */
 export interface ProblemFault {
@@ -9,6 +10,8 @@ export interface ProblemFault {
   readonly parameter?: string
   /** Name of the request header. */
   readonly header?: string
+  /** Name of the field, in the manner of freight charges, such as `accounts[0]`. */
+  readonly field?: string
   readonly code?: string
 }
 
@@ -16,38 +19,50 @@ export interface ProblemFault {
 export interface FailedCall {
   readonly method: string
   readonly url: string
+  /** Sent with the same request, it makes sure that it is carried out once. */
+  readonly idempotencyKey?: string
 }
 
-/** The server answered, and the answer is a refusal (`application/problem+json`, or whatever stood in its place). */
+/** The server answered, and the answer is a refusal, in whichever shape the area has (or whatever stood in its place). */
 export class WaybillProblem extends Error {
   override readonly name = "WaybillProblem"
   readonly call: FailedCall
   /** The HTTP status. */
   readonly status: number
   readonly title: string
+  /** What is wrong, in a sentence or two. */
   readonly detail: string | undefined
-  /** Stable text to branch on; empty when the answer named none. */
+  /** Stable text to branch on; empty when the answer named none, as those of shipment status and pickups do. */
   readonly code: string
+  /** Code numbers, which are all that refusals of invoices and documents name; empty in other areas. */
+  readonly codes: ReadonlyArray<string>
   readonly instance: string | undefined
   /** Every fault that was found; empty when the answer named none. */
   readonly errors: ReadonlyArray<ProblemFault>
+  /** For programs, as freight charges give them: `accountId` of a conflict, for one. */
+  readonly details: Readonly<Record<string, unknown>> | undefined
   /** What the server asked for in `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
   /** The answer's body as it came. */
   readonly body: string
 
   constructor(call: FailedCall, answer: { readonly status: number; readonly headers: Headers; readonly body: string }) {
-    const shown = readObject(answer.body)
-    const title = text(shown["title"]) ?? text(shown["message"]) ?? `HTTP ${answer.status}`
-    const detail = text(shown["detail"])
+    const json = readJson(answer.body)
+    const shown = isObject(json) ? json : {}
+    // an area whose bodies have codes only says it in a header
+    const message = text(shown["message"]) ?? text(answer.headers.get("x-waybill-detail"))
+    const title = text(shown["title"]) ?? message ?? `HTTP ${answer.status}`
+    const detail = text(shown["detail"]) ?? message
     super(`${call.method} ${call.url} answered ${answer.status}: ${detail ?? title}`)
     this.call = call
     this.status = answer.status
     this.title = title
     this.detail = detail
     this.code = text(shown["code"]) ?? ""
+    this.codes = Array.isArray(json) ? json.filter((code) => typeof code === "string") : []
     this.instance = text(shown["instance"])
-    this.errors = Array.isArray(shown["errors"]) ? shown["errors"].filter(isFault) : []
+    this.details = isObject(shown["details"]) ? shown["details"] : undefined
+    this.errors = Array.isArray(shown["errors"]) ? shown["errors"].filter(isFault) : faultsIn(this.details)
     this.retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), Date.now())
     this.body = answer.body
   }
@@ -83,12 +98,11 @@ export const readRetryAfter = (header: string | null, nowMillis: number): number
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - nowMillis) / 1000))
 }
 
-const readObject = (body: string): Readonly<Record<string, unknown>> => {
+const readJson = (body: string): unknown => {
   try {
-    const value: unknown = JSON.parse(body)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : {}
+    return JSON.parse(body)
   } catch {
-    return {}
+    return undefined
   }
 }
 
@@ -96,3 +110,13 @@ const text = (value: unknown): string | undefined => typeof value === "string" &
 
 const isFault = (value: unknown): value is ProblemFault =>
   typeof value === "object" && value !== null && typeof (value as ProblemFault).detail === "string"
+
+/** Freight charges name one fault in `details`, and all of them in its `errors` where there are several. */
+const faultsIn = (details: JsonObject | undefined): ReadonlyArray<ProblemFault> => {
+  const faults = details === undefined ? [] : Array.isArray(details["errors"]) ? details["errors"] as ReadonlyArray<unknown> : [details]
+  return faults.filter(isObject).flatMap(({ error, field }) => {
+    const detail = text(error)
+    const named = text(field)
+    return detail === undefined ? [] : [{ detail, ...(named === undefined ? {} : { field: named }) }]
+  })
+}

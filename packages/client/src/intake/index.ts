@@ -1,8 +1,27 @@
+export { type FreightBillChange, type FreightBillRemoval, type FreightBillVersion, type ReportedCharge } from "./FreightBillChange.ts"
+export { IntakeClient, type IntakeClientOptions, type PublishOptions, type ReportedEvent } from "./IntakeClient.ts"
 export {
+  type ChargePublication,
   type EventPublication,
-  IntakeClient,
-  type IntakeClientOptions,
   type IntakeReport,
-  type PublishOptions,
-  type ReportedEvent
-} from "./IntakeClient.ts"
+  type ItemResult,
+  type ShipmentRegistration,
+  type StatusOutcome,
+  type StatusPublication
+} from "./IntakeReport.ts"
+export {
+  type PickupHistory,
+  type PickupRecord,
+  type PickupReported,
+  type ReportedPickup,
+  type ReportedPickupCode,
+  type ReportedPickupShipment
+} from "./ReportedPickup.ts"
+export {
+  type ReportedInformation,
+  type ReportedMovement,
+  type ReportedShipment,
+  type ReportedStatus,
+  type ShipmentRecord,
+  type StatusHistory
+} from "./ReportedShipment.ts"

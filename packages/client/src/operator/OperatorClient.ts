@@ -1,6 +1,7 @@
 /** What whoever runs the server does: tenants, keys, secrets, and deliveries that went wrong. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import type { ChargeSubscription } from "../freight-charges/ChargeSubscription.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 
 export interface TenantSettings {
@@ -98,7 +99,8 @@ export class OperatorClient {
   }
 
   /**
-   * Stores or rotates a signing secret. With a `secret` given, a lost call is repeated: the same secret again changes
+   * Stores or rotates a signing secret. One named `client:` and a client's name signs the shipment status and freight charges
+   * of its subscriptions that name none. With a `secret` given, a lost call is repeated: the same secret again changes
    * nothing. Without one it is sent once: each time would make another secret and bring the oldest nearer to its end.
    */
   async putSecret(
@@ -157,6 +159,14 @@ export class OperatorClient {
   /** Sends history again, as new deliveries of the same events. Receivers that remember event ids skip what they have. */
   async replay(tenantId: string, subscriptionId: string, range: ReplayRange, options?: CallOptions): Promise<void> {
     await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "replay"], range, false, options)
+  }
+
+  /**
+   * Lets a suspended subscription to freight charges go on: dead letters since its suspension go out again under the same
+   * ids, then what waited. One that is not suspended stays as it is.
+   */
+  async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
+    return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as ChargeSubscription
   }
 
   async #send(

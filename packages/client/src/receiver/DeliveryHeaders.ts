@@ -20,6 +20,9 @@ export const readHeader = (headers: DeliveryHeaders, name: string, longest: numb
   return value
 }
 
+/** Whether a header came at all, be it empty. `name` is in lower case. */
+export const hasHeader = (headers: DeliveryHeaders, name: string): boolean => valuesOf(headers, name).length > 0
+
 const valuesOf = (headers: DeliveryHeaders, name: string): ReadonlyArray<string> => {
   if ("get" in headers && typeof headers.get === "function" && !(headers instanceof Map)) {
     const value = headers.get(name)

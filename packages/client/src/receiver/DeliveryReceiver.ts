@@ -1,42 +1,59 @@
-/** Takes deliveries of transit events: verified, each event once, and with a word about what is missing. */
-import { type EventBatch, EventBatchMalformed, parseEventBatch } from "../transit-events/EventBatch.ts"
+/** Takes deliveries of transit events, shipment status and freight charges: verified, and each once. */
+import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
+import type { StatusNotification } from "../shipment-status/StatusNotification.ts"
+import type { EventBatch } from "../transit-events/EventBatch.ts"
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
-import type { DeliveryHeaders } from "./DeliveryHeaders.ts"
-import { DeliveryRefused, RawBodyNeeded, type RefusalReason } from "./DeliveryRefused.ts"
+import { answerTo, type DeliveryAnswer } from "./DeliveryAnswer.ts"
+import { type DeliveryHeaders, hasHeader } from "./DeliveryHeaders.ts"
+import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
+import { readDelivery } from "./ReceivedDelivery.ts"
 import { readRequestBody, tooLarge } from "./RequestBody.ts"
-import { type Claim, SeenInMemory, type SeenStore } from "./SeenStore.ts"
+import { SeenInMemory, type SeenStore } from "./SeenStore.ts"
 import { reportSequences, type SequenceReport, SequencesInMemory, type SequenceStore, sequencesOf } from "./Sequences.ts"
-import { copyOfBytes, verifyDelivery, verifyXSignature } from "./Signature.ts"
+import { copyOfBytes, readDeliveryId, verifyDelivery, verifyXSignature } from "./Signature.ts"
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
+/**
+ * A delivery goes to the handler of its kind, told by the shape of its body; at least one handler is needed. When a
+ * handler fails, nothing of the delivery counts as handled and the sender sends it again.
+ */
 export interface DeliveryReceiverOptions {
-  /** Every secret that may have signed, or a function that is asked at each delivery: for secrets that rotate. */
-  readonly secrets: WebhookSecrets | (() => WebhookSecrets | Promise<WebhookSecrets>)
   /**
-   * Gets the events that were not handled before, in the order of their delivery. When it fails, nothing of the
-   * delivery counts as handled and the sender sends it again.
+   * Every secret that may have signed, or a function that is asked at each delivery: for secrets that rotate. Can be left
+   * out only where `unsigned` is `accept`.
    */
-  readonly onEvents: (events: ReadonlyArray<TransitEvent>, context: DeliveryContext) => unknown
+  readonly secrets?: WebhookSecrets | (() => WebhookSecrets | Promise<WebhookSecrets>) | undefined
+  /** Gets the transit events that were not handled before, in the order of their delivery. */
+  readonly onEvents?: ((events: ReadonlyArray<TransitEvent>, context: DeliveryContext) => unknown) | undefined
+  /** Gets each notification of a shipment's status once. */
+  readonly onStatus?: ((notification: StatusNotification, context: NotificationContext) => unknown) | undefined
+  /** Gets each delivery of freight charges once. `pfc.isTest` marks the sample of a webhook test. */
+  readonly onCharges?: ((charges: ReadonlyArray<PreliminaryFreightCharge>, context: NotificationContext) => unknown) | undefined
   /** Which signature must be there. Default `standard-webhooks`; the other carries no time and cannot stop a late replay. */
   readonly signature?: "standard-webhooks" | "x-signature" | undefined
+  /**
+   * `accept` takes shipment status and freight charges without a signature too: they come so until a secret is registered
+   * for you. Anybody who knows the address can then make them up. Event batches are always signed. Default `refuse`.
+   */
+  readonly unsigned?: "refuse" | "accept" | undefined
   /** What was handled. Default: in this process's memory. */
   readonly seen?: SeenStore | undefined
   /**
-   * Which sequence numbers came. Default: in this process's memory. `false` where the subscription filters event types,
-   * because then gaps are normal.
+   * Which sequence numbers of events came. Default: in this process's memory. `false` where the subscription filters event
+   * types, because then gaps are normal.
    */
   readonly sequences?: SequenceStore | false | undefined
-  /** Names the sender. Senders that share a `SeenStore` need different names, so that none can hide another's events. */
+  /** Names the sender. Senders that share a `SeenStore` need different names, so that none can hide another's deliveries. */
   readonly source?: string | undefined
-  /** Largest body. Default 5 MiB. */
+  /** Largest body. Default 5 MiB; freight charges of a whole day may need more. */
   readonly mostBytes?: number | undefined
   /** How far the sender's clock may be away, either way. Default 300. */
   readonly toleranceSeconds?: number | undefined
-  /** Longer than `onEvents` ever takes: after that a delivery whose handling never ended is free again. Default 60. */
+  /** Longer than a handler ever takes: after that a delivery whose handling never ended is free again. Default 60. */
   readonly claimSeconds?: number | undefined
   /** How a taken delivery is answered; both tell the sender not to send it again. Default 200. */
   readonly acknowledgeWith?: 200 | 202 | undefined
-  /** Hears of every failure that is not the sender's: of `onEvents`, the stores, the set-up. Default: `console.error`. */
+  /** Hears of every failure that is not the sender's: of the handlers, the stores, the set-up. Default: `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined
   readonly now?: (() => Date) | undefined
 }
@@ -51,6 +68,14 @@ export interface DeliveryContext {
   readonly order: SequenceReport
 }
 
+/** What `onStatus` and `onCharges` are told besides. */
+export interface NotificationContext {
+  /** `webhook-id`: the same for every attempt. */
+  readonly deliveryId: string
+  /** False only where `unsigned` is `accept`: nothing vouches for what came. */
+  readonly signed: boolean
+}
+
 /** A request in whatever form the runtime has it. */
 export interface RawDelivery {
   readonly headers: DeliveryHeaders
@@ -61,18 +86,10 @@ export interface RawDelivery {
 /** What became of a delivery that was taken. */
 export interface DeliveryReceipt {
   readonly deliveryId: string
-  /** How many events went to `onEvents`. */
+  /** How many events, notifications or charges went to their handler. */
   readonly handled: number
   /** How many had been handled before. */
   readonly duplicates: number
-}
-
-/** An HTTP answer for runtimes without `Response`. */
-export interface DeliveryAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON text, or empty. */
-  readonly body: string
 }
 
 export class DeliveryReceiver {
@@ -82,8 +99,10 @@ export class DeliveryReceiver {
   readonly #mostBytes: number
 
   constructor(options: DeliveryReceiverOptions) {
+    const { onCharges, onEvents, onStatus, secrets, unsigned } = options
     // a bad secret shows when the program starts, not with the first delivery
-    if (typeof options.secrets !== "function") readSecrets(options.secrets)
+    if (typeof secrets !== "function" && !(secrets === undefined && unsigned === "accept")) readSecrets(secrets as WebhookSecrets)
+    if (onEvents === undefined && onStatus === undefined && onCharges === undefined) throw new TypeError("Give onEvents, onStatus or onCharges.")
     this.#options = options
     this.#seen = options.seen ?? new SeenInMemory()
     this.#sequences = options.sequences === false ? undefined : options.sequences ?? new SequencesInMemory()
@@ -92,8 +111,8 @@ export class DeliveryReceiver {
 
   /**
    * Takes a request and answers it; never rejects. 200 (or 202) when the delivery was handled now or before, 401 when
-   * its signature does not stand, 400 when it is no event batch, 413 when it is too large, 503 when it is being handled
-   * right now, 500 when `onEvents` fails, so that the sender comes again.
+   * its signature does not stand, 400 when it is nothing there is a handler for, 413 when it is too large, 503 when it is
+   * being handled right now, 500 when its handler fails, so that the sender comes again.
    *
    * Can be passed on its own: `serve(receiver.handle)`.
    */
@@ -115,54 +134,109 @@ export class DeliveryReceiver {
   }
 
   async #take(headers: DeliveryHeaders, body: Uint8Array): Promise<DeliveryReceipt> {
-    await this.#verify(headers, body)
-    const batch = readBatch(body)
+    const verified = await this.#verify(headers, body)
+    const received = readDelivery(body)
+    switch (received.kind) {
+      case "events":
+        if (!verified.signed) throw new DeliveryRefused("header_missing", `The header ${this.#signatureHeader} is missing; event batches are always signed.`)
+        return this.#takeEvents(received.batch)
+      case "status": {
+        const onStatus = this.#handler("onStatus")
+        return this.#takeNotification(headers, verified, 1, (context) => onStatus(received.notification, context))
+      }
+      case "charges": {
+        const onCharges = this.#handler("onCharges")
+        return this.#takeNotification(headers, verified, received.charges.length, (context) => onCharges(received.charges, context))
+      }
+    }
+  }
+
+  get #signatureHeader(): string {
+    return this.#options.signature === "x-signature" ? "x-signature" : "webhook-signature"
+  }
+
+  /** A signature that came must stand, unless there is no secret to check it with. */
+  async #verify(headers: DeliveryHeaders, body: Uint8Array): Promise<Verified> {
+    const { now, secrets: given, signature, toleranceSeconds, unsigned } = this.#options
+    if (unsigned === "accept" && (given === undefined || !hasHeader(headers, this.#signatureHeader))) return { signed: false }
+    const secrets = (typeof given === "function" ? await given() : given) as WebhookSecrets
+    if (signature !== "x-signature") {
+      const { deliveryId } = await verifyDelivery({ secrets, headers, body, now: now?.(), toleranceSeconds })
+      return { signed: true, deliveryId }
+    }
+    await verifyXSignature({ secrets, headers, body })
+    return { signed: true }
+  }
+
+  async #takeEvents(batch: EventBatch): Promise<DeliveryReceipt> {
+    const onEvents = this.#handler("onEvents")
     const events = firstOfEachId(batch.events)
+    const parts = events.map(({ eventId }) => this.#idOf("event", eventId))
+    let fresh: ReadonlyArray<TransitEvent> = []
+    await this.#once([this.#idOf("delivery", batch.deliveryId), ...parts], async (isNew) => {
+      const found = events.filter((_, index) => isNew(index + 1))
+      if (found.length > 0) {
+        const arrived = await this.#sequences?.arrived([...sequencesOf(found).keys()])
+        await onEvents(found, {
+          deliveryId: batch.deliveryId,
+          sentAt: batch.sentAt,
+          duplicates: batch.events.filter((event) => !found.includes(event)),
+          order: arrived === undefined ? nothingToReport : reportSequences(arrived, found)
+        })
+      }
+      fresh = found
+    })
+    // the events are handled; not knowing their numbers only makes a later report poorer
+    if (fresh.length > 0) await this.#orReport(() => this.#sequences?.add(sequencesOf(fresh)))
+    return { deliveryId: batch.deliveryId, handled: fresh.length, duplicates: batch.events.length - fresh.length }
+  }
+
+  async #takeNotification(
+    headers: DeliveryHeaders,
+    { deliveryId = readDeliveryId(headers), signed }: Verified,
+    count: number,
+    give: (context: NotificationContext) => unknown
+  ): Promise<DeliveryReceipt> {
+    // remembered apart: what anybody may post must not pass for a delivery that is signed
+    const id = this.#idOf(signed ? "notification" : "unsigned", deliveryId)
+    const isNew = await this.#once([id], async () => {
+      await give({ deliveryId, signed })
+    })
+    return { deliveryId, handled: isNew ? count : 0, duplicates: isNew ? 0 : count }
+  }
+
+  #handler<Kind extends HandlerName>(kind: Kind): Handler<Kind> {
+    const handler = this.#options[kind]
+    if (handler === undefined) throw new DeliveryRefused("no_handler", `This receiver takes no ${contents[kind]}: it has no ${kind}.`)
+    return handler as Handler<Kind>
+  }
+
+  /**
+   * Claims the ids, hands over, and only then remembers them. The first id is the delivery's: answers false, and hands
+   * nothing over, when it was handled before.
+   */
+  async #once(ids: ReadonlyArray<string>, give: (isNew: (index: number) => boolean) => Promise<void>): Promise<boolean> {
     const claim = { token: newToken(), seconds: this.#options.claimSeconds ?? 60 }
-    const delivery = this.#idOf("delivery", batch.deliveryId)
-    const answers = await this.#seen.claim([delivery, ...events.map((event) => this.#idOf("event", event.eventId))], claim)
-    const fresh = events.filter((_, index) => answers[index + 1] === "claimed")
-    const claimed = [...(answers[0] === "claimed" ? [delivery] : []), ...fresh.map((event) => this.#idOf("event", event.eventId))]
+    const answers = await this.#seen.claim(ids, claim)
+    const isNew = (index: number) => answers[index] === "claimed"
+    const claimed = ids.filter((_, index) => isNew(index))
     if (answers[0] === "seen") {
       await this.#orReport(() => this.#seen.release(claimed, claim))
-      return { deliveryId: batch.deliveryId, handled: 0, duplicates: batch.events.length }
+      return false
     }
     if (answers.includes("busy")) {
       await this.#orReport(() => this.#seen.release(claimed, claim))
       throw new DeliveryRefused("in_progress", "This delivery, or some of its events, is being handled right now.")
     }
-    await this.#give(batch, fresh, claimed, claim)
-    return { deliveryId: batch.deliveryId, handled: fresh.length, duplicates: batch.events.length - fresh.length }
-  }
-
-  async #verify(headers: DeliveryHeaders, body: Uint8Array): Promise<void> {
-    const { now, secrets: given, signature, toleranceSeconds } = this.#options
-    const secrets = typeof given === "function" ? await given() : given
-    if (signature === "x-signature") await verifyXSignature({ secrets, headers, body })
-    else await verifyDelivery({ secrets, headers, body, now: now?.(), toleranceSeconds })
-  }
-
-  /** Hands the new events over, and only then remembers them. */
-  async #give(batch: EventBatch, fresh: ReadonlyArray<TransitEvent>, claimed: ReadonlyArray<string>, claim: Claim): Promise<void> {
-    const numbers = sequencesOf(fresh)
     try {
-      if (fresh.length > 0) {
-        const arrived = await this.#sequences?.arrived([...numbers.keys()])
-        await this.#options.onEvents(fresh, {
-          deliveryId: batch.deliveryId,
-          sentAt: batch.sentAt,
-          duplicates: batch.events.filter((event) => !fresh.includes(event)),
-          order: arrived === undefined ? nothingToReport : reportSequences(arrived, fresh)
-        })
-      }
+      await give(isNew)
     } catch (error) {
       await this.#orReport(() => this.#seen.release(claimed, claim))
       // a handler that verifies something itself must not have its failure taken for ours
-      throw error instanceof DeliveryRefused || error instanceof RawBodyNeeded ? new Error("onEvents failed.", { cause: error }) : error
+      throw error instanceof DeliveryRefused || error instanceof RawBodyNeeded ? new Error("The handler failed.", { cause: error }) : error
     }
     await this.#seen.markSeen(claimed, claim)
-    // the events are handled; not knowing their numbers only makes a later report poorer
-    await this.#orReport(() => this.#sequences?.add(numbers))
+    return true
   }
 
   async #answered(take: () => Promise<unknown>): Promise<DeliveryAnswer> {
@@ -170,10 +244,8 @@ export class DeliveryReceiver {
       await take()
       return { status: this.#options.acknowledgeWith ?? 200, headers: {}, body: "" }
     } catch (error) {
-      if (error instanceof DeliveryRefused) return problem(statusOf[error.reason], error.reason, error.message)
-      this.#report(error)
-      if (error instanceof RawBodyNeeded) return problem(500, "raw_body_needed", error.message)
-      return problem(500, "receiver_failed", "The receiver could not handle the delivery. Send it again.")
+      if (!(error instanceof DeliveryRefused)) this.#report(error)
+      return answerTo(error)
     }
   }
 
@@ -196,48 +268,22 @@ export class DeliveryReceiver {
   }
 
   /** The source's length keeps one source from spelling another's ids. */
-  #idOf(kind: "delivery" | "event", id: string): string {
+  #idOf(kind: "delivery" | "event" | "notification" | "unsigned", id: string): string {
     const source = this.#options.source ?? ""
     return `${source.length}:${source}:${kind}:${id}`
   }
 }
 
-const statusOf: Readonly<Record<RefusalReason, number>> = {
-  header_missing: 401,
-  header_repeated: 401,
-  header_too_long: 401,
-  id_malformed: 401,
-  timestamp_malformed: 401,
-  timestamp_too_old: 401,
-  timestamp_in_future: 401,
-  no_known_signature: 401,
-  signature_mismatch: 401,
-  batch_malformed: 400,
-  body_incomplete: 400,
-  body_too_large: 413,
-  in_progress: 503,
-  method_not_allowed: 405
+interface Verified {
+  readonly signed: boolean
+  /** Where the signature vouches for it. */
+  readonly deliveryId?: string
 }
 
-const titles: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  405: "Method Not Allowed",
-  413: "Content Too Large",
-  500: "Internal Server Error",
-  503: "Service Unavailable"
-}
+type HandlerName = "onEvents" | "onStatus" | "onCharges"
+type Handler<Kind extends HandlerName> = NonNullable<DeliveryReceiverOptions[Kind]>
 
-/** Area D's own error body. */
-const problem = (status: number, code: string, detail: string): DeliveryAnswer => ({
-  status,
-  headers: {
-    "content-type": "application/problem+json",
-    ...(status === 503 ? { "retry-after": "1" } : {}),
-    ...(status === 405 ? { allow: "POST" } : {})
-  },
-  body: JSON.stringify({ status, title: titles[status], detail, code })
-})
+const contents: Readonly<Record<HandlerName, string>> = { onEvents: "event batches", onStatus: "shipment status", onCharges: "freight charges" }
 
 const firstOfEachId = (events: ReadonlyArray<TransitEvent>): ReadonlyArray<TransitEvent> => {
   const ids = new Set<string>()
@@ -245,14 +291,5 @@ const firstOfEachId = (events: ReadonlyArray<TransitEvent>): ReadonlyArray<Trans
 }
 
 const nothingToReport: SequenceReport = { missing: [], late: [], outOfOrder: [], repeated: [] }
-
-const readBatch = (body: Uint8Array): EventBatch => {
-  try {
-    return parseEventBatch(body)
-  } catch (cause) {
-    if (cause instanceof EventBatchMalformed) throw new DeliveryRefused("batch_malformed", cause.message, { cause })
-    throw cause
-  }
-}
 
 const newToken = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")

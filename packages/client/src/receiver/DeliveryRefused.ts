@@ -2,14 +2,16 @@
 
 /**
  * The signature does not stand:
- * - `header_missing`, `header_repeated`, `header_too_long`: the signature headers are not as they must be.
+ * - `header_missing`, `header_repeated`, `header_too_long`: the delivery's headers are not as they must be.
  * - `id_malformed`: the delivery id has a dot, a blank or another character that could shift the signed text's borders.
  * - `timestamp_malformed`, `timestamp_too_old`, `timestamp_in_future`.
  * - `no_known_signature`: no signature of a version this receiver takes.
  * - `signature_mismatch`: none of the signatures fits the id, the time and these bytes under any of the secrets.
  *
  * The delivery cannot be taken:
- * - `batch_malformed`: signed, but no event batch.
+ * - `batch_malformed`: believed, but no event batch, nor anything else this receiver knows.
+ * - `notification_malformed`, `charges_malformed`: it looks like shipment status or freight charges, but is not as it must be.
+ * - `no_handler`: of a kind that this receiver was given no handler for.
  * - `body_incomplete`: the connection ended before the body did.
  * - `body_too_large`: more bytes than this receiver takes.
  * - `in_progress`: the same delivery, or one with some of the same events, is being handled right now. Come again.
@@ -26,6 +28,9 @@ export type RefusalReason =
   | "no_known_signature"
   | "signature_mismatch"
   | "batch_malformed"
+  | "notification_malformed"
+  | "charges_malformed"
+  | "no_handler"
   | "body_incomplete"
   | "body_too_large"
   | "in_progress"

@@ -59,12 +59,23 @@ export const verifyDelivery = async (options: VerifyDeliveryOptions): Promise<Ve
   const id = readHeader(options.headers, "webhook-id", longestId)
   const timestamp = readHeader(options.headers, "webhook-timestamp", 64)
   const signatures = knownSignatures(readHeader(options.headers, "webhook-signature", longestSignatureHeader))
-  if (!plainId.test(id)) throw new DeliveryRefused("id_malformed", "The webhook-id has a dot, a blank or a character outside ASCII.")
+  checkId(id)
   if (!/^\d{1,12}$/.test(timestamp)) throw new DeliveryRefused("timestamp_malformed", "The webhook-timestamp is not a Unix time in seconds.")
   const signedAt = new Date(Number(timestamp) * 1000)
   checkAge(signedAt, options.now ?? new Date(), options.toleranceSeconds ?? 300)
   const secretIndex = await matchingKey(keys, signedContent(id, timestamp, options.body), signatures)
   return { deliveryId: id, signedAt, secretIndex }
+}
+
+/** `webhook-id` where no signature vouches for it. */
+export const readDeliveryId = (headers: DeliveryHeaders): string => {
+  const id = readHeader(headers, "webhook-id", longestId)
+  checkId(id)
+  return id
+}
+
+const checkId = (id: string): void => {
+  if (!plainId.test(id)) throw new DeliveryRefused("id_malformed", "The webhook-id has a dot, a blank or a character outside ASCII.")
 }
 
 /** Makes the headers of a delivery, so that a receiver can be tested without a sender. */

@@ -1,10 +1,11 @@
+export { type DeliveryAnswer } from "./DeliveryAnswer.ts"
 export { type DeliveryHeaders } from "./DeliveryHeaders.ts"
 export {
-  type DeliveryAnswer,
   type DeliveryContext,
   type DeliveryReceipt,
   DeliveryReceiver,
   type DeliveryReceiverOptions,
+  type NotificationContext,
   type RawDelivery
 } from "./DeliveryReceiver.ts"
 export { DeliveryRefused, RawBodyNeeded, type RefusalReason } from "./DeliveryRefused.ts"

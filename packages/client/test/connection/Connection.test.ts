@@ -239,6 +239,22 @@ describe("Connection", () => {
       expect(received).toHaveLength(1)
     })
 
+    it("but takes no 404 for done where deleted things can still be found", async () => {
+      const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true, leavesTrace: true }
+      const { connection, received } = connected((_, count) => count === 0 ? lost() : problem(404), quick)
+      expect(await failure(connection.send(remove))).toMatchObject({ status: 404 })
+      expect(received).toHaveLength(2)
+    })
+
+    it("under the same idempotency key, which failures tell", async () => {
+      const call: Call = { ...create, headers: { "idempotency-key": "k-1" }, repeatable: true }
+      const { connection, received } = connected(lost, quick)
+      expect(await failure(connection.send(call))).toMatchObject({ reason: "network", call: { method: "POST", idempotencyKey: "k-1" } })
+      expect(received.map(({ headers }) => headers.get("idempotency-key"))).toEqual(["k-1", "k-1", "k-1"])
+      expect(await failure(connected(() => problem(400)).connection.send(call))).toMatchObject({ status: 400, call: { idempotencyKey: "k-1" } })
+      expect(((await failure(connected(lost, quick).connection.send(list))) as WaybillCallFailed).call).not.toHaveProperty("idempotencyKey")
+    })
+
     it("and takes 404 for done when a delete's first answer was lost", async () => {
       const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true }
       const { connection } = connected((_, count) => count === 0 ? lost() : problem(404), quick)

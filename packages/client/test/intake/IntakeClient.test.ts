@@ -1,5 +1,19 @@
 import { describe, expect, it } from "vitest"
-import { IntakeClient, type IntakeReport, type ReportedEvent } from "../../src/intake/index.ts"
+import {
+  type FreightBillChange,
+  IntakeClient,
+  type IntakeReport,
+  type PickupRecord,
+  type PickupReported,
+  type ReportedEvent,
+  type ReportedShipment,
+  type ReportedStatus,
+  type ShipmentRecord
+} from "../../src/intake/index.ts"
+import { pickupBody } from "../../src/pickups/PickupRequest.ts"
+import type { PickupRequest } from "../../src/pickups/index.ts"
+import { fullOrder, fullReport, pickupVisibility } from "../pickup-samples.ts"
+import { chargeOf, verifiedShipment } from "../samples.ts"
 import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
 
 const clientOf = (answer: Answering) => {
@@ -12,6 +26,15 @@ const reported: ReportedEvent = {
   shipment: { shipmentId: "S1", origin: {}, destination: {} },
   parties: { accounts: ["4711"] }
 }
+const { ProNumber, UniqueID, PayType, ShipType, PickupAddress, BillToAddress, BillToAccountNumber, ConsigneeAddress, GrossWeight, EstimatedStandardDay, EstimatedDeliveryDate } = verifiedShipment
+const shipment: ReportedShipment = {
+  shipmentId: "S1", ProNumber, UniqueID, PayType, ShipType, PickupAddress, BillToAddress, BillToAccountNumber, ConsigneeAddress, GrossWeight, EstimatedStandardDay, EstimatedDeliveryDate
+}
+const moved: ReportedStatus = { proNumber: "1", shipmentMilestoneStatus: "In Transit", terminalStatus: "Arrived" }
+const late: ReportedStatus = { shipmentId: "S1", updateId: "u-1", deliveryInformation_messages: "Noted late", delayReasonCode: "310-2" }
+const unnumbered: FreightBillChange = { change: "created", pfc: { ...chargeOf("B1", 1), pfc: { uniqueID: "B1", date: "2026-11-20", version: "v1.0", isTest: false } } }
+const numbered: FreightBillChange = { change: "updated", accounts: ["4711"], pfc: chargeOf("B1", 2) }
+const removed: FreightBillChange = { change: "removed", pfc: { pfc: { uniqueID: "B2" } } }
 const report: IntakeReport = { results: [{ index: 0, result: "accepted", shipmentId: "S1", eventId: "e-1", sequence: 1 }] }
 
 describe("IntakeClient", () => {
@@ -21,19 +44,127 @@ describe("IntakeClient", () => {
     expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/transit-events", body: { events: [reported] } })
   })
 
-  it("asks for a partial acceptance only when told to", async () => {
-    const { client, received } = clientOf(() => json(report))
-    await client.publishTransitEvents([reported], { partial: true })
-    await client.publishTransitEvents([reported], { partial: false })
-    expect(received.map(({ path }) => path)).toEqual(["/intake/v1/transit-events?partial=true", "/intake/v1/transit-events"])
+  it("registers shipments", async () => {
+    const results = { results: [{ index: 0, result: "duplicate", shipmentId: "S1" }] }
+    const { client, received } = clientOf(() => json(results))
+    expect(await client.registerShipments([shipment])).toEqual(results)
+    expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/shipments", body: { shipments: [shipment] } })
   })
 
-  it("repeats a lost call only when every event has its own id", async () => {
-    const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(report))
-    expect(await client.publishTransitEvents([{ ...reported, eventId: "e-1" }])).toEqual(report)
-    expect(received).toHaveLength(2)
-    const without = clientOf(() => problem(503))
-    await expect(without.client.publishTransitEvents([{ ...reported, eventId: "e-1" }, reported])).rejects.toMatchObject({ status: 503 })
-    expect(without.received).toHaveLength(1)
+  it("reports movement and information", async () => {
+    const results = {
+      results: [
+        { index: 0, result: "error", errors: [{ detail: "A shipment does not go from Delivered back to In Transit.", pointer: "/updates/0/shipmentMilestoneStatus" }] },
+        { index: 1, result: "accepted", shipmentId: "S1", eventId: "status-update-1", outcome: "applied" }
+      ]
+    }
+    const { client, received } = clientOf(() => json(results))
+    expect(await client.reportStatus([moved, late], { partial: true })).toEqual(results)
+    expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/status-updates?partial=true", body: { updates: [moved, late] } })
+  })
+
+  it("publishes freight charges", async () => {
+    const results = { results: [{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }] }
+    const { client, received } = clientOf(() => json(results))
+    expect(await client.publishFreightCharges([unnumbered, removed])).toEqual(results)
+    expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/freight-charges", body: { charges: [unnumbered, removed] } })
+  })
+
+  it("gets all that is known of a shipment", async () => {
+    const record: ShipmentRecord = {
+      shipmentId: "S/1",
+      accounts: ["4711"],
+      covered: true,
+      shipment: verifiedShipment,
+      history: [{ position: 1, occurredAt: "2026-11-20T08:15:00-06:00", outcome: "late", report: { milestone: "In Transit" } }]
+    }
+    const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(record))
+    expect(await client.getShipmentRecord("S/1")).toEqual(record)
+    expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /intake/v1/shipments/S%2F1", "GET /intake/v1/shipments/S%2F1"])
+  })
+
+  it("reports what became of a pickup", async () => {
+    const taken: PickupReported = { result: "accepted", pickupId: "0199-p", carrierPickupNumber: "C/1", status: "Pickup Rescheduled" }
+    const { client, received } = clientOf(() => json(taken))
+    expect(await client.reportPickupStatus("C/1", fullReport)).toEqual(taken)
+    expect(received).toEqual([expect.objectContaining({ method: "POST", path: "/intake/v1/pickups/C%2F1/status", body: fullReport })])
+  })
+
+  it("gets all that is known of a pickup", async () => {
+    const request = { ...pickupBody(fullOrder, null), isTest: false } as PickupRequest
+    const record: PickupRecord = {
+      pickupId: "0199-p",
+      carrierPickupNumber: "C/1",
+      isTest: false,
+      client: "shipper",
+      accounts: ["4711"],
+      createdAt: "2026-11-20T08:15:00.000Z",
+      request,
+      visibility: pickupVisibility,
+      history: [
+        { position: 1, at: "2026-11-20T08:15:00.000Z", what: "ordered", by: "shipper", status: "Accepted", messages: [], request },
+        { position: 2, at: "2026-11-20T09:15:00.000Z", what: "reported", by: "tms", status: "En Route", report: fullReport }
+      ]
+    }
+    const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(record))
+    expect(await client.getPickupRecord("C/1")).toEqual(record)
+    expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /intake/v1/pickups/C%2F1", "GET /intake/v1/pickups/C%2F1"])
+  })
+
+  const calls: ReadonlyArray<readonly [string, string, (client: IntakeClient, partial?: boolean) => Promise<unknown>]> = [
+    ["transit events", "transit-events", (client, partial) => client.publishTransitEvents([reported], { partial })],
+    ["shipments", "shipments", (client, partial) => client.registerShipments([shipment], { partial })],
+    ["status updates", "status-updates", (client, partial) => client.reportStatus([moved], { partial })],
+    ["freight charges", "freight-charges", (client, partial) => client.publishFreightCharges([unnumbered], { partial })]
+  ]
+
+  it.each(calls)("asks for a partial acceptance of %s only when told to", async (_, path, call) => {
+    const { client, received } = clientOf(() => json(report))
+    for (const partial of [true, false, undefined]) await call(client, partial)
+    expect(received.map((request) => request.path)).toEqual([`/intake/v1/${path}?partial=true`, `/intake/v1/${path}`, `/intake/v1/${path}`])
+  })
+
+  it("ends a call with the caller's signal", async () => {
+    const { client, received } = clientOf(() => json(report))
+    const signal = AbortSignal.abort(new Error("over"))
+    const ended = [
+      () => client.publishTransitEvents([reported], { signal }),
+      () => client.registerShipments([shipment], { signal }),
+      () => client.reportStatus([moved], { signal }),
+      () => client.publishFreightCharges([unnumbered], { signal }),
+      () => client.getShipmentRecord("S1", { signal }),
+      () => client.reportPickupStatus("C1", fullReport, { signal }),
+      () => client.getPickupRecord("C1", { signal })
+    ]
+    for (const call of ended) await expect(call()).rejects.toThrow("over")
+    expect(received).toEqual([])
+  })
+
+  describe("repeats a lost call", () => {
+    const timesSent = async (call: (client: IntakeClient) => Promise<unknown>) => {
+      const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(report))
+      await call(client).catch(() => undefined)
+      return received.length
+    }
+
+    it("with events only when every one has its own id", async () => {
+      expect(await timesSent((client) => client.publishTransitEvents([{ ...reported, eventId: "e-1" }]))).toBe(2)
+      expect(await timesSent((client) => client.publishTransitEvents([{ ...reported, eventId: "e-1" }, reported]))).toBe(1)
+    })
+
+    it("with shipments and status updates, which are known again by themselves", async () => {
+      expect(await timesSent((client) => client.registerShipments([shipment]))).toBe(2)
+      expect(await timesSent((client) => client.reportStatus([moved, late]))).toBe(2)
+    })
+
+    it("with the report of a pickup, which is known again while it is the last", async () => {
+      expect(await timesSent((client) => client.reportPickupStatus("C1", { status: "Arrived" }))).toBe(2)
+    })
+
+    it("with freight charges only when every one says its version", async () => {
+      expect(await timesSent((client) => client.publishFreightCharges([numbered]))).toBe(2)
+      expect(await timesSent((client) => client.publishFreightCharges([numbered, unnumbered]))).toBe(1)
+      expect(await timesSent((client) => client.publishFreightCharges([numbered, removed]))).toBe(1)
+    })
   })
 })

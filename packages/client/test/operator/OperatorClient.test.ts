@@ -39,6 +39,8 @@ describe("OperatorClient", () => {
       { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/retry", body: undefined }, undefined],
     ["recovers dead letters", (client) => client.recover("acme", "s-1", { since: new Date(0) }), {},
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/recover", body: { since: "1970-01-01T00:00:00.000Z" } }, undefined],
+    ["resumes a suspended subscription", (client) => client.resume("acme", "s/1"), { subscriptionId: "s/1", status: "active" },
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/resume", body: undefined }, { subscriptionId: "s/1", status: "active" }],
     ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), {},
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, undefined]
   ]
@@ -50,7 +52,7 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "gets a delivery"])
+  const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "gets a delivery", "resumes a suspended subscription"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
     await expect(call(client)).rejects.toMatchObject({ status: 503 })

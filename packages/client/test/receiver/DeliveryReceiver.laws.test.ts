@@ -1,12 +1,20 @@
-/** Whatever a sender, a network and a crashing process do, every event is handled once. */
+/** Whatever a sender, a network and a crashing process do, every event, notification and charge is handled once. */
 import { createHmac } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { DeliveryReceiver, SeenInMemory, SequencesInMemory, signDelivery } from "../../src/receiver/index.ts"
-import type { EventBatch, TransitEvent } from "../../src/transit-events/index.ts"
+import type { TransitEvent } from "../../src/transit-events/index.ts"
 import { forRandom, type Random } from "../random.ts"
-import { batchOf, bytesOf, eventOf, secret } from "../samples.ts"
+import { batchOf, bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, secret } from "../samples.ts"
 
-/** Shipments with their events, cut into deliveries; some deliveries carry events a second time, as a replay does. */
+interface Delivery {
+  readonly deliveryId: string
+  readonly content: unknown
+}
+
+/**
+ * Shipments with their events, cut into deliveries; some deliveries carry events a second time, as a replay does. Among
+ * them deliveries of shipment status and freight charges.
+ */
 const randomDeliveries = (random: Random) => {
   const events: Array<TransitEvent> = []
   for (let shipment = random.below(4); shipment >= 0; shipment--) {
@@ -14,17 +22,29 @@ const randomDeliveries = (random: Random) => {
     const last = first + random.below(12)
     for (let sequence = first; sequence <= last; sequence++) events.push(eventOf(`S${shipment}`, sequence))
   }
-  const deliveries: Array<EventBatch> = []
+  const deliveries: Array<Delivery> = []
+  const handOver = (deliveryId: string, content: unknown) => void deliveries.push({ deliveryId, content })
   for (let at = 0; at < events.length;) {
     const end = at + 1 + random.below(5)
-    deliveries.push(batchOf(`D${deliveries.length}`, events.slice(at, end)))
+    const deliveryId = `D${deliveries.length}`
+    handOver(deliveryId, batchOf(deliveryId, events.slice(at, end)))
     at = end
   }
   for (let replay = random.below(4); replay > 0; replay--) {
     const from = random.below(events.length)
-    deliveries.push(batchOf(`R${replay}`, random.shuffle(events.slice(from, from + 1 + random.below(6)))))
+    handOver(`R${replay}`, batchOf(`R${replay}`, random.shuffle(events.slice(from, from + 1 + random.below(6)))))
   }
-  return { events, deliveries }
+  const ids = events.map(({ eventId }) => eventId)
+  for (let notice = random.below(5); notice > 0; notice--) {
+    handOver(`N${notice}`, random.pick([deliveryUpdate, deliveryInformation]))
+    ids.push(`N${notice}`)
+  }
+  for (let window = random.below(3); window > 0; window--) {
+    const charges = Array.from({ length: 1 + random.below(3) }, (_, index) => chargeOf(`W${window}B${index}`, 1))
+    handOver(`W${window}`, charges)
+    ids.push(...charges.map(({ pfc }) => pfc.uniqueID))
+  }
+  return { events, deliveries, ids }
 }
 
 /** Processes of one receiver with a common memory, one for every attempt; each may die over it. */
@@ -34,11 +54,11 @@ const processesOf = (random: Random) => {
   const handled: Array<string> = []
   const world = { calm: false }
   /** The status, or `undefined` when the process died. */
-  const post = async (batch: EventBatch): Promise<number | undefined> => {
-    const body = bytesOf(batch)
-    const headers = await signDelivery({ secrets: secret, deliveryId: batch.deliveryId, body, now: new Date(clock.now) })
+  const post = async ({ content, deliveryId }: Delivery): Promise<number | undefined> => {
+    const body = bytesOf(content)
+    const headers = await signDelivery({ secrets: secret, deliveryId, body, now: new Date(clock.now) })
     return new Promise((resolve, reject) => {
-      const onEvents = async (events: ReadonlyArray<TransitEvent>) => {
+      const handle = async (ids: ReadonlyArray<string>) => {
         for (let turns = random.below(20); turns > 0; turns--) await Promise.resolve()
         if (!world.calm && random.chance(0.2)) throw new Error("the handler's database is away")
         if (!world.calm && random.chance(0.1)) {
@@ -46,12 +66,14 @@ const processesOf = (random: Random) => {
           resolve(undefined)
           await new Promise(() => {})
         }
-        handled.push(...events.map(({ eventId }) => eventId))
+        handled.push(...ids)
       }
       const receiver = new DeliveryReceiver({
         secrets: secret,
         ...shared,
-        onEvents,
+        onEvents: (events) => handle(events.map(({ eventId }) => eventId)),
+        onStatus: (_, context) => handle([context.deliveryId]),
+        onCharges: (charges) => handle(charges.map(({ pfc }) => pfc.uniqueID)),
         onError: () => {},
         claimSeconds: 60,
         now: () => new Date(clock.now)
@@ -71,10 +93,10 @@ describe("DeliveryReceiver, under any schedule,", () => {
   })
   afterAll(() => void vi.restoreAllMocks())
 
-  it("loses no event and handles none twice", async () => {
+  it("loses nothing and handles nothing twice", async () => {
     const met = { overlaps: 0, failures: 0, deaths: 0 }
     await forRandom(400, async (random) => {
-      const { deliveries, events } = randomDeliveries(random)
+      const { deliveries, events, ids } = randomDeliveries(random)
       const { clock, handled, post, sequences, world } = processesOf(random)
       const open = new Set(deliveries)
       for (let round = 0; open.size > 0; round++) {
@@ -82,18 +104,18 @@ describe("DeliveryReceiver, under any schedule,", () => {
         world.calm = round > 30
         // in any order, some twice at the same time, some that were acknowledged long ago
         const wave = random.shuffle([...open, ...deliveries.filter(() => random.chance(0.3))]).slice(0, 1 + random.below(6))
-        await Promise.all(wave.map(async (batch) => {
-          const status = await post(batch)
+        await Promise.all(wave.map(async (delivery) => {
+          const status = await post(delivery)
           expect([200, 500, 503, undefined]).toContain(status)
           if (status === 500) met.failures += 1
           if (status === 503) met.overlaps += 1
           if (status === undefined) met.deaths += 1
           // an acknowledgement may get lost on its way back
-          if (status === 200 && random.chance(0.8)) open.delete(batch)
+          if (status === 200 && random.chance(0.8)) open.delete(delivery)
         }))
         clock.now += random.chance(0.3) ? 61_000 : 1_000
       }
-      expect(handled.toSorted()).toEqual(events.map(({ eventId }) => eventId).toSorted())
+      expect(handled.toSorted()).toEqual(ids.toSorted())
       // what came is known without a gap
       const arrived = await sequences.arrived(events.map(({ shipment }) => shipment.shipmentId))
       for (const ranges of arrived.values()) expect(ranges).toHaveLength(1)

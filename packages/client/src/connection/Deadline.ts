@@ -1,0 +1,64 @@
+/** How long a call may take, and who may end it sooner. */
+
+export interface Deadline {
+  /** Aborted when time is up, or by the caller's own signal. */
+  readonly signal: AbortSignal
+  readonly expired: () => boolean
+  /** Counts the whole time anew, from now; nothing after `clear`. */
+  readonly restart: () => void
+  /** Counts no more until `restart`; the caller's signal still ends the call. */
+  readonly pause: () => void
+  readonly clear: () => void
+}
+
+/** Timers turn anything above 31 bits into "at once". */
+const longestTimer = 2 ** 31 - 1
+
+export const timerMillis = (millis: number): number => {
+  if (!(millis > 0)) throw new RangeError("timeoutMillis is a number above 0.")
+  return Math.min(millis, longestTimer)
+}
+
+export const startDeadline = (millis: number, outer: AbortSignal | undefined): Deadline => {
+  const controller = new AbortController()
+  let expired = false
+  let over = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const pause = () => clearTimeout(timer)
+  const restart = () => {
+    clearTimeout(timer)
+    if (over) return
+    timer = setTimeout(() => {
+      expired = true
+      controller.abort()
+    }, Math.min(millis, longestTimer))
+  }
+  const follow = () => controller.abort(outer?.reason)
+  outer?.addEventListener("abort", follow, { once: true })
+  restart()
+  return {
+    signal: controller.signal,
+    expired: () => expired,
+    restart,
+    pause,
+    clear: () => {
+      over = true
+      pause()
+      outer?.removeEventListener("abort", follow)
+    }
+  }
+}
+
+export const sleep = (millis: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop)
+      resolve()
+    }, millis)
+    signal?.addEventListener("abort", stop, { once: true })
+  })

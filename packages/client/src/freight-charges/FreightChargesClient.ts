@@ -1,0 +1,56 @@
+/** Subscribes to preliminary freight charges (area E). */
+import { type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import type { ChargeSubscription, ChargeSubscriptionCreate, WebhookTest, WebhookTested } from "./ChargeSubscription.ts"
+import type { PreliminaryFreightCharge } from "./FreightCharge.ts"
+
+export interface FreightChargesClientOptions extends ConnectionOptions {
+  /** Where area E lives below `baseUrl`. Default `/pfc`. */
+  readonly basePath?: string | undefined
+}
+
+const subscriptions = ["v1", "subscriptions"]
+
+export class FreightChargesClient {
+  readonly #connection: Connection
+
+  constructor(options: FreightChargesClientOptions) {
+    this.#connection = new Connection(options, options.basePath ?? "/pfc")
+  }
+
+  /**
+   * Never sent twice. When the answer was lost, another call is refused with 409 if the first one happened; the problem's
+   * `details` name the account.
+   */
+  async create(subscription: ChargeSubscriptionCreate, options?: CallOptions): Promise<ChargeSubscription> {
+    const answer = await this.#connection.send({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
+    return answer.json as ChargeSubscription
+  }
+
+  async get(subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
+    const answer = await this.#connection.send({ method: "GET", path: [...subscriptions, subscriptionId], repeatable: true }, options)
+    return answer.json as ChargeSubscription
+  }
+
+  /** Nothing is sent any more. Cancelling again succeeds as well. */
+  async cancel(subscriptionId: string, options?: CallOptions): Promise<void> {
+    await this.#connection.send({ method: "DELETE", path: [...subscriptions, subscriptionId], repeatable: true }, options)
+  }
+
+  /** Bills of the subscribed accounts that were open when the subscription was made. */
+  async inFlight(subscriptionId: string, options?: CallOptions): Promise<ReadonlyArray<PreliminaryFreightCharge>> {
+    const path = [...subscriptions, subscriptionId, "inflight"]
+    const answer = await this.#connection.send({ method: "GET", path, repeatable: true }, options)
+    if (Array.isArray(answer.json)) return answer.json as ReadonlyArray<PreliminaryFreightCharge>
+    throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a list of freight charges.")
+  }
+
+  /**
+   * Has a sample sent to a receiver; its `pfc.isTest` is true. Fails with a `WaybillProblem` when the receiver did not
+   * accept it. Suspended subscriptions of yours that deliver to this address go on when it did. Never sent twice.
+   */
+  async testWebhook(test: WebhookTest, options?: CallOptions): Promise<WebhookTested> {
+    const answer = await this.#connection.send({ method: "POST", path: ["webhooks", "test"], body: test, repeatable: false }, options)
+    return answer.json as WebhookTested
+  }
+}

@@ -1,0 +1,136 @@
+/** Records of documents as they arrive: with their contents, or with every file handed over on its way. */
+import type { OpenAnswer } from "../connection/Connection.ts"
+import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { isObject, type JsonObject } from "../shared/ReceivedJson.ts"
+import { type DocumentPart, DocumentsMalformed, DocumentsReader, type FileHead } from "./DocumentsReader.ts"
+import type { ArrivingFile, DocumentsRecord, FileTaker, SupportingDocuments } from "./SupportingDocuments.ts"
+
+type Bytes = Uint8Array<ArrayBuffer>
+type Parts = AsyncIterator<DocumentPart, void, undefined>
+
+/** Every record of an answer, as soon as all of it is there. */
+export async function* recordsIn<Record>(
+  answer: OpenAnswer,
+  expected: "list" | "record",
+  read: (parts: Parts) => AsyncGenerator<Record, void, undefined>
+): AsyncGenerator<Record, void, undefined> {
+  try {
+    yield* read(partsOf(answer, expected))
+  } catch (cause) {
+    if (!(cause instanceof DocumentsMalformed)) throw cause
+    throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not what this call promises. " + cause.message, { cause })
+  }
+}
+
+async function* partsOf({ pieces }: OpenAnswer, expected: "list" | "record"): AsyncGenerator<DocumentPart, void, undefined> {
+  const reader = new DocumentsReader(expected === "list")
+  for await (const piece of pieces) yield* reader.push(piece)
+  reader.end()
+}
+
+export async function* withContents(parts: Parts): AsyncGenerator<SupportingDocuments, void, undefined> {
+  let contents: Array<Bytes> = []
+  let pieces: Array<Bytes> = []
+  for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
+    const part = next.value
+    if (part._tag === "FileBytes") pieces.push(part.bytes)
+    else if (part._tag === "FileEnds") {
+      contents.push(joined(pieces))
+      pieces = []
+    } else if (part._tag === "RecordEnds") {
+      const found = contents
+      contents = []
+      yield recordOf(part.json, (file, number) => ({ ...file, content: found[number]! })) as unknown as SupportingDocuments
+    }
+  }
+}
+
+/** The promise of `take` is awaited before anything more is read. */
+export const handedTo = (take: FileTaker) =>
+  async function*(parts: Parts): AsyncGenerator<DocumentsRecord, void, undefined> {
+    for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
+      const part = next.value
+      if (part._tag === "FileBegins") await handOver(arriving(part.head), parts, take)
+      else if (part._tag === "RecordEnds") {
+        yield recordOf(part.json, ({ content: _, ...file }) => file) as unknown as DocumentsRecord
+      }
+    }
+  }
+
+const handOver = async (file: ArrivingFile, parts: Parts, take: FileTaker): Promise<void> => {
+  let ended = false
+  let wanted = true
+  let pulled: Promise<void> = Promise.resolve()
+  let controller: ReadableStreamDefaultController<Bytes> | undefined
+  const next = async (): Promise<Bytes | undefined> => {
+    const part = await parts.next()
+    if (part.done !== true && part.value._tag === "FileBytes") return part.value.bytes
+    ended = true
+    return undefined
+  }
+  const pull = async (): Promise<void> => {
+    const bytes = await next()
+    if (!wanted) return
+    if (bytes === undefined) controller!.close()
+    else controller!.enqueue(bytes)
+  }
+  const content = new ReadableStream<Bytes>({
+    start: (given) => void (controller = given),
+    pull: () => pulled = pull(),
+    cancel: () => void (wanted = false)
+  }, { highWaterMark: 0 })
+  await take(file, content)
+  // one more piece may have been asked for and not waited for
+  await pulled
+  if (ended) return
+  controller!.error(new TypeError("The content of a file can be read until the promise of its taker is fulfilled."))
+  while (!ended) await next()
+}
+
+const arriving = (head: FileHead): ArrivingFile => {
+  for (const [name, value] of Object.entries(head)) {
+    if (value === undefined) throw new DocumentsMalformed("", `has a content before the ${name} that it belongs to.`)
+  }
+  return head as ArrivingFile
+}
+
+const joined = (pieces: ReadonlyArray<Bytes>): Bytes => {
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+/** A record whose files have the numbers of their contents. */
+const recordOf = (json: unknown, fileOf: (file: JsonObject, number: number) => JsonObject): JsonObject => {
+  const record = objectAt("", json)
+  let files = 0
+  return {
+    ...record,
+    documents: listAt("/documents", record["documents"]).map((each, place) => {
+      const document = objectAt(`/documents/${place}`, each)
+      const pointer = `/documents/${place}/files`
+      return {
+        ...document,
+        files: listAt(pointer, document["files"]).map((given, at) => {
+          const file = objectAt(`${pointer}/${at}`, given)
+          if (file["content"] !== String(files)) throw new DocumentsMalformed(`${pointer}/${at}`, "has no content that is text.")
+          return fileOf(file, files++)
+        })
+      }
+    })
+  }
+}
+
+const objectAt = (pointer: string, value: unknown): JsonObject => {
+  if (isObject(value)) return value
+  throw new DocumentsMalformed(pointer, "is not an object.")
+}
+
+const listAt = (pointer: string, value: unknown): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) return value
+  throw new DocumentsMalformed(pointer, "is not a list.")
+}

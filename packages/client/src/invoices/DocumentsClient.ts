@@ -1,0 +1,160 @@
+/** Uploads and downloads what supports invoices (area B). Files go through in pieces: `timeoutMillis` counts from the last one. */
+import { type Call, type CallOptions, Connection, type ConnectionOptions, type OpenAnswer, type Query } from "../connection/Connection.ts"
+import { canStreamRequests } from "../connection/SentPieces.ts"
+import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import type { OpenList } from "../shared/OpenList.ts"
+import { handedTo, recordsIn, withContents } from "./ArrivingDocuments.ts"
+import { type CursorPage, nextCursorOf } from "./Cursor.ts"
+import type { CarrierNumbers, InvoiceComment } from "./Invoice.ts"
+import { numbersOf } from "./InvoicesClient.ts"
+import { checkFiles, sentDocuments } from "./SentDocuments.ts"
+import type { DocumentsRecord, DocumentUpload, FileTaker, SupportingDocuments, SupportingDocumentType } from "./SupportingDocuments.ts"
+import { messageOf } from "./WrittenAnswer.ts"
+
+/** Every condition given must hold. */
+export interface DocumentQuery extends CarrierNumbers {
+  readonly invoiceNumber?: string | undefined
+  /** Only files of these types. */
+  readonly documentType?: ReadonlyArray<OpenList<SupportingDocumentType>> | undefined
+  /** Most records of one page: 1 to 100, which is the server's default. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** By invoice number. */
+export type DocumentsPage = CursorPage<SupportingDocuments>
+
+export interface DocumentsUploaded {
+  readonly message: string
+  /** Of the new files, in the order of the upload; empty when the server does not tell. */
+  readonly fileIds: ReadonlyArray<string>
+}
+
+export interface GetDocumentsOptions extends CallOptions {
+  readonly carrier?: CarrierNumbers | undefined
+}
+
+export interface RemoveDocumentsOptions extends CallOptions {
+  /** Which files; at least one. Left out, all of them go. */
+  readonly fileIds?: ReadonlyArray<string> | undefined
+  /** Why; kept in the history. */
+  readonly comment?: InvoiceComment | undefined
+  readonly carrier?: CarrierNumbers | undefined
+}
+
+export interface DocumentsClientOptions extends ConnectionOptions {
+  /** Where area B lives below `baseUrl`. Default `/invoicing`. */
+  readonly basePath?: string | undefined
+  /** Whether `fetch` gets the body of an upload as a stream. By default it does outside of browsers, where it gets a `Blob`. */
+  readonly streamUploads?: boolean | undefined
+}
+
+type ReadRecords<Record> = Parameters<typeof recordsIn<Record>>[2]
+
+const documents = ["documents"]
+
+export class DocumentsClient {
+  readonly #connection: Connection
+  readonly #streamed: boolean
+
+  constructor(options: DocumentsClientOptions) {
+    this.#connection = new Connection(options, options.basePath ?? "/invoicing")
+    this.#streamed = options.streamUploads ?? canStreamRequests()
+  }
+
+  /**
+   * Adds files to those of the invoice number: all of them, or none. Never sent twice: each time would add them. When the
+   * answer was lost, get the documents before you upload them again.
+   */
+  async upload(upload: DocumentUpload, options?: CallOptions): Promise<DocumentsUploaded> {
+    checkFiles(upload)
+    const pieces = { make: () => sentDocuments(upload), streamed: this.#streamed }
+    const answer = await this.#connection.send({ method: "POST", path: documents, pieces, repeatable: false }, options)
+    const fileIds = (answer.headers.get("x-waybill-file-ids") ?? "").split(",").map((id) => id.trim()).filter((id) => id !== "")
+    return { message: messageOf(answer), fileIds }
+  }
+
+  /** One page of the documents that you may see, with all their contents in memory. */
+  list(query: DocumentQuery = {}, options?: CallOptions): Promise<DocumentsPage> {
+    return this.#connection.receive(listing(query), async (answer) => ({
+      data: await collected(recordsIn(answer, "list", withContents)),
+      nextCursor: nextCursorOf(answer, query.cursor)
+    }), options)
+  }
+
+  /** Everything that matches, page after page as you go, with the contents of one record in memory at a time. */
+  all(query: Omit<DocumentQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<SupportingDocuments, void, undefined> {
+    return this.#walk(query, withContents, options)
+  }
+
+  /** The same, but every file is handed over as it arrives, and none is in memory. */
+  downloadAll(
+    query: Omit<DocumentQuery, "cursor">,
+    take: FileTaker,
+    options?: CallOptions
+  ): AsyncGenerator<DocumentsRecord, void, undefined> {
+    return this.#walk(query, handedTo(take), options)
+  }
+
+  /** The documents of an invoice number, with their contents in memory. */
+  get(invoiceNumber: string, { carrier, ...options }: GetDocumentsOptions = {}): Promise<SupportingDocuments> {
+    return this.#connection.receive(getting(invoiceNumber, carrier), (answer) => only(answer, withContents), options)
+  }
+
+  /**
+   * The same, but every file is handed over as it arrives, and none is in memory. What breaks off is not asked for again:
+   * files may have been taken.
+   */
+  async download(invoiceNumber: string, take: FileTaker, { carrier, ...options }: GetDocumentsOptions = {}): Promise<DocumentsRecord> {
+    const answer = await this.#connection.open(getting(invoiceNumber, carrier), options)
+    try {
+      return await only(answer, handedTo(take))
+    } finally {
+      answer.close()
+    }
+  }
+
+  /** All files named, or nothing. Without `fileIds` it is never sent twice: new files may have come in between. */
+  async remove(invoiceNumber: string, { carrier, comment, fileIds, ...options }: RemoveDocumentsOptions = {}): Promise<void> {
+    // an empty list would not be seen in the query, where it means all
+    if (fileIds?.length === 0) throw new TypeError("fileIds names at least one file. Leave it out to remove all of them.")
+    const query = { fileIds, ...numbersOf(carrier), comments: comment && JSON.stringify(comment) }
+    const path = [...documents, invoiceNumber]
+    await this.#connection.send({ method: "DELETE", path, query, repeatable: fileIds !== undefined }, options)
+  }
+
+  async *#walk<Record>(
+    query: Omit<DocumentQuery, "cursor">,
+    read: ReadRecords<Record>,
+    options: CallOptions | undefined
+  ): AsyncGenerator<Record, void, undefined> {
+    let cursor: string | undefined
+    do {
+      const answer: OpenAnswer = await this.#connection.open(listing({ ...query, cursor }), options)
+      try {
+        yield* recordsIn(answer, "list", read)
+        cursor = nextCursorOf(answer, cursor)
+      } finally {
+        answer.close()
+      }
+    } while (cursor !== undefined)
+  }
+}
+
+const listing = (query: DocumentQuery): Call => ({ method: "GET", path: documents, query: query as Query, repeatable: true })
+
+const getting = (invoiceNumber: string, carrier: CarrierNumbers | undefined): Call =>
+  ({ method: "GET", path: [...documents, invoiceNumber], query: numbersOf(carrier), repeatable: true })
+
+const only = async <Record>(answer: OpenAnswer, read: ReadRecords<Record>): Promise<Record> => {
+  const [record] = await collected(recordsIn(answer, "record", read))
+  if (record !== undefined) return record
+  throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer has no documents.")
+}
+
+const collected = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
+  const all: Array<A> = []
+  for await (const item of items) all.push(item)
+  return all
+}

@@ -1,0 +1,109 @@
+/** Writes and reads invoices (area B). */
+import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
+import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { isObject } from "../shared/ReceivedJson.ts"
+import { type CursorPage, nextCursorOf } from "./Cursor.ts"
+import type { CarrierNumbers, Invoice, InvoiceComment } from "./Invoice.ts"
+import { messageOf, warningOf } from "./WrittenAnswer.ts"
+
+/** Every condition given must hold. */
+export interface InvoiceQuery extends CarrierNumbers {
+  readonly uniqueID?: string | undefined
+  readonly shipmentID?: string | undefined
+  readonly invoiceNumber?: string | undefined
+  /** Most of one page: 1 to 1,000, which is the server's default. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** By uniqueID. */
+export type InvoicesPage = CursorPage<Invoice>
+
+export interface InvoiceWritten {
+  readonly message: string
+  /** What may be wrong in the invoice although it was taken: lines that do not add up, several currencies. */
+  readonly warning?: string
+}
+
+export interface FoundInvoice {
+  readonly invoice: Invoice
+  /** As `InvoiceWritten` has it. */
+  readonly warning?: string
+}
+
+export interface ReplaceInvoiceOptions extends CallOptions {
+  /** Why; kept in the history. */
+  readonly comments?: ReadonlyArray<InvoiceComment> | undefined
+}
+
+export interface RemoveInvoiceOptions extends CallOptions {
+  /** Why; kept in the history. */
+  readonly comment?: InvoiceComment | undefined
+  readonly carrier?: CarrierNumbers | undefined
+}
+
+export interface GetInvoiceOptions extends CallOptions {
+  readonly carrier?: CarrierNumbers | undefined
+}
+
+export interface InvoicesClientOptions extends ConnectionOptions {
+  /** Where area B lives below `baseUrl`. Default `/invoicing`. */
+  readonly basePath?: string | undefined
+}
+
+const invoices = ["invoices"]
+
+export class InvoicesClient {
+  readonly #connection: Connection
+
+  constructor(options: InvoicesClientOptions) {
+    this.#connection = new Connection(options, options.basePath ?? "/invoicing")
+  }
+
+  /** The same invoice again answers the same; other content under its id is refused. */
+  async create(invoice: Invoice, options?: CallOptions): Promise<InvoiceWritten> {
+    const answer = await this.#connection.send({ method: "POST", path: invoices, body: invoice, repeatable: true }, options)
+    return { message: messageOf(answer), ...warningOf(answer) }
+  }
+
+  /** One page of the invoices that you may see. */
+  async list(query: InvoiceQuery = {}, options?: CallOptions): Promise<InvoicesPage> {
+    const answer = await this.#connection.send({ method: "GET", path: invoices, query: query as Query, repeatable: true }, options)
+    if (!Array.isArray(answer.json)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a list of invoices.")
+    return { data: answer.json as ReadonlyArray<Invoice>, nextCursor: nextCursorOf(answer, query.cursor) }
+  }
+
+  /** Every invoice that matches, page after page as you go. */
+  async *all(query: Omit<InvoiceQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Invoice, void, undefined> {
+    let cursor: string | undefined
+    do {
+      const page: InvoicesPage = await this.list({ ...query, cursor }, options)
+      yield* page.data
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+  }
+
+  async get(uniqueID: string, { carrier, ...options }: GetInvoiceOptions = {}): Promise<FoundInvoice> {
+    const path = [...invoices, uniqueID]
+    const answer = await this.#connection.send({ method: "GET", path, query: numbersOf(carrier), repeatable: true }, options)
+    if (!isObject(answer.json)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not an invoice.")
+    return { invoice: answer.json as unknown as Invoice, ...warningOf(answer) }
+  }
+
+  /** As a whole, under its own id. Never sent twice: somebody else's replacement may lie in between. */
+  async replace(invoice: Invoice, { comments = [], ...options }: ReplaceInvoiceOptions = {}): Promise<InvoiceWritten> {
+    const query = { comments: comments.length === 0 ? undefined : JSON.stringify(comments) }
+    const path = [...invoices, invoice.uniqueID]
+    const answer = await this.#connection.send({ method: "PUT", path, query, body: invoice, repeatable: false }, options)
+    return { message: messageOf(answer), ...warningOf(answer) }
+  }
+
+  /** Where several carriers of yours have an invoice of this id, say whose is meant. */
+  async remove(uniqueID: string, { carrier, comment, ...options }: RemoveInvoiceOptions = {}): Promise<void> {
+    const query = { ...numbersOf(carrier), comments: comment && JSON.stringify(comment) }
+    await this.#connection.send({ method: "DELETE", path: [...invoices, uniqueID], query, repeatable: true }, options)
+  }
+}
+
+export const numbersOf = ({ DOT, MC }: CarrierNumbers = {}): Query => ({ DOT, MC })

@@ -1,0 +1,63 @@
+/** The JSON of an upload, made while it is sent: base64 a third larger than its file never is in memory as a whole. */
+import { base64Encoder } from "./Base64.ts"
+import type { DocumentUpload, FileSource } from "./SupportingDocuments.ts"
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Of a file at a time: becomes 64 KiB of base64. */
+const pieceLength = 48 * 1024
+
+const encoder = new TextEncoder()
+
+/** Throws what a caller without types may hand in, before anything is sent. */
+export const checkFiles = ({ documents }: DocumentUpload): void => {
+  documents.forEach(({ files }, place) => {
+    files.forEach((file, at) => {
+      if (typeof file === "string" || isBytes(file) || isBlob(file)) return
+      throw new TypeError(`documents[${place}].files[${at}] is neither a Uint8Array, nor a Blob, nor text in base64.`)
+    })
+  })
+}
+
+export async function* sentDocuments({ documents, ...described }: DocumentUpload): AsyncGenerator<Bytes, void, undefined> {
+  yield encoder.encode(upTo("documents", described))
+  for (const [place, { files, ...document }] of documents.entries()) {
+    yield encoder.encode((place > 0 ? "," : "") + upTo("files", document))
+    for (const [at, file] of files.entries()) {
+      yield encoder.encode(at > 0 ? ",\"" : "\"")
+      yield* base64Of(file)
+      yield encoder.encode("\"")
+    }
+    yield encoder.encode("]}")
+  }
+  yield encoder.encode("]}")
+}
+
+/** An object as far as the list that is its last member. */
+const upTo = (list: string, members: object): string => {
+  const json = JSON.stringify(members).slice(0, -1)
+  return `${json}${json === "{" ? "" : ","}${JSON.stringify(list)}:[`
+}
+
+async function* base64Of(file: FileSource): AsyncGenerator<Bytes, void, undefined> {
+  if (typeof file === "string") {
+    for (let from = 0; from < file.length; from += pieceLength) {
+      // whether it is base64, the server says; JSON it is
+      yield encoder.encode(JSON.stringify(file.slice(from, from + pieceLength)).slice(1, -1))
+    }
+    return
+  }
+  const { end, push } = base64Encoder()
+  const length = isBlob(file) ? file.size : file.length
+  for (let from = 0; from < length; from += pieceLength) {
+    const piece = isBlob(file) ? new Uint8Array(await file.slice(from, from + pieceLength).arrayBuffer()) : file.subarray(from, from + pieceLength)
+    yield push(piece)
+  }
+  yield end()
+}
+
+// both also know those of another realm
+const isBytes = (file: unknown): file is Uint8Array => Object.prototype.toString.call(file) === "[object Uint8Array]"
+
+const isBlob = (file: FileSource): file is Blob =>
+  typeof file === "object" && file !== null && "arrayBuffer" in file && "size" in file

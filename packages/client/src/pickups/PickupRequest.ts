@@ -1,0 +1,191 @@
+/** What a shipper asks for (area C, pickup request body). */
+import type { OpenList } from "../shared/OpenList.ts"
+
+/** What nobody knows may be left out, or be `null`. */
+type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
+
+type OrNull<A> = { readonly [Member in keyof A]: A[Member] | null }
+
+export interface PickupAddress extends
+  Unknown<{
+    /** Of yours; whoever has it sees the pickup. */
+    readonly orgAccountNumber: string
+    readonly orgAddressLine2: string
+    readonly orgContactName: string
+    readonly orgPhoneNumber: string
+    readonly orgStoreNumber: string
+  }>
+{
+  readonly orgAddressName: string
+  readonly orgAddressLine1: string
+  readonly orgCity: string
+  readonly orgState: string
+  readonly orgZip: string
+  readonly orgCountry: string
+}
+
+/** `cneeZip` is needed. One address is for all shipments, as many as shipments are one for each. */
+export type PickupDestination = Unknown<{
+  readonly cneeAddressName: string
+  readonly cneeAddressLine1: string
+  readonly cneeAddressLine2: string
+  readonly cneeCity: string
+  readonly cneeContactName: string
+  readonly cneeCountry: string
+  readonly cneePhoneNumber: string
+  readonly cneeState: string
+  readonly cneeStoreNumber: string
+  readonly cneeZip: string
+}>
+
+export type PickupBillTo = Unknown<{
+  /** Of yours; whoever has it sees the pickup. */
+  readonly btAccountNumber: string
+  readonly btAddressName: string
+  readonly btAddressLine1: string
+  readonly btAddressLine2: string
+  readonly btCity: string
+  readonly btContactName: string
+  readonly btCountry: string
+  readonly btPhoneNumber: string
+  readonly btState: string
+  readonly btStoreNumber: string
+  readonly btZip: string
+}>
+
+export type PickupHandlingUnit = Unknown<{
+  readonly height: number
+  readonly length: number
+  readonly width: number
+  readonly unitCount: number
+  readonly totalUnitCount: number
+  readonly totalLinearFeetofShipment: number
+  readonly unitType: string
+  readonly weight: number
+  readonly totalWeight: number
+}>
+
+export type DeliveryDateType = "Deliver On or After Date" | "Deliver By Date" | "Delivery Window" | "Required Delivery Date"
+
+export interface PickupShipment extends
+  Unknown<{
+    readonly shipperRef: string
+    readonly proNumber: string
+    readonly crossRefPro: string
+    readonly deliveryBeginDate: string
+    readonly deliveryDateType: OpenList<DeliveryDateType>
+    /** Goes with `Delivery Window`. */
+    readonly deliveryEndDate: string
+    readonly descriptionDetails: ReadonlyArray<string>
+    readonly additionalShipperInfo: string
+    readonly description: string
+    readonly freightClass: string
+    readonly individualPieceType: string
+    readonly individualPieces: number
+    readonly nmfc: string
+    readonly nmfcSub: string
+    readonly weight: number
+    readonly grossShipmentWeight: number
+    readonly netShipmentWeight: number
+    readonly handlingUnitCount: number
+    readonly handlingUnitDetails: ReadonlyArray<PickupHandlingUnit>
+    readonly handlingUnitType: string
+    readonly hazmatContactName: string
+    readonly hazmatContactPhoneNumber: string
+    readonly hazmatContractNumber: string
+    readonly referenceNumbers: ReadonlyArray<Unknown<{ refPieceCount: number; referenceNumber: string; referenceType: string }>>
+    readonly shipmentServices: ReadonlyArray<Unknown<{ serviceCode: string; serviceDescription: string }>>
+    readonly specialInstructionsDelivery: string
+    readonly specialInstructionsPickup: string
+  }>
+{
+  /** Hazardous freight needs a contact with a phone number. */
+  readonly hazmatCheck: boolean
+}
+
+export type WeightUnit = "LB" | "LBS" | "Pounds" | "KG" | "KGS" | "Kilograms"
+
+interface Asked {
+  readonly pickupAddress: ReadonlyArray<PickupAddress>
+  /** 0 when every shipment has its own. */
+  readonly grossPickupWeight: number
+  readonly weightUofM: OpenList<WeightUnit>
+  /** 0 when every shipment has its own. */
+  readonly handlingUnitCount: number
+}
+
+interface MayBeNull {
+  readonly customer: string
+  readonly emergencyContact: ReadonlyArray<Unknown<{ emergName: string; emergPhone: string; emergEmail: string }>>
+  /** This or `linearFeet`, unless every shipment tells its own. */
+  readonly cubicFeet: number
+  readonly linearFeet: number
+  readonly trailerNumber: string
+  readonly loadedBy: OpenList<"shipper" | "driver">
+  readonly sealNumber: string
+  /** ISO 8601. Without an offset, it is the time of the location. */
+  readonly readyDate: string
+  readonly readyTime: string
+  readonly closeTime: string
+  /** `UTC-5`, `UTC+5:30`, or a name such as `America/Chicago`. */
+  readonly pickupLocationTimeZone: string
+  readonly dockDoorNumber: string
+  readonly dockContactEmail: string
+  readonly dockContactName: string
+  readonly dockContactPhone: string
+  readonly confirmationEmail: string
+  readonly shipmentDetails: ReadonlyArray<PickupShipment>
+  readonly destinationAddress: ReadonlyArray<PickupDestination>
+  readonly billToAddress: ReadonlyArray<PickupBillTo>
+}
+
+type MayLack = Unknown<{
+  readonly warehouseName: string
+  readonly openDate: string
+  readonly openTime: string
+}>
+
+/** What is wanted; the client writes `null` for what is left out, as the interface demands it. */
+export interface PickupOrder extends Asked, Unknown<MayBeNull>, MayLack {
+  /** A test is answered like an order, but nobody is sent. */
+  readonly isTest: boolean
+}
+
+/** A request as it is kept: numbers that name something are text. */
+export interface PickupRequest extends Asked, OrNull<MayBeNull>, MayLack {
+  readonly isTest: boolean
+  readonly requestFunction: "NewPickup" | "ModifyExisting"
+  readonly carrierPickupNumber: string | null
+}
+
+const nothing: { readonly [Member in keyof MayBeNull]: null } = {
+  customer: null,
+  emergencyContact: null,
+  cubicFeet: null,
+  linearFeet: null,
+  trailerNumber: null,
+  loadedBy: null,
+  sealNumber: null,
+  readyDate: null,
+  readyTime: null,
+  closeTime: null,
+  pickupLocationTimeZone: null,
+  dockDoorNumber: null,
+  dockContactEmail: null,
+  dockContactName: null,
+  dockContactPhone: null,
+  confirmationEmail: null,
+  shipmentDetails: null,
+  destinationAddress: null,
+  billToAddress: null
+}
+
+/** As the interface spells it. With a number, it changes the pickup of that number. */
+export const pickupBody = (order: PickupOrder, carrierPickupNumber: string | null) => ({
+  ...nothing,
+  // what is there but undefined would not be sent
+  ...Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)),
+  isTest: order.isTest ? "True" : "False",
+  requestFunction: carrierPickupNumber === null ? "NewPickup" : "ModifyExisting",
+  carrierPickupNumber
+})

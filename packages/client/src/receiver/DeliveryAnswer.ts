@@ -1,0 +1,56 @@
+/** How a delivery is answered, in area D's own error body. */
+import { DeliveryRefused, RawBodyNeeded, type RefusalReason } from "./DeliveryRefused.ts"
+
+/** An HTTP answer for runtimes without `Response`. */
+export interface DeliveryAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON text, or empty. */
+  readonly body: string
+}
+
+/** The answer to a delivery that was not taken, or whose handling failed. */
+export const answerTo = (error: unknown): DeliveryAnswer => {
+  if (error instanceof DeliveryRefused) return problem(statusOf[error.reason], error.reason, error.message)
+  if (error instanceof RawBodyNeeded) return problem(500, "raw_body_needed", error.message)
+  return problem(500, "receiver_failed", "The receiver could not handle the delivery. Send it again.")
+}
+
+const statusOf: Readonly<Record<RefusalReason, number>> = {
+  header_missing: 401,
+  header_repeated: 401,
+  header_too_long: 401,
+  id_malformed: 401,
+  timestamp_malformed: 401,
+  timestamp_too_old: 401,
+  timestamp_in_future: 401,
+  no_known_signature: 401,
+  signature_mismatch: 401,
+  batch_malformed: 400,
+  notification_malformed: 400,
+  charges_malformed: 400,
+  no_handler: 400,
+  body_incomplete: 400,
+  body_too_large: 413,
+  in_progress: 503,
+  method_not_allowed: 405
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  405: "Method Not Allowed",
+  413: "Content Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable"
+}
+
+const problem = (status: number, code: string, detail: string): DeliveryAnswer => ({
+  status,
+  headers: {
+    "content-type": "application/problem+json",
+    ...(status === 503 ? { "retry-after": "1" } : {}),
+    ...(status === 405 ? { allow: "POST" } : {})
+  },
+  body: JSON.stringify({ status, title: titles[status], detail, code })
+})

@@ -1,0 +1,102 @@
+/** Asks where a shipment is, and looks after who is told of it (area A). */
+import { type Answer, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { isObject } from "../shared/ReceivedJson.ts"
+import type { PublicShipment, VerifiedShipment } from "./TrackedShipment.ts"
+
+/** How one shipment is named. Case, blanks and hyphens do not matter. */
+export type ShipmentLookup =
+  | { readonly proNumber: string }
+  | { readonly bolNumber: string; readonly originPostalCode: string }
+  | { readonly poNumber: string; readonly destinationPostalCode: string }
+
+/** `public`: the shipment was found, but belongs to none of the caller's accounts. */
+export type FoundShipment =
+  | { readonly view: "verified"; readonly shipment: VerifiedShipment }
+  | { readonly view: "public"; readonly shipment: PublicShipment }
+
+/** Both ends belong to it: RFC 3339 with an offset, a `Date`, or a date alone, which means the whole day in UTC. */
+export interface PickupRange {
+  readonly startDate: string | Date
+  readonly endDate: string | Date
+}
+
+export interface StatusSubscriptionCreate {
+  /** PRO, BOL, PO and other numbers of the shipments to follow; 1 to 1,000. They may belong to no shipment yet. */
+  readonly referenceNumbers: ReadonlyArray<string>
+  /** Where notifications are POSTed to; https. */
+  readonly webhookUrl: string
+  /** Names the secret that notifications are signed with. Left out, they are signed once a secret is registered for you. */
+  readonly hmacSecretId?: string
+}
+
+export interface StatusSubscribed {
+  readonly message: string
+  /** Keep it: it is needed to unsubscribe. */
+  readonly transactionId: string | number
+}
+
+export interface ShipmentStatusClientOptions extends ConnectionOptions {
+  /** Where area A lives below `baseUrl`. Default `/in-transit/v1`. */
+  readonly basePath?: string | undefined
+}
+
+export class ShipmentStatusClient {
+  readonly #connection: Connection
+
+  constructor(options: ShipmentStatusClientOptions) {
+    this.#connection = new Connection(options, options.basePath ?? "/in-transit/v1")
+  }
+
+  /** All there is to know of a shipment that is yours, and the public fields of any other. */
+  async verified(by: ShipmentLookup, options?: CallOptions): Promise<FoundShipment> {
+    const answer = await this.#get([...pathOf(by), "verified"], options)
+    const shipment = shipmentOf(answer)
+    if (answer.status === 200) return { view: "verified", shipment: shipment as VerifiedShipment }
+    if (answer.status === 202) return { view: "public", shipment: shipment as PublicShipment }
+    throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer is neither 200 nor 202, but ${answer.status}.`)
+  }
+
+  /** What anybody may know of a shipment; needs neither key nor token. */
+  async public(by: ShipmentLookup, options?: CallOptions): Promise<PublicShipment> {
+    return shipmentOf(await this.#get([...pathOf(by), "public"], options)) as PublicShipment
+  }
+
+  /** Shipments of one of your accounts, by when they were picked up; an empty list when there were none. */
+  async pickedUp(accountNumber: string, { endDate, startDate }: PickupRange, options?: CallOptions): Promise<ReadonlyArray<VerifiedShipment>> {
+    const answer = await this.#get(["shipment", "po", accountNumber, dateText(startDate), dateText(endDate), "verified"], options)
+    if (answer.status === 204) return []
+    if (Array.isArray(answer.json)) return answer.json as ReadonlyArray<VerifiedShipment>
+    throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a list of shipments.")
+  }
+
+  /** Never sent twice: when the answer is lost, another call makes another subscription. */
+  async subscribe(subscription: StatusSubscriptionCreate, options?: CallOptions): Promise<StatusSubscribed> {
+    const path = ["notifications", "subscribe"]
+    const answer = await this.#connection.send({ method: "POST", path, body: subscription, repeatable: false }, options)
+    return answer.json as StatusSubscribed
+  }
+
+  /** Ends a subscription, by what subscribing answered. */
+  async unsubscribe(transactionId: StatusSubscribed["transactionId"], options?: CallOptions): Promise<void> {
+    const path = ["notifications", "unsubscribe", String(transactionId)]
+    await this.#connection.send({ method: "DELETE", path, repeatable: true }, options)
+  }
+
+  #get(path: ReadonlyArray<string>, options: CallOptions | undefined): Promise<Answer> {
+    return this.#connection.send({ method: "GET", path, repeatable: true }, options)
+  }
+}
+
+const pathOf = (by: ShipmentLookup): ReadonlyArray<string> => {
+  if ("proNumber" in by) return ["shipment", "pro", by.proNumber]
+  if ("bolNumber" in by) return ["shipment", "bol", by.bolNumber, by.originPostalCode]
+  return ["shipment", "po", by.poNumber, by.destinationPostalCode]
+}
+
+const dateText = (date: string | Date): string => typeof date === "string" ? date : date.toISOString()
+
+const shipmentOf = ({ call, json }: Answer): unknown => {
+  if (isObject(json) && typeof json["ProNumber"] === "string") return json
+  throw new WaybillCallFailed(call, "unreadable_answer", "the answer is not a shipment: it has no ProNumber.")
+}

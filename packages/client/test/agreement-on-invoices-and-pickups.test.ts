@@ -1,0 +1,296 @@
+/** Invoices, documents and pickups: the whole way over HTTP, with the service in memory. */
+import { makeStorage } from "@waybill/core"
+import { createWaybill, toNodeHandler } from "@waybill/http"
+import { StorageMemory } from "@waybill/testkit"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, describe, expect, it } from "vitest"
+import { IntakeClient } from "../src/intake/index.ts"
+import { DocumentsClient, InvoicesClient } from "../src/invoices/index.ts"
+import { OperatorClient } from "../src/operator/index.ts"
+import { PickupsClient } from "../src/pickups/index.ts"
+import { invoice, invoiceOf, pdf, uploadOf } from "./invoice-samples.ts"
+import { fullOrder, leastOrder } from "./pickup-samples.ts"
+import { forRandom } from "./random.ts"
+
+const open: Array<() => Promise<unknown>> = []
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close()
+})
+
+const operatorKey = "operator-key-of-the-test"
+
+/** A tenant with two carriers, a shipper and a broker, and a client of every kind for each; through sockets where asked for. */
+const service = async ({ sockets = false } = {}) => {
+  const waybill = createWaybill({
+    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+    sealingKeys: [new Uint8Array(32).fill(7)],
+    operatorKey,
+    log: () => {}
+  })
+  open.push(() => waybill.stop())
+  const world = { lose: 0 }
+  const fetch = async (url: string, init: RequestInit) => {
+    const response = await (sockets ? globalThis.fetch(url, init) : waybill.handler(new Request(url, init)))
+    if (world.lose-- > 0) throw new TypeError("fetch failed")
+    return response
+  }
+  let baseUrl = "https://waybill.test"
+  if (sockets) {
+    const server = createServer(toNodeHandler(waybill))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    open.push(() => new Promise((resolve) => {
+      server.close(resolve)
+      server.closeAllConnections()
+    }))
+    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  const operator = new OperatorClient({ baseUrl, apiKey: operatorKey, fetch })
+  await operator.putTenant("acme", { name: "Acme" })
+  const calling = async (name: string, key: { readonly roles: ReadonlyArray<"carrier" | "customer">; readonly accounts?: ReadonlyArray<string>; readonly dot?: string }) => {
+    const { key: apiKey } = await operator.createApiKey("acme", { name, ...key })
+    const options = { baseUrl, apiKey, fetch, retry: { firstPauseMillis: 1 } } as const
+    return { intake: new IntakeClient(options), invoices: new InvoicesClient(options), documents: new DocumentsClient(options), pickups: new PickupsClient(options) }
+  }
+  return {
+    world,
+    baseUrl,
+    carrier: await calling("tms", { roles: ["carrier"] }),
+    other: await calling("other", { roles: ["carrier"], dot: "999" }),
+    shipper: await calling("shipper", { roles: ["customer"], accounts: ["4711"] }),
+    broker: await calling("broker", { roles: ["customer"], accounts: ["0815"] })
+  }
+}
+
+const collect = async <A>(items: AsyncIterable<A>) => {
+  const all: Array<A> = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe("The client and the service agree on invoices", () => {
+  it("created, read by whom they are addressed to, replaced and removed", async () => {
+    const { broker, carrier, other, shipper } = await service()
+    expect(await carrier.invoices.create(invoice)).toEqual({ message: expect.any(String) })
+    expect(await shipper.invoices.get("I/1")).toEqual({ invoice })
+    expect(await collect(shipper.invoices.all({ DOT: "123456" }))).toEqual([invoice])
+    expect(await collect(broker.invoices.all())).toEqual([])
+    await expect(broker.invoices.get("I/1")).rejects.toMatchObject({ status: 404, codes: ["300"], detail: expect.stringContaining("I/1") })
+    await expect(shipper.invoices.create(invoice)).rejects.toMatchObject({ status: 403, codes: ["500"] })
+    await expect(other.invoices.create(invoice)).rejects.toMatchObject({ status: 403, codes: ["600"], detail: expect.stringContaining("999") })
+    const changed = { ...invoice, attributes: [...invoice.attributes, { type: "account", value: "0815" }], custom: { kept: true } }
+    expect(await carrier.invoices.replace(changed, { comments: [{ id: 1, commentText: "wrong & \"late\" é" }, { commentText: "sorry" }] })).toEqual({ message: expect.any(String) })
+    expect(await broker.invoices.get("I/1", { carrier: { DOT: "123456", MC: "654321" } })).toEqual({ invoice: changed })
+    await carrier.invoices.remove("I/1", { carrier: { MC: "654321" }, comment: { commentText: "twice" } })
+    await expect(carrier.invoices.remove("I/1")).rejects.toMatchObject({ status: 404 })
+    await expect(carrier.invoices.replace(invoice)).rejects.toMatchObject({ status: 404 })
+  })
+
+  it("whose amounts come back as they were written, with a warning where they do not add up", async () => {
+    const { carrier } = await service()
+    await forRandom(30, async (random) => {
+      const digits = (most: number) => Array.from({ length: 1 + random.below(most) }, () => random.below(10)).join("")
+      const value = `${random.pick(["", "-"])}${digits(14)}${random.pick(["", `.${digits(15)}`])}`
+      const odd = invoiceOf(`I${digits(30)}`, value)
+      const written = await carrier.invoices.create(odd)
+      expect(written.warning).toContain(`the invoice amount is ${value} USD`)
+      expect(await carrier.invoices.get(odd.uniqueID)).toEqual({ invoice: odd, warning: written.warning })
+    })
+    await expect(carrier.invoices.create(invoiceOf("I0", "1e3"))).rejects.toMatchObject({ status: 400, codes: ["300"], detail: expect.stringContaining("invoiceAmount.value") })
+  })
+
+  it("created once, however often the answer is lost", async () => {
+    const { carrier, world } = await service()
+    world.lose = 1
+    await carrier.invoices.create(invoice)
+    await expect(carrier.invoices.create({ ...invoice, shipmentID: "S2" })).rejects.toMatchObject({ status: 400, codes: ["500"], detail: expect.stringContaining("exists") })
+    world.lose = 1
+    await carrier.invoices.remove("I/1")
+    expect(await collect(carrier.invoices.all())).toEqual([])
+  })
+
+  it("listed page after page", async () => {
+    const { carrier } = await service()
+    const ids = ["a", "b", "c", "d", "e"]
+    for (const id of ids) await carrier.invoices.create(invoiceOf(id))
+    const first = await carrier.invoices.list({ limit: 2 })
+    expect([first.data.length, typeof first.nextCursor]).toEqual([2, "string"])
+    expect((await collect(carrier.invoices.all({ limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(ids)
+    expect((await collect(carrier.invoices.all({ invoiceNumber: "N-c" }))).map(({ uniqueID }) => uniqueID)).toEqual(["c"])
+    await expect(carrier.invoices.list({ cursor: "made up" })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("cursor") })
+  })
+})
+
+describe("The client and the service agree on documents", () => {
+  const files = [pdf(300_001, 1), pdf(5, 2), pdf(70_000, 3)] as const
+
+  it("uploaded, read by whom they are addressed to, downloaded and removed", async () => {
+    const { broker, carrier, shipper } = await service()
+    const upload = uploadOf([
+      { documentType: "POD", files: [files[0], new Blob([files[1]])] },
+      { documentType: "W&I", files: [Buffer.from(files[2]).toString("base64")] }
+    ])
+    const { fileIds, message } = await carrier.documents.upload(upload)
+    expect([fileIds.length, message]).toEqual([3, expect.stringContaining("3 files")])
+    const stored = await shipper.documents.get("N/1")
+    const expected = {
+      ...upload,
+      documents: [
+        { documentType: "POD", files: [{ id: fileIds[0], content: files[0] }, { id: fileIds[1], content: files[1] }] },
+        { documentType: "W&I", files: [{ id: fileIds[2], content: files[2] }] }
+      ]
+    }
+    expect(stored).toEqual(expected)
+    const seen: Array<readonly [string, Uint8Array]> = []
+    await shipper.documents.download("N/1", async ({ id }, content) => void seen.push([id, new Uint8Array(await new Response(content).arrayBuffer())]))
+    expect(seen).toEqual(fileIds.map((id, at) => [id, files[at]]))
+    expect(await collect(shipper.documents.all({ documentType: ["W&I", "BOL"] }))).toEqual([{ ...expected, documents: [expected.documents[1]] }])
+    await expect(broker.documents.get("N/1")).rejects.toMatchObject({ status: 404, codes: ["300"] })
+    await expect(carrier.documents.remove("N/1", { fileIds: [fileIds[0]!, "unknown"] })).rejects.toMatchObject({ status: 404 })
+    await carrier.documents.remove("N/1", { fileIds: [fileIds[0]!, fileIds[2]!], comment: { commentText: "blurred" }, carrier: { DOT: "123456" } })
+    expect((await shipper.documents.get("N/1", { carrier: { DOT: "123456" } })).documents).toEqual([{ documentType: "POD", files: [{ id: fileIds[1], content: files[1] }] }])
+    await carrier.documents.remove("N/1")
+    await expect(carrier.documents.remove("N/1")).rejects.toMatchObject({ status: 404 })
+  })
+
+  it("refused as a whole, with a reason", async () => {
+    const { carrier } = await service()
+    const bad = [
+      [new TextEncoder().encode("<html>"), "PDF"],
+      ["not base64!", "base64"],
+      ["data:application/pdf;base64,JVBERi0=", "base64"],
+      [new Uint8Array(0), "PDF"]
+    ] as const
+    for (const [file, reason] of bad) {
+      await expect(carrier.documents.upload(uploadOf([{ documentType: "POD", files: [files[1], file] }])))
+        .rejects.toMatchObject({ name: "WaybillProblem", status: 400, codes: ["300"], detail: expect.stringMatching(new RegExp(`documents.0.files.1.*${reason}`, "s")) })
+    }
+    await expect(carrier.documents.get("N/1")).rejects.toMatchObject({ status: 404 })
+  })
+
+  it("listed page after page", async () => {
+    const { carrier } = await service()
+    for (const invoiceNumber of ["a", "b", "c"]) {
+      await carrier.documents.upload({ ...uploadOf([{ documentType: "POD", files: [files[1]] }]), invoiceNumber })
+    }
+    expect((await carrier.documents.list({ limit: 2 })).data.map(({ invoiceNumber }) => invoiceNumber)).toEqual(["a", "b"])
+    expect((await collect(carrier.documents.all({ limit: 1 }))).map(({ invoiceNumber }) => invoiceNumber)).toEqual(["a", "b", "c"])
+  })
+
+  describe("through sockets", () => {
+    it.each([[true, 25 * 1024 * 1024], [false, 3_000_000]])("as a stream: %s, %i bytes", async (streamUploads, size) => {
+      const { baseUrl, carrier } = await service({ sockets: true })
+      const large = pdf(size, 5)
+      const sending = streamUploads ? carrier.documents : await blobClient(baseUrl)
+      await sending.upload(uploadOf([{ documentType: "POD", files: [new Blob([large])] }]))
+      let [at, same, longest] = [0, true, 0]
+      await carrier.documents.download("N/1", async (_, content) => {
+        for await (const piece of content as unknown as AsyncIterable<Uint8Array>) {
+          same &&= Buffer.compare(piece, large.subarray(at, at += piece.length)) === 0
+          longest = Math.max(longest, piece.length)
+        }
+      })
+      expect([at, same]).toEqual([large.length, true])
+      expect(longest).toBeLessThanOrEqual(64 * 1024)
+      const { documents: [document] } = await carrier.documents.get("N/1")
+      expect(Buffer.compare(document!.files[0]!.content, large)).toBe(0)
+    }, 60_000)
+
+    it("refused before all of it was sent: too large, no such format, no credentials", async () => {
+      const { baseUrl, carrier } = await service({ sockets: true })
+      const huge = new Blob([pdf(25 * 1024 * 1024 + 1)])
+      await expect(carrier.documents.upload(uploadOf([{ documentType: "POD", files: [huge] }]))).rejects.toMatchObject({ status: 413, codes: ["300"] })
+      const odd = new Blob([new Uint8Array(10_000_000)])
+      await expect(carrier.documents.upload(uploadOf([{ documentType: "POD", files: [odd] }]))).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("PDF") })
+      for (const streamUploads of [true, false]) {
+        const unknown = new DocumentsClient({ baseUrl, apiKey: "nobody's", streamUploads })
+        await expect(unknown.upload(uploadOf([{ documentType: "POD", files: [files[0]] }]))).rejects.toMatchObject({ status: 401, codes: ["500"] })
+      }
+    }, 60_000)
+  })
+})
+
+/** Another client of a carrier's, which sends its uploads as browsers do. */
+const blobClient = async (baseUrl: string) => {
+  const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
+  const { key: apiKey } = await operator.createApiKey("acme", { name: "browser", roles: ["carrier"] })
+  return new DocumentsClient({ baseUrl, apiKey, streamUploads: false })
+}
+
+describe("The client and the service agree on pickups", () => {
+  it("ordered, seen, changed and cancelled", async () => {
+    const { broker, shipper } = await service()
+    const [answer] = await shipper.pickups.create(fullOrder)
+    const number = answer.carrierPickupNumber!
+    expect(answer).toMatchObject({ pickupStatus: "Accept", carrierPickupNumber: expect.stringMatching(/^\d{9}$/), shipperRef: ["R-1", "041-8367745"], pickupMessage: [] })
+    for (const by of [{ confirmationId: number }, { proNumber: "0418367745" }]) {
+      expect(await shipper.pickups.visibility(by)).toMatchObject({
+        pickupConfirmationId: Number(number), status: "Accepted", informationCode: { code: null }, stopEta: "2099-11-20T08:00:00.000", stopEtaTimeZone: "UTC-6",
+        equipmentInformation: null, shipmentArray: [{ proNumber: "041-8367745", destinationPostalCode: "02134", handlingUnitQuantity: 2, weight: 640 }]
+      })
+      await expect(broker.pickups.visibility(by)).rejects.toMatchObject({ status: 404, body: "" })
+    }
+    const [changed] = await shipper.pickups.update(number, { ...fullOrder, trailerNumber: "54" })
+    expect(changed).toMatchObject({ pickupStatus: "Accept", carrierPickupNumber: number, trailerNumber: "54" })
+    await expect(broker.pickups.cancel(number)).rejects.toMatchObject({ status: 404 })
+    await shipper.pickups.cancel(number)
+    await shipper.pickups.cancel(number)
+    expect(await shipper.pickups.visibility({ confirmationId: number })).toMatchObject({ status: "Cancelled", informationCode: { code: 400, subCode: 2 } })
+    await expect(shipper.pickups.update(number, fullOrder)).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("Cancelled") })
+    await expect(shipper.pickups.create({ ...leastOrder, grossPickupWeight: 0 })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("grossPickupWeight") })
+  })
+
+  it("ordered once, however often the answer is lost", async () => {
+    const { carrier, shipper, world } = await service()
+    world.lose = 2
+    const [first] = await shipper.pickups.create(leastOrder)
+    world.lose = 3
+    const lost = await shipper.pickups.create(leastOrder).catch((error: unknown) => error) as { readonly call: { readonly idempotencyKey: string } }
+    const [second] = await shipper.pickups.create(leastOrder, { idempotencyKey: lost.call.idempotencyKey })
+    const [again] = await shipper.pickups.create(leastOrder, { idempotencyKey: lost.call.idempotencyKey })
+    const [third] = await shipper.pickups.create(leastOrder)
+    expect([first, second, again, third].map(({ carrierPickupNumber }) => Number(carrierPickupNumber) - Number(first.carrierPickupNumber))).toEqual([0, 1, 1, 2])
+    await expect(shipper.pickups.create({ ...leastOrder, linearFeet: 5 }, { idempotencyKey: lost.call.idempotencyKey }))
+      .rejects.toMatchObject({ status: 400, detail: expect.stringContaining("Idempotency-Key"), call: { idempotencyKey: lost.call.idempotencyKey } })
+    expect((await carrier.intake.getPickupRecord(third.carrierPickupNumber!)).history).toHaveLength(1)
+  })
+
+  it("as tests, which nobody sees among real ones", async () => {
+    const { shipper } = await service()
+    const [test] = await shipper.pickups.create({ ...fullOrder, isTest: true })
+    const by = { confirmationId: test.carrierPickupNumber! }
+    await expect(shipper.pickups.visibility(by)).rejects.toMatchObject({ status: 404 })
+    expect(await shipper.pickups.visibility(by, { isTest: true })).toMatchObject({ pickupConfirmationId: by.confirmationId, status: "Accepted" })
+    await expect(shipper.pickups.visibility({ proNumber: "041-8367745" })).rejects.toMatchObject({ status: 404 })
+    expect((await shipper.pickups.update(by.confirmationId, { ...fullOrder, isTest: true }))[0].pickupStatus).toBe("Accept")
+    await shipper.pickups.cancel(by.confirmationId)
+  })
+
+  it("on their way, as the carrier reports it and reads it back", async () => {
+    const { carrier, shipper, world } = await service()
+    const number = (await shipper.pickups.create(fullOrder))[0].carrierPickupNumber!
+    const report = {
+      status: "En Route", stopEta: "2099-11-20T09:15:00", stopEtaTimeZone: "America/Chicago",
+      equipmentInformation: { driverName: "Pat", stopsAway: 3, gpsCoordinates: { latitude: 41.25, longitude: -95.99 } }
+    } as const
+    world.lose = 1
+    expect(await carrier.intake.reportPickupStatus(number, report)).toEqual({ result: "duplicate", pickupId: expect.any(String), carrierPickupNumber: number, status: "En Route" })
+    expect(await shipper.pickups.visibility({ confirmationId: number })).toMatchObject({
+      status: "En Route", stopEta: "2099-11-20T09:15:00", stopEtaTimeZone: "UTC-6",
+      equipmentInformation: { driverName: "Pat", trailerNumber: null, stopsAway: 3, gpsCoordinates: { latitude: 41.25, longitude: -95.99 } }
+    })
+    await expect(carrier.intake.reportPickupStatus(number, { status: "Departed" })).rejects.toMatchObject({
+      status: 400, errors: [expect.objectContaining({ pointer: "/status", detail: expect.stringContaining("En Route") })]
+    })
+    const again = { status: "Re-Attempt", informationCode: { code: "320", subCode: "1" } } as const
+    expect(await carrier.intake.reportPickupStatus(number, again)).toMatchObject({ result: "accepted", status: "Re-Attempt" })
+    const record = await carrier.intake.getPickupRecord(number)
+    expect(record).toMatchObject({
+      carrierPickupNumber: number, isTest: false, client: expect.stringContaining("shipper"), accounts: ["4711"], request: { ...fullOrder, requestFunction: "NewPickup" },
+      visibility: { pickupConfirmationId: Number(number), informationCode: { code: 320, subCode: 1, subCodeDescription: "No freight (driver)" } }
+    })
+    expect(record.history.map(({ position, status, what }) => [position, what, status])).toEqual([[1, "ordered", "Accepted"], [2, "reported", "En Route"], [3, "reported", "Re-Attempt"]])
+    await expect(shipper.intake.getPickupRecord(number)).rejects.toMatchObject({ status: 403 })
+    await expect(carrier.intake.getPickupRecord("unknown")).rejects.toMatchObject({ status: 404 })
+  })
+})

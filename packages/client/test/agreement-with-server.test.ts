@@ -1,0 +1,206 @@
+/** What the client sends and reads, the service understands and answers: the whole way over HTTP, with the service in memory. */
+import { makeStorage } from "@waybill/core"
+import { createWaybill, type Waybill } from "@waybill/http"
+import { StorageMemory } from "@waybill/testkit"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, describe, expect, it } from "vitest"
+import { FreightChargesClient, type PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
+import { IntakeClient, type ReportedCharge, type ReportedShipment } from "../src/intake/index.ts"
+import { OperatorClient } from "../src/operator/index.ts"
+import { DeliveryReceiver, type DeliveryReceiverOptions, type NotificationContext } from "../src/receiver/index.ts"
+import { ShipmentStatusClient, type StatusNotification } from "../src/shipment-status/index.ts"
+import { chargeOf, verifiedShipment } from "./samples.ts"
+
+const open: Array<() => Promise<unknown>> = []
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close()
+})
+
+const baseUrl = "https://waybill.test"
+
+/** A tenant with a carrier, a shipper and a broker, and a client of every kind for each. */
+const service = async () => {
+  const waybill: Waybill = createWaybill({
+    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+    sealingKeys: [new Uint8Array(32).fill(7)],
+    operatorKey: "operator-key-of-the-test",
+    egressAllow: ["127.0.0.1"],
+    log: () => {}
+  })
+  open.push(() => waybill.stop())
+  const fetch = (url: string, init: RequestInit) => waybill.handler(new Request(url, init))
+  const operator = new OperatorClient({ baseUrl, apiKey: "operator-key-of-the-test", fetch })
+  await operator.putTenant("acme", { name: "Acme" })
+  const calling = async (name: string, roles: ReadonlyArray<"carrier" | "customer">, accounts: ReadonlyArray<string> = []) => {
+    const { key: apiKey } = await operator.createApiKey("acme", { name, roles, accounts })
+    const options = { baseUrl, apiKey, fetch, retry: false } as const
+    return { intake: new IntakeClient(options), shipments: new ShipmentStatusClient(options), charges: new FreightChargesClient(options) }
+  }
+  return {
+    waybill,
+    operator,
+    carrier: await calling("tms", ["carrier"]),
+    shipper: await calling("shipper", ["customer"], ["4711"]),
+    broker: await calling("broker", ["customer"], ["0815"]),
+    visitor: new ShipmentStatusClient({ baseUrl, fetch, retry: false })
+  }
+}
+
+/** A receiver that can be reached, and what its handlers got. */
+const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
+  const told: Array<{ readonly notification: StatusNotification; readonly context: NotificationContext }> = []
+  const charged: Array<{ readonly charges: ReadonlyArray<PreliminaryFreightCharge>; readonly context: NotificationContext }> = []
+  const world = { broken: false }
+  const receiver = new DeliveryReceiver({
+    unsigned: "accept",
+    onStatus: (notification, context) => void told.push({ notification, context }),
+    onCharges: (charges, context) => void charged.push({ charges, context }),
+    ...options
+  })
+  const server = createServer(async (request, response) => {
+    const chunks: Array<Uint8Array> = []
+    for await (const chunk of request) chunks.push(chunk as Uint8Array)
+    const answer = world.broken ? { status: 410, headers: {}, body: "" } : await receiver.answer({ headers: request.headers, body: Buffer.concat(chunks) })
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  open.push(() => new Promise((resolve) => server.close(resolve)))
+  return { told, charged, world, webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+}
+
+const { ShipmentMilestoneStatus: _milestone, ...described } = verifiedShipment
+const shipment: ReportedShipment = {
+  ...described, shipmentId: "S/1", accounts: ["4711"], pickupDate: "2026-11-18", ShipmentMilestoneStatus: "Picked-up", OFDStopsAway: null, Late: false,
+  DelayReasonCode: null, occurredAt: "2020-01-01T16:00:00-06:00"
+}
+/** The service counts the versions. */
+const version = (uniqueID: string, total: number): ReportedCharge => {
+  const { charges: { changeLog: _log, changeLogMessages: _messages, ...charges }, pfc: { header: _header, ...pfc }, ...rest } = chargeOf(uniqueID, 1)
+  return { ...rest, pfc, charges: { ...charges, preliminaryTotalCharges: total } }
+}
+
+describe("The client and the service agree", () => {
+  it("on lookups: all fields for the owner, four for others and for visitors, by every key", async () => {
+    const { broker, carrier, shipper, visitor } = await service()
+    expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "accepted", shipmentId: "S/1" }] })
+    expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "duplicate", shipmentId: "S/1" }] })
+    const lookups = [
+      { proNumber: "0418367745" }, { bolNumber: "B/1", originPostalCode: "68102" }, { poNumber: "p1", destinationPostalCode: "74103" }
+    ] as const
+    for (const by of lookups) {
+      const own = await shipper.shipments.verified(by)
+      expect(own).toMatchObject({ view: "verified", shipment: { ProNumber: "041-8367745", ReferenceNumbers: { bolNumber: "B/1" }, ShipmentMilestoneStatus: "Picked-up" } })
+      const foreign = await broker.shipments.verified(by)
+      expect(foreign.view).toBe("public")
+      expect(Object.keys(foreign.shipment).toSorted()).toEqual(["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"])
+      expect(await visitor.public(by)).toEqual(foreign.shipment)
+    }
+    await expect(visitor.verified(lookups[0])).rejects.toMatchObject({ status: 401, detail: expect.any(String) })
+    await expect(shipper.shipments.verified({ proNumber: "9" })).rejects.toMatchObject({ status: 404, code: "", detail: expect.stringContaining("9") })
+  })
+
+  it("on what an account had picked up", async () => {
+    const { carrier, shipper } = await service()
+    await carrier.intake.registerShipments([shipment])
+    const ids = (range: { readonly startDate: string | Date; readonly endDate: string | Date }) =>
+      shipper.shipments.pickedUp("4711", range).then((found) => found.map(({ UniqueID }) => UniqueID))
+    expect(await ids({ startDate: "2026-11-18", endDate: "2026-11-18" })).toEqual([verifiedShipment.UniqueID])
+    expect(await ids({ startDate: new Date("2026-11-01T00:00:00Z"), endDate: "2026-11-30T00:00:00+02:00" })).toEqual([verifiedShipment.UniqueID])
+    expect(await ids({ startDate: "2026-11-19", endDate: "2026-11-20" })).toEqual([])
+    await expect(shipper.shipments.pickedUp("9", { startDate: "2026-11-18", endDate: "2026-11-18" })).rejects.toMatchObject({ status: 404 })
+    await expect(ids({ startDate: "2026-11-20", endDate: "2026-11-18" })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("startDate") })
+  })
+
+  it("on reports, their refusals, and the record of a shipment", async () => {
+    const { carrier, shipper } = await service()
+    await carrier.intake.registerShipments([shipment])
+    const moved = { shipmentId: "S/1", occurredAt: "2020-01-02T08:00:00-06:00", updateId: "u-1", shipmentMilestoneStatus: "In Transit" } as const
+    const wrong = { proNumber: "041-8367745", occurredAt: "2020-01-02T09:00:00-06:00", shipmentMilestoneStatus: "Picked-up" } as const
+    expect(await carrier.intake.reportStatus([moved, wrong], { partial: true })).toEqual({
+      results: [
+        { index: 0, result: "accepted", shipmentId: "S/1", eventId: expect.any(String), outcome: "applied" },
+        { index: 1, result: "error", errors: [expect.objectContaining({ pointer: "/updates/1/shipmentMilestoneStatus", detail: expect.stringContaining("back to Picked-up") })] }
+      ]
+    })
+    expect((await carrier.intake.reportStatus([moved])).results).toMatchObject([{ result: "duplicate" }])
+    await expect(carrier.intake.reportStatus([wrong])).rejects.toMatchObject({ status: 400, errors: [expect.objectContaining({ pointer: "/updates/0/shipmentMilestoneStatus" })] })
+    const record = await carrier.intake.getShipmentRecord("S/1")
+    expect(record).toMatchObject({ shipmentId: "S/1", accounts: ["4711"], covered: true, shipment: { ShipmentMilestoneStatus: "In Transit" } })
+    expect(record.history.at(-1)).toMatchObject({ position: expect.any(Number), occurredAt: moved.occurredAt, outcome: "applied", report: expect.any(Object) })
+    await expect(shipper.intake.getShipmentRecord("S/1")).rejects.toMatchObject({ status: 403 })
+  })
+
+  it("on notifications: unsigned at first, signed once there is a secret, and none after unsubscribing", async () => {
+    const { carrier, operator, shipper, waybill } = await service()
+    const current: Array<string> = []
+    const receiver = await receiverOf()
+    await carrier.intake.registerShipments([shipment])
+    const { message, transactionId } = await shipper.shipments.subscribe({ referenceNumbers: ["041-8367745"], webhookUrl: receiver.webhookUrl })
+    expect([message, transactionId]).toEqual([expect.any(String), expect.any(String)])
+    const move = async (shipmentMilestoneStatus: "In Transit" | "Out for Delivery" | "Delivered") => {
+      await carrier.intake.reportStatus([{ shipmentId: "S/1", shipmentMilestoneStatus }])
+      await waybill.runOnce()
+    }
+    await move("In Transit")
+    current.push((await operator.putSecret("acme", "client:shipper")).secret)
+    await move("Out for Delivery")
+    expect(receiver.told.map(({ context, notification }) => ["shipmentMilestoneStatus" in notification && notification.shipmentMilestoneStatus, context.signed]))
+      .toEqual([["In Transit", false], ["Out for Delivery", false]])
+    const strict = await receiverOf({ unsigned: "refuse", secrets: () => current })
+    await shipper.shipments.subscribe({ referenceNumbers: ["B/1"], webhookUrl: strict.webhookUrl })
+    await shipper.shipments.unsubscribe(transactionId)
+    await expect(shipper.shipments.unsubscribe("0199-unknown")).rejects.toMatchObject({ status: 404 })
+    await move("Delivered")
+    expect(receiver.told).toHaveLength(2)
+    expect(strict.told).toEqual([{ notification: expect.objectContaining({ shipmentMilestoneStatus: "Delivered" }), context: { deliveryId: expect.any(String), signed: true } }])
+  })
+
+  it("on freight charges: subscribing, what was in flight, versions, cancelling", async () => {
+    const { broker, carrier, shipper, waybill } = await service()
+    const receiver = await receiverOf()
+    expect(await carrier.intake.publishFreightCharges([{ change: "created", pfc: version("B1", 100) }])).toEqual({ results: [{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }] })
+    const wanted = { webhookUrl: receiver.webhookUrl, accounts: ["4711"], dataOptions: {} }
+    const created = await shipper.charges.create(wanted)
+    expect(created).toMatchObject({ ...wanted, dataOptions: { shipmentDataType: "revenue_impacts_only" }, frequency: "real_time", includeEventLog: true, status: "active" })
+    expect(await shipper.charges.get(created.subscriptionId)).toEqual(created)
+    await expect(shipper.charges.create(wanted)).rejects.toMatchObject({ status: 409, code: "SUBSCRIPTION_CONFLICT", details: { accountId: "4711" } })
+    await expect(broker.charges.create(wanted)).rejects.toMatchObject({ status: 403, code: "FORBIDDEN" })
+    await expect(broker.charges.get(created.subscriptionId)).rejects.toMatchObject({ status: 404, code: "NOT_FOUND", details: { value: created.subscriptionId } })
+    await expect(shipper.charges.create({ ...wanted, accounts: [] })).rejects.toMatchObject({
+      status: 400, code: "INVALID_REQUEST", errors: [{ field: "accounts", detail: expect.any(String) }], details: { field: "accounts" }
+    })
+    expect((await shipper.charges.inFlight(created.subscriptionId)).map(({ pfc }) => [pfc.uniqueID, pfc.header.function])).toEqual([["B1", "PFC1"]])
+    const changes = [{ change: "updated", pfc: version("B1", 120) }, { change: "removed", pfc: { pfc: { uniqueID: "B1" } } }] as const
+    expect((await carrier.intake.publishFreightCharges(changes)).results).toMatchObject([{ result: "accepted", version: 2 }, { result: "accepted", version: 3 }])
+    await waybill.runOnce()
+    const told = receiver.charged.flatMap(({ charges }) => charges)
+    expect(told.map(({ charges, pfc }) => [pfc.header.function, charges.preliminaryTotalCharges])).toEqual([["PFC2", 120], ["PFC3", 0]])
+    await shipper.charges.cancel(created.subscriptionId)
+    await shipper.charges.cancel(created.subscriptionId)
+    expect((await shipper.charges.get(created.subscriptionId)).status).toBe("inactive")
+  })
+
+  it("on webhook tests, and how a suspended subscription goes on", async () => {
+    const { carrier, operator, shipper, waybill } = await service()
+    const receiver = await receiverOf()
+    const { webhookUrl, world } = receiver
+    const { subscriptionId } = await shipper.charges.create({ webhookUrl, accounts: ["4711"], dataOptions: {} })
+    const suspend = async (uniqueID: string) => {
+      world.broken = true
+      await carrier.intake.publishFreightCharges([{ change: "created", pfc: version(uniqueID, 100) }])
+      await waybill.runOnce()
+      expect((await shipper.charges.get(subscriptionId)).status).toBe("suspended")
+    }
+    await suspend("B1")
+    await expect(shipper.charges.testWebhook({ webhookUrl })).rejects.toMatchObject({ status: 400, code: "INVALID_REQUEST", detail: expect.any(String) })
+    world.broken = false
+    expect(await shipper.charges.testWebhook({ webhookUrl })).toEqual({ message: expect.any(String), resumed: 1 })
+    expect(receiver.charged.map(({ charges }) => charges.map(({ pfc }) => pfc.isTest))).toEqual([[true]])
+    expect((await shipper.charges.get(subscriptionId)).status).toBe("active")
+    await suspend("B2")
+    world.broken = false
+    expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, status: "active" })
+    await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
+  })
+})

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest"
+import { type Invoice, InvoicesClient } from "../../src/invoices/index.ts"
+import { invoice, invoiceOf } from "../invoice-samples.ts"
+import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+
+const clientOf = (answer: Answering) => {
+  const server = scriptedServer(answer)
+  const client = new InvoicesClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } })
+  return { ...server, client }
+}
+const message = "Done."
+const warning = "The charge lines add up to 150.66 USD, the invoice amount is 150.65 USD."
+const collect = async <A>(items: AsyncIterable<A>) => {
+  const all: Array<A> = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe("InvoicesClient", () => {
+  it("creates an invoice, with every amount as it was written", async () => {
+    const { client, received } = clientOf(() => json({ message }))
+    const precise = invoiceOf("I1", "00000000000000000000.1000000000")
+    expect(await client.create(precise)).toEqual({ message })
+    expect(received).toEqual([expect.objectContaining({ method: "POST", path: "/invoicing/invoices", body: precise })])
+    expect(received[0]!.headers.get("x-api-key")).toBe("k")
+  })
+
+  it("tells what may be wrong although it was taken", async () => {
+    const warned = { "x-waybill-warning": warning }
+    const { client } = clientOf(({ method }) => method === "GET" ? json(invoice, 200, warned) : json({ message }, 200, warned))
+    expect(await client.create(invoice)).toEqual({ message, warning })
+    expect(await client.replace(invoice)).toEqual({ message, warning })
+    expect(await client.get("I/1")).toEqual({ invoice, warning })
+  })
+
+  it("gets one, of the carrier that is named", async () => {
+    const { client, received } = clientOf(() => json(invoice))
+    expect(await client.get("I/1")).toEqual({ invoice })
+    await client.get("I 1", { carrier: { DOT: "USDOT 1", MC: "2" } })
+    await client.get("é?#", { carrier: { MC: "2" } })
+    expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /invoicing/invoices/I%2F1", "GET /invoicing/invoices/I%201?DOT=USDOT+1&MC=2", "GET /invoicing/invoices/%C3%A9%3F%23?MC=2"
+    ])
+  })
+
+  it("replaces one under its own id, and says why", async () => {
+    const { client, received } = clientOf(() => json({ message }))
+    const comments = [{ id: 1, commentText: "wrong & late, \"sorry\"" }, { commentText: "é" }]
+    expect(await client.replace(invoice, { comments })).toEqual({ message })
+    await client.replace(invoice)
+    await client.replace(invoice, { comments: [] })
+    const [first, ...others] = received.map(({ body, method, url }) => ({ body, method, url: new URL(url) }))
+    expect(first).toMatchObject({ method: "PUT", body: invoice, url: { pathname: "/invoicing/invoices/I%2F1" } })
+    expect(JSON.parse(first!.url.searchParams.get("comments")!)).toEqual(comments)
+    expect(others.map(({ url }) => url.search)).toEqual(["", ""])
+  })
+
+  it("removes one, of the carrier that is named, and says why", async () => {
+    const { client, received } = clientOf(() => json({ message }))
+    expect(await client.remove("I/1")).toBeUndefined()
+    await client.remove("I1", { carrier: { DOT: "1" }, comment: { commentText: "twice" } })
+    expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "DELETE /invoicing/invoices/I%2F1", `DELETE /invoicing/invoices/I1?DOT=1&comments=${encodeURIComponent("{\"commentText\":\"twice\"}")}`
+    ])
+  })
+
+  it("lists one page", async () => {
+    const { client, received } = clientOf((_, count) => json([invoice], 200, count === 0 ? { "x-next-cursor": "c-1" } : {}))
+    const query = { uniqueID: "I/1", shipmentID: "S1", DOT: "1", MC: "2", invoiceNumber: "N&1", limit: 5 }
+    expect(await client.list(query)).toEqual({ data: [invoice], nextCursor: "c-1" })
+    expect(await client.list({ cursor: "c-1" })).toEqual({ data: [invoice], nextCursor: undefined })
+    await client.list()
+    expect(received.map(({ path }) => path)).toEqual([
+      "/invoicing/invoices?uniqueID=I%2F1&shipmentID=S1&DOT=1&MC=2&invoiceNumber=N%261&limit=5", "/invoicing/invoices?cursor=c-1", "/invoicing/invoices"
+    ])
+  })
+
+  describe("walks a list to its end", () => {
+    const pages = [["a", "b"], [], ["c"]].map((ids) => ids.map((id) => invoiceOf(id)))
+    const paged = () => clientOf((_, count) => json(pages[count], 200, count < 2 ? { "x-next-cursor": `c-${count + 1}` } : {}))
+
+    it("page after page, with the same conditions", async () => {
+      const { client, received } = paged()
+      expect((await collect(client.all({ DOT: "1", limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(["a", "b", "c"])
+      expect(received.map(({ path }) => path)).toEqual([
+        "/invoicing/invoices?DOT=1&limit=2", "/invoicing/invoices?DOT=1&limit=2&cursor=c-1", "/invoicing/invoices?DOT=1&limit=2&cursor=c-2"
+      ])
+    })
+
+    it("asking for the next page only when it is wanted", async () => {
+      const { client, received } = paged()
+      for await (const { uniqueID } of client.all()) if (uniqueID === "b") break
+      expect(received).toHaveLength(1)
+    })
+
+    it("in one page from a server that has no pages", async () => {
+      const { client, received } = clientOf(() => json([invoice]))
+      expect(await collect(client.all())).toEqual([invoice])
+      expect(received).toHaveLength(1)
+    })
+
+    it("but not in a circle", async () => {
+      const { client, received } = clientOf(() => json([invoice], 200, { "x-next-cursor": "c" }))
+      await expect(collect(client.all())).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
+      expect(received).toHaveLength(2)
+    })
+  })
+
+  it("fails with the codes and the sentence of a refusal", async () => {
+    const { client } = clientOf(() => json(["600"], 403, { "x-waybill-detail": "You write invoices of DOT 1 only." }))
+    await expect(client.create(invoice)).rejects.toMatchObject({
+      name: "WaybillProblem", status: 403, codes: ["600"], detail: "You write invoices of DOT 1 only.", message: expect.stringContaining("DOT 1")
+    })
+    await expect(clientOf(() => json(["300"], 404)).client.get("I1")).rejects.toMatchObject({ status: 404, codes: ["300"], detail: undefined })
+  })
+
+  it("takes nothing else for an answer", async () => {
+    const odd = (body: unknown) => clientOf(() => json(body)).client
+    const calls = [odd({}).create(invoice), odd([]).replace(invoice), odd({ data: [] }).list(), odd([invoice]).get("I1"), odd(null).get("I1")]
+    for (const call of calls) await expect(call).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
+  })
+
+  it.each(["", ".", ".."])("does not take %j for an id", async (id) => {
+    const { client, received } = clientOf(() => json({ message }))
+    for (const call of [client.get(id), client.remove(id), client.replace({ ...invoice, uniqueID: id })]) await expect(call).rejects.toThrow(TypeError)
+    expect(received).toEqual([])
+  })
+
+  const calls: ReadonlyArray<readonly [string, number, (client: InvoicesClient, signal?: AbortSignal) => Promise<unknown>]> = [
+    ["create", 2, (client, signal) => client.create(invoice as Invoice, { signal })],
+    ["list", 2, (client, signal) => client.list({}, { signal })],
+    ["all", 2, (client, signal) => collect(client.all({}, { signal }))],
+    ["get", 2, (client, signal) => client.get("I1", { signal })],
+    ["replace", 1, (client, signal) => client.replace(invoice, { signal })],
+    ["remove", 2, (client, signal) => client.remove("I1", { signal })]
+  ]
+
+  it.each(calls)("sends %s %i times when the first answer is lost", async (_, times, call) => {
+    const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json([]))
+    await call(client).catch(() => undefined)
+    expect(received).toHaveLength(times)
+  })
+
+  it("takes 404 for done when the first answer to a removal was lost", async () => {
+    const { client } = clientOf((_, count) => count === 0 ? problem(503) : json(["300"], 404))
+    expect(await client.remove("I1")).toBeUndefined()
+  })
+
+  it.each(calls)("ends %s with the caller's signal", async (_, __, call) => {
+    const { client, received } = clientOf(() => json({}))
+    await expect(call(client, AbortSignal.abort(new Error("over")))).rejects.toThrow("over")
+    expect(received).toEqual([])
+  })
+})

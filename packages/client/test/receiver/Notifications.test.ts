@@ -1,0 +1,273 @@
+/** What a receiver does with shipment status and freight charges, beside event batches. */
+import { describe, expect, it, vi } from "vitest"
+import {
+  DeliveryReceiver,
+  type DeliveryReceiverOptions,
+  DeliveryRefused,
+  type NotificationContext,
+  SeenInMemory,
+  signDelivery,
+  signXSignature
+} from "../../src/receiver/index.ts"
+import { batchOf, bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, otherSecret, secret } from "../samples.ts"
+
+const charges = [chargeOf("B1", 1), chargeOf("B2", 4)]
+
+const signed = async (value: unknown, deliveryId = "N1", secrets: string | ReadonlyArray<string> = secret) => {
+  const body = bytesOf(value)
+  return { body, headers: await signDelivery({ secrets, deliveryId, body }) }
+}
+const unsigned = (value: unknown, deliveryId = "N1") =>
+  ({ body: bytesOf(value), headers: { "webhook-id": deliveryId, "webhook-timestamp": "1700000000" } })
+
+/** A receiver with every handler that writes down what they got. */
+const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
+  const calls: Array<{ readonly kind: string; readonly content: unknown; readonly context: Partial<NotificationContext> }> = []
+  const errors: Array<unknown> = []
+  const write = (kind: string) => (content: unknown, context: Partial<NotificationContext>) => {
+    calls.push({ kind, content, context })
+  }
+  const receiver = new DeliveryReceiver({
+    secrets: secret,
+    onEvents: write("events"),
+    onStatus: write("status"),
+    onCharges: write("charges"),
+    onError: (error) => errors.push(error),
+    ...options
+  })
+  const refusal = async (delivery: Parameters<typeof receiver.answer>[0]) => {
+    const { body, status } = await receiver.answer(delivery)
+    return [status, JSON.parse(body).code, calls.length, errors.length]
+  }
+  return { receiver, calls, errors, refusal }
+}
+
+describe("DeliveryReceiver, of shipment status and freight charges,", () => {
+  const kinds: ReadonlyArray<readonly [string, string, unknown, number]> = [
+    ["a delivery update", "status", deliveryUpdate, 1],
+    ["a delivery information", "status", deliveryInformation, 1],
+    ["freight charges", "charges", charges, 2]
+  ]
+
+  it.each(kinds)("hands %s to the handler of its kind, and answers 200", async (_, kind, content) => {
+    const { calls, receiver } = recording()
+    const { body, headers } = await signed(content)
+    const answer = await receiver.handle(new Request("https://receiver.test", { method: "POST", headers, body }))
+    expect([answer.status, await answer.text()]).toEqual([200, ""])
+    expect(calls).toEqual([{ kind, content, context: { deliveryId: "N1", signed: true } }])
+  })
+
+  it.each(kinds)("handles %s once by its webhook-id, whatever the attempt", async (_, kind, content, count) => {
+    const { calls, receiver } = recording()
+    const first = await signed(content)
+    expect(await receiver.receive(first)).toEqual({ deliveryId: "N1", handled: count, duplicates: 0 })
+    const again = { body: first.body, headers: await signDelivery({ secrets: secret, deliveryId: "N1", body: first.body, now: new Date(Date.now() + 60_000) }) }
+    expect(await receiver.receive(again)).toEqual({ deliveryId: "N1", handled: 0, duplicates: count })
+    expect((await receiver.answer(again)).status).toBe(200)
+    expect(await receiver.receive(await signed(content, "N2"))).toEqual({ deliveryId: "N2", handled: count, duplicates: 0 })
+    expect(calls.map((call) => [call.kind, call.context.deliveryId])).toEqual([[kind, "N1"], [kind, "N2"]])
+  })
+
+  it("tells all three kinds apart at one address", async () => {
+    const { calls, receiver } = recording()
+    for (const [index, value] of [batchOf("D1", [eventOf("S1", 1)]), deliveryUpdate, charges, deliveryInformation].entries()) {
+      await receiver.receive(await signed(value, `N${index}`))
+    }
+    expect(calls.map(({ kind }) => kind)).toEqual(["events", "status", "charges", "status"])
+  })
+
+  it("does not take the id of one kind for the same id of another", async () => {
+    const { calls, receiver } = recording()
+    await receiver.receive(await signed(batchOf("X", [eventOf("S1", 1)]), "X"))
+    await receiver.receive(await signed(deliveryUpdate, "X"))
+    expect(calls.map(({ kind }) => kind)).toEqual(["events", "status"])
+  })
+
+  it("needs a handler at all, and refuses with 400 what it has none for", async () => {
+    expect(() => new DeliveryReceiver({ secrets: secret })).toThrow("Give onEvents, onStatus or onCharges.")
+    const contents = { onEvents: batchOf("D1", [eventOf("S1", 1)]), onStatus: deliveryUpdate, onCharges: charges }
+    for (const name of ["onEvents", "onStatus", "onCharges"] as const) {
+      const { calls, receiver, refusal } = recording({ [name]: undefined })
+      expect(await refusal(await signed(contents[name]))).toEqual([400, "no_handler", 0, 0])
+      expect(JSON.parse((await receiver.answer(await signed(contents[name]))).body).detail).toContain(`it has no ${name}.`)
+      // nor is it remembered: the handler may come with the next start
+      for (const other of ["onEvents", "onStatus", "onCharges"] as const) if (other !== name) await receiver.receive(await signed(contents[other], `N-${other}`))
+      expect(calls).toHaveLength(2)
+    }
+  })
+
+  it.each(kinds)("waits for the handler of %s, and lets it come again when that fails", async (_, kind, content, count) => {
+    let fail = true
+    let done = false
+    const handler = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      if (fail) throw new Error("database password is hunter2")
+      done = true
+    }
+    const { errors, receiver } = recording(kind === "status" ? { onStatus: handler } : { onCharges: handler })
+    const answer = await receiver.answer(await signed(content))
+    expect([answer.status, answer.body.includes("hunter2"), errors]).toEqual([500, false, [new Error("database password is hunter2")]])
+    fail = false
+    expect(await receiver.receive(await signed(content))).toEqual({ deliveryId: "N1", handled: count, duplicates: 0 })
+    expect(done).toBe(true)
+  })
+
+  it("answers 500 also when the handler's failure looks like a refusal of ours", async () => {
+    const refusal = new DeliveryRefused("signature_mismatch", "of something else")
+    const { errors, receiver } = recording({ onStatus: () => Promise.reject(refusal) })
+    expect((await receiver.answer(await signed(deliveryUpdate))).status).toBe(500)
+    expect(errors).toEqual([expect.objectContaining({ cause: refusal })])
+  })
+
+  it("answers 503 while the same delivery is being handled, and lets another one pass", async () => {
+    const gates: Array<() => void> = []
+    const { receiver } = recording({ onStatus: () => new Promise<void>((resolve) => gates.push(resolve)) })
+    const begun = (count: number) => vi.waitFor(() => expect(gates).toHaveLength(count), { interval: 1 })
+    const first = receiver.answer(await signed(deliveryUpdate))
+    await begun(1)
+    const again = await receiver.answer(await signed(deliveryUpdate))
+    expect([again.status, again.headers["retry-after"]]).toEqual([503, "1"])
+    const other = receiver.answer(await signed(deliveryUpdate, "N2"))
+    await begun(2)
+    for (const open of gates) open()
+    expect([(await first).status, (await other).status]).toEqual([200, 200])
+    expect((await receiver.answer(await signed(deliveryUpdate))).status).toBe(200)
+    expect(gates).toHaveLength(2)
+  })
+
+  describe("refuses", () => {
+    it.each(kinds)("with 401 %s that is not signed, signed by another, changed, or old", async (_, kind, content) => {
+      const { refusal } = recording()
+      const good = await signed(content)
+      const old = await signDelivery({ secrets: secret, deliveryId: "N1", body: good.body, now: new Date(Date.now() - 600_000) })
+      expect(await refusal(unsigned(content))).toEqual([401, "header_missing", 0, 0])
+      expect(await refusal(await signed(content, "N1", otherSecret))).toEqual([401, "signature_mismatch", 0, 0])
+      expect(await refusal({ headers: good.headers, body: bytesOf(kind === "status" ? charges : deliveryUpdate) })).toEqual([401, "signature_mismatch", 0, 0])
+      expect(await refusal({ headers: { ...good.headers, "webhook-id": "N2" }, body: good.body })).toEqual([401, "signature_mismatch", 0, 0])
+      expect(await refusal({ headers: old, body: good.body })).toEqual([401, "timestamp_too_old", 0, 0])
+    })
+
+    const malformed: ReadonlyArray<readonly [string, unknown, string]> = [
+      ["an update without proNumber", { ...deliveryUpdate, proNumber: undefined }, "notification_malformed"],
+      ["an update without reference numbers", { ...deliveryUpdate, shipmentReferenceNumbers: undefined }, "notification_malformed"],
+      ["an information without a message", { ...deliveryInformation, deliveryInformation_messages: null }, "notification_malformed"],
+      ["charges without uniqueID", [charges[0], { ...charges[1], pfc: { header: { function: "PFC1" } } }], "charges_malformed"],
+      ["charges without a version", [{ ...charges[0], pfc: { uniqueID: "B1" } }], "charges_malformed"],
+      ["charges with null among them", [charges[0], null], "charges_malformed"],
+      ["one charge without a list", charges[0], "batch_malformed"],
+      ["an empty list", [], "batch_malformed"],
+      ["an empty object", {}, "batch_malformed"],
+      ["an object that only inherits its marks", "{\"__proto__\":{\"shipmentMilestoneStatus\":\"Delivered\"}}", "batch_malformed"]
+    ]
+    it.each(malformed)("with 400 what is signed and none of them: %s", async (_, value, code) => {
+      const { refusal } = recording()
+      expect(await refusal(await signed(value))).toEqual([400, code, 0, 0])
+    })
+  })
+
+  describe("that are not signed", () => {
+    const lenient = (options: Partial<DeliveryReceiverOptions> = {}) => recording({ unsigned: "accept", ...options })
+
+    it.each(kinds)("takes %s where it was told to, once, and says that nothing vouches for it", async (_, kind, content, count) => {
+      for (const secrets of [undefined, secret, () => secret]) {
+        const { calls, receiver } = lenient({ secrets })
+        expect(await receiver.receive(unsigned(content))).toEqual({ deliveryId: "N1", handled: count, duplicates: 0 })
+        expect(await receiver.receive(unsigned(content))).toEqual({ deliveryId: "N1", handled: 0, duplicates: count })
+        expect(calls).toEqual([{ kind, content, context: { deliveryId: "N1", signed: false } }])
+      }
+    })
+
+    it.each(kinds)("does not take %s unless it was told to", async (_, __, content) => {
+      for (const unsignedOption of [undefined, "refuse"] as const) {
+        const { refusal } = recording({ unsigned: unsignedOption })
+        expect(await refusal(unsigned(content))).toEqual([401, "header_missing", 0, 0])
+      }
+    })
+
+    it("does not start without a secret unless it was told to", () => {
+      for (const options of [{}, { unsigned: "refuse" }] as const) expect(() => recording({ secrets: undefined, ...options })).toThrow("No webhook secret")
+      expect(() => lenient({ secrets: undefined })).not.toThrow()
+      for (const secrets of ["", "whsec_", []]) expect(() => lenient({ secrets })).toThrow("ebhook secret")
+    })
+
+    it("never takes event batches so: those are always signed", async () => {
+      const batch = batchOf("D1", [eventOf("S1", 1)])
+      for (const secrets of [undefined, secret]) expect(await lenient({ secrets }).refusal(unsigned(batch))).toEqual([401, "header_missing", 0, 0])
+      const { calls, receiver } = lenient()
+      await receiver.receive(await signed(batch))
+      expect(calls.map(({ kind }) => kind)).toEqual(["events"])
+    })
+
+    it("still wants a signature that came to stand, be it empty", async () => {
+      const { refusal } = lenient()
+      const { body, headers } = await signed(deliveryUpdate)
+      expect(await refusal(await signed(deliveryUpdate, "N1", otherSecret))).toEqual([401, "signature_mismatch", 0, 0])
+      expect(await refusal({ body: bytesOf(deliveryInformation), headers })).toEqual([401, "signature_mismatch", 0, 0])
+      expect(await refusal({ body, headers: { ...headers, "webhook-signature": "" } })).toEqual([401, "header_missing", 0, 0])
+      expect(await refusal({ body, headers: { ...headers, "webhook-signature": "v9,x" } })).toEqual([401, "no_known_signature", 0, 0])
+    })
+
+    it("goes on when a secret gets registered, before this side knows it and after", async () => {
+      const before = lenient({ secrets: undefined })
+      await before.receiver.receive(await signed(deliveryUpdate))
+      expect(before.calls.map(({ context }) => context.signed)).toEqual([false])
+      const after = lenient()
+      await after.receiver.receive(unsigned(deliveryUpdate, "N1"))
+      await after.receiver.receive(await signed(deliveryUpdate, "N2"))
+      expect(after.calls.map(({ context }) => context.signed)).toEqual([false, true])
+    })
+
+    it("cannot make a signed one pass for handled", async () => {
+      const { calls, receiver } = lenient()
+      await receiver.receive(unsigned({ ...deliveryUpdate, notificationMessage: "made up" }, "N1"))
+      expect(await receiver.receive(await signed(deliveryUpdate, "N1"))).toEqual({ deliveryId: "N1", handled: 1, duplicates: 0 })
+      expect(calls.map(({ context }) => context)).toEqual([{ deliveryId: "N1", signed: false }, { deliveryId: "N1", signed: true }])
+    })
+
+    it.each([
+      [{}, "header_missing"],
+      [{ "webhook-id": "" }, "header_missing"],
+      [{ "webhook-id": ["a", "b"] }, "header_repeated"],
+      [{ "webhook-id": "x".repeat(257) }, "header_too_long"],
+      [{ "webhook-id": "a.b" }, "id_malformed"],
+      [{ "webhook-id": "a b" }, "id_malformed"]
+    ])("needs an id to know them by, and %j is none", async (headers, code) => {
+      const { refusal } = lenient({ secrets: undefined })
+      expect(await refusal({ headers, body: bytesOf(deliveryUpdate) })).toEqual([401, code, 0, 0])
+    })
+
+    it("are refused like others when they are nothing it knows", async () => {
+      expect(await lenient().refusal(unsigned("{"))).toEqual([400, "batch_malformed", 0, 0])
+      expect(await lenient().refusal(unsigned([{ pfc: 1 }]))).toEqual([400, "charges_malformed", 0, 0])
+    })
+  })
+
+  it("takes the older signature where it was told to, and knows the delivery by webhook-id then too", async () => {
+    const body = bytesOf(charges)
+    const older = { body, headers: { "webhook-id": "N1", ...await signXSignature({ secrets: secret, body }) } }
+    expect((await recording().receiver.answer(older)).status).toBe(401)
+    const { calls, receiver, refusal } = recording({ signature: "x-signature" })
+    for (let attempt = 0; attempt < 2; attempt++) await receiver.receive(older)
+    expect(calls).toEqual([{ kind: "charges", content: charges, context: { deliveryId: "N1", signed: true } }])
+    expect(await refusal({ body, headers: await signXSignature({ secrets: secret, body }) })).toEqual([401, "header_missing", 1, 0])
+    const lenient = recording({ signature: "x-signature", unsigned: "accept" })
+    await lenient.receiver.receive(unsigned(charges))
+    expect(lenient.calls.map(({ context }) => context.signed)).toEqual([false])
+  })
+
+  it("keeps senders apart that share a memory, and shares it between processes of one", async () => {
+    const seen = new SeenInMemory()
+    const delivery = await signed(deliveryUpdate)
+    for (const source of ["carrier-a", "carrier-b"]) {
+      expect((await recording({ seen, source }).receiver.receive(delivery)).handled).toBe(1)
+      expect((await recording({ seen, source }).receiver.receive(delivery)).handled).toBe(0)
+    }
+  })
+
+  it("asks no sequence store", async () => {
+    const sequences = { arrived: () => Promise.reject(new Error("asked")), add: () => Promise.reject(new Error("asked")) }
+    const { errors, receiver } = recording({ sequences })
+    for (const [index, value] of [deliveryUpdate, charges].entries()) expect((await receiver.answer(await signed(value, `N${index}`))).status).toBe(200)
+    expect(errors).toEqual([])
+  })
+})
