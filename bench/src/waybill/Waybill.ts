@@ -1,6 +1,6 @@
 /** Waybill as its server assembles it, without the HTTP in front. */
 import { DeliveryOptions, Sealer, Waybill } from "@waybill/core"
-import { HmacNode, parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
+import { ContentHashNode, type DocumentContentsDirectory, HmacNode, parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
 import { Layer, ManagedRuntime, Redacted, References, Result } from "effect"
 
@@ -9,16 +9,19 @@ export interface WaybillSettings {
   readonly schema?: string
   readonly connections?: number
   readonly delivery?: Partial<DeliveryOptions["Service"]>
+  /** Where documents are, if not in the database. */
+  readonly documents?: ReturnType<typeof DocumentContentsDirectory.layer>
 }
 
 /** Without a trace exporter nothing is traced, as in the server. */
 export const waybillLayer = (settings: WaybillSettings) =>
   Waybill.layer.pipe(
-    Layer.provideMerge(StoragePostgres.layer({ schema: settings.schema ?? "waybill" })),
+    Layer.provideMerge(storageOf(settings)),
     Layer.provideMerge(Layer.mergeAll(
       PgClient.layer({ url: Redacted.make(settings.database), maxConnections: settings.connections ?? 10 }),
       WebhookSenderHttp.layer({ egress: Result.getOrThrow(parseEgressAllow("127.0.0.0/8")) }),
       HmacNode.layer,
+      ContentHashNode.layer,
       Sealer.layer([Redacted.make(new Uint8Array(32).fill(7))]),
       DeliveryOptions.layer(settings.delivery)
     )),
@@ -27,6 +30,11 @@ export const waybillLayer = (settings: WaybillSettings) =>
       Layer.succeed(References.MinimumLogLevel, "Error")
     ))
   )
+
+const storageOf = ({ documents, schema = "waybill" }: WaybillSettings) => {
+  const storage = StoragePostgres.layer({ schema })
+  return documents === undefined ? storage : Layer.provideMerge(documents, storage)
+}
 
 export const runWaybill = (settings: WaybillSettings) => ManagedRuntime.make(waybillLayer(settings))
 

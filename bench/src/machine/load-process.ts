@@ -1,0 +1,72 @@
+/** A process that asks as fast as answers come, over bare sockets: what it costs itself must not be what is measured. */
+import { connect } from "node:net"
+import { serve } from "./Child.ts"
+
+export interface Load {
+  readonly port: number
+  /** One path for each number from 0; a `#` stands for 100000000 plus a random number below `spread`. */
+  readonly path: string
+  readonly spread: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly connections: number
+  readonly millis: number
+  readonly expected: number
+}
+
+const end = Buffer.from("\r\n\r\n")
+
+/** One connection, one request after the other; answers how many it got. */
+const run = (load: Load, until: number, latencies: Array<number>): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const head = Object.entries(load.headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+    const socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true })
+    let answers = 0
+    let sentAt = 0
+    let held: Buffer = Buffer.alloc(0)
+    const ask = () => {
+      sentAt = performance.now()
+      const number = 100_000_000 + Math.floor(Math.random() * load.spread)
+      socket.write(`GET ${load.path.replace("#", String(number))} HTTP/1.1\r\nhost: bench\r\n${head}\r\n`)
+    }
+    socket.on("connect", ask)
+    socket.on("error", reject)
+    socket.on("data", (chunk: Buffer) => {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      const headEnd = held.indexOf(end)
+      if (headEnd < 0) return
+      const text = held.toString("latin1", 0, headEnd)
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1])
+      if (held.length < headEnd + 4 + length) return
+      const status = Number(text.slice(9, 12))
+      if (status !== load.expected) {
+        socket.destroy()
+        reject(new Error(`${load.path} answered ${status}: ${held.toString("utf8", headEnd + 4)}`))
+        return
+      }
+      held = Buffer.alloc(0)
+      answers += 1
+      const now = performance.now()
+      latencies.push(now - sentAt)
+      if (now < until) ask()
+      else {
+        socket.destroy()
+        resolve(answers)
+      }
+    })
+  })
+
+const handlers = {
+  /** Answers a second, and the delay that 99 of 100 stay below. */
+  run: async (load: Load) => {
+    const latencies: Array<number> = []
+    const begin = performance.now()
+    const answers = await Promise.all(Array.from({ length: load.connections }, () => run(load, begin + load.millis, latencies)))
+    const seconds = (performance.now() - begin) / 1000
+    latencies.sort((a, b) => a - b)
+    return { perSecond: answers.reduce((sum, each) => sum + each, 0) / seconds, p99: latencies[Math.floor(latencies.length * 0.99)] ?? 0 }
+  }
+}
+
+export type LoadHandlers = typeof handlers
+
+serve(handlers)
