@@ -36,6 +36,7 @@ const statements = {
   "history": subscriptions.queueHistory(quoted),
   "read statuses": statuses.readStatuses(quoted),
   "put statuses": statuses.putStatuses(quoted),
+  "place shipments": statuses.placeShipments(quoted),
   "replace keys": statuses.replaceKeys(quoted),
   "replace references": statuses.replaceReferences(quoted),
   "add notices": statuses.addNotices(quoted),

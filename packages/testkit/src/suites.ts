@@ -41,6 +41,9 @@ export {
   WakeupsSuite
 }
 
+/** What the suites are made of, for an adapter's tests of its own. */
+export * as fixtures from "./StorageFixtures.ts"
+
 /**
  * Every suite over one storage. Call it in a test file; `name` stands in front of the test names.
  *

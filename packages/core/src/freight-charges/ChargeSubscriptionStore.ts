@@ -2,7 +2,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { LaneStatus } from "../delivery/DeliveryQueue.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import type { ChargeNotice } from "./FreightBillStore.ts"
 
 export interface ChargeSubscriptionRecord {
   readonly id: string
@@ -22,11 +21,16 @@ export interface StoredChargeSubscription extends Pick<ChargeSubscriptionRecord,
 }
 
 /** A bill that was in flight, and the accounts by which the subscription saw it. */
-export interface InFlightNotice extends ChargeNotice {
+export interface InFlightBill {
+  readonly billId: string
+  /** One PFC object as JSON. */
+  readonly body: Uint8Array
   readonly accounts: ReadonlyArray<string>
 }
 
 export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionStore, {
+  /** What the client itself has now, by whichever key or token; that it sees everything does not count. */
+  readonly accountsOf: (tenantId: string, client: string) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Waits for calls that change bills of these accounts, and makes the next ones wait, until the transaction ends. */
   readonly hold: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
   /**
@@ -42,7 +46,7 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   readonly insert: (
     tenantId: string,
     record: ChargeSubscriptionRecord,
-    inFlight: ReadonlyArray<InFlightNotice>
+    inFlight: ReadonlyArray<InFlightBill>
   ) => Effect.Effect<void, StorageError>
   /** The client's own only, cancelled ones too. */
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredChargeSubscription>, StorageError>

@@ -20,7 +20,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
-import { ChargeSubscriptionStore, type InFlightNotice, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
+import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
 import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, type WebhookTestFailed } from "./FreightChargeErrors.ts"
 import { FreightBillStore } from "./FreightBillStore.ts"
 import { FreightChargeOptions } from "./FreightChargeOptions.ts"
@@ -118,12 +118,12 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       /** Runs in the transaction that holds the accounts: what is in flight now is listed, what comes later is told. */
-      const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, accounts: ReadonlyArray<string>, now: number) {
+      const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, accounts: ReadonlyArray<string>) {
         const covered = new Set(accounts)
         const rows = yield* bills.open(tenantId, accounts)
-        return rows.map((row): InFlightNotice => {
+        return rows.map((row): InFlightBill => {
           const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
-          return { noticeId: ids.nextAt(now), billId: row.billId, version: row.version, body: encoder.encode(body), accounts: seenBy }
+          return { billId: row.billId, body: encoder.encode(body), accounts: seenBy }
         })
       })
 
@@ -132,15 +132,16 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const settings = yield* readSettings(principal, input)
         const { client, tenantId } = principal
         const all = settings.billScope === "all_accounts"
-        const accounts = [...new Set(all ? principal.accounts : settings.accounts)].sort()
         const now = yield* Clock.currentTimeMillis
         const id = ids.nextAt(now)
         return yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
+          // a client may have several keys: it is told of what any of them has
+          const accounts = all ? yield* store.accountsOf(tenantId, client) : settings.accounts
           yield* store.hold(tenantId, accounts)
           const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
           if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
-          const inFlight = yield* inFlightNow(tenantId, settings, accounts, now)
+          const inFlight = yield* inFlightNow(tenantId, settings, accounts)
           yield* queue.openLane(tenantId, laneOf(id, client, settings, "active"))
           const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
           yield* store.insert(tenantId, record, inFlight)

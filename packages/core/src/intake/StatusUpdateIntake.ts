@@ -143,9 +143,9 @@ interface FreshUpdate extends LocatedUpdate {
   readonly event: ReportedEvent
 }
 
-/** Freight that is damaged on arrival has arrived as well. */
+/** Freight that is damaged on arrival has arrived as well, and is as near as it is said to be. */
 const eventsOf = ({ event, eventId, shipmentId, value }: FreshUpdate, moved: boolean, known: KnownShipments): ReadonlyArray<ReportedEvent> => {
-  if (!moved || event.type !== "EXCEPTION") return [event]
+  if (event.type !== "EXCEPTION" || (!moved && value.countsToDelivery == null)) return [event]
   const { view } = known.get(shipmentId)!
   return [transitEventFromStatus({ shipmentId, view }, movementAlone(value), `${eventId}-move`, event.occurredAt), event]
 }

@@ -11,7 +11,7 @@ import type { PostedShipment } from "./model/PostedShipment.ts"
 import { registerAgain, registerShipment, type Registered } from "./model/Registration.ts"
 import { applyReport, type KnownShipment } from "./model/ShipmentState.ts"
 import type { StatusNotification } from "./model/StatusNotification.ts"
-import type { ReportOutcome, StatusReport } from "./model/StatusReport.ts"
+import { believable, type ReportOutcome, type StatusReport } from "./model/StatusReport.ts"
 import { publicOf } from "./model/VerifiedShipment.ts"
 import {
   ShipmentStatusStore,
@@ -153,9 +153,10 @@ class Changes {
     return { result: "accepted" }
   }
 
-  report(shipmentId: string, report: StatusReport): ReportResult {
+  report(shipmentId: string, told: StatusReport): ReportResult {
     const known = this.#known.get(shipmentId)
     if (known === undefined) return { outcome: "unknown", moved: false }
+    const report = believable(told, this.#now)
     const applied = applyReport(known, report)
     if (applied.outcome === "refused") return { outcome: "refused", moved: false, why: applied.why! }
     this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)

@@ -103,7 +103,10 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   readonly write: (tenantId: string, changes: StatusChanges) => Effect.Effect<void, StorageError>
   /** The shipment of each key, covered or not; of several, the one picked up last (then the greatest shipmentId). */
   readonly resolve: (tenantId: string, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
-  /** One covered shipment a lookup at most: of several, the caller's own first, then the one picked up last, then the greatest shipmentId. */
+  /**
+   * One covered shipment a lookup at most: of several, the caller's own first, then the one picked up last, then the greatest
+   * shipmentId. Of more than a thousand with one key, those picked up last may be all that is looked at.
+   */
   readonly find: (tenantId: string, lookups: ReadonlyArray<StatusLookup>) => Effect.Effect<ReadonlyArray<StatusFound | undefined>, StorageError>
   /** Verified answers of an account's covered shipments, by pick-up and shipmentId. */
   readonly findPickedUp: (tenantId: string, range: RangeRequest) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>

@@ -184,6 +184,21 @@ describe("a client's subscription", () => {
     })))
 })
 
+describe("a subscription to all accounts of a client with several keys", () => {
+  it.effect("lists what was in flight for any of them, as it is told of any of them", () =>
+    inService(Effect.gen(function*() {
+      const { inFlight, received, report, subscribe } = yield* makeDebtors
+      const access = yield* AccessStore
+      const keyed = (...accounts: ReadonlyArray<string>): Principal => ({ tenantId: "acme", client: "keys", roles: ["customer"], accounts, origin: "key" })
+      yield* access.putClientAccess("acme", { client: "keys", origin: "key", seesAll: false, accounts: ["A", "B"] })
+      yield* report(change("created", { uniqueID: "A" }), change("created", { uniqueID: "B", account: "B" }))
+      const { subscriptionId } = yield* subscribe(keyed("A"), { billScope: "all_accounts" })
+      assert.deepStrictEqual((yield* inFlight(keyed("A"), subscriptionId)).map(named), ["A PFC1", "B PFC1"])
+      yield* report(change("updated", { uniqueID: "B", account: "B", total: 1 }))
+      assert.deepStrictEqual((yield* received()).flat().map(named), ["B PFC2"])
+    })))
+})
+
 describe("deliveries of freight charges", () => {
   it.effect("are arrays of up to a hundred, in order for each bill", () =>
     inService(Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChargeWindows, FreightChargeOptions } from "@waybill/core"
+import { ChargeSubscriptionStore, ChargeWindows, FreightChargeOptions, StorageError } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
 import { change } from "./Charges.ts"
@@ -88,6 +88,27 @@ describe("windows", () => {
       const [request] = yield* receivers.requests()
       assert.strictEqual(request!.at, Date.parse("2026-11-20T09:00:00Z"))
       assert.strictEqual(yield* Clock.currentTimeMillis, request!.at)
+    }))))
+
+  it.effect("of one tenant that cannot be closed keep no other's open", () =>
+    inZone("UTC")(Effect.scoped(Effect.gen(function*() {
+      const left = new Map([["a", 2], ["broken", 1], ["z", 1]])
+      const store = ChargeSubscriptionStore.of({
+        ...yield* ChargeSubscriptionStore,
+        windowsDue: () => Effect.sync(() => ({ tenantIds: [...left].flatMap(([tenantId, n]) => n > 0 ? [tenantId] : []), nextDueInMillis: undefined })),
+        closeWindows: (tenantId) =>
+          tenantId === "broken"
+            ? Effect.fail(new StorageError({ operation: "closeWindows", cause: "broken" }))
+            : Effect.sync(() => {
+              const n = left.get(tenantId)!
+              left.set(tenantId, 0)
+              return n
+            })
+      })
+      const context = yield* Layer.build(Layer.fresh(ChargeWindows.layer).pipe(Layer.provide(Layer.succeed(ChargeSubscriptionStore, store))))
+      const failed = yield* Effect.flip(Context.get(context, ChargeWindows).closeDue)
+      assert.strictEqual(failed.cause, "broken")
+      assert.deepStrictEqual([...left], [["a", 0], ["broken", 1], ["z", 0]])
     }))))
 
   it("refuse a time zone that does not exist", () => {

@@ -101,6 +101,8 @@ describe("DELIVERED", () => {
     assert.strictEqual(milestoneAfter({}), "Delivered")
     assert.strictEqual(milestoneAfter({}, { postalCode: "75201" }), "Delivered")
     assert.strictEqual(milestoneAfter({}, { city: "Dallas" }), "Delivered")
+    // the same place, as other people write it
+    for (const postalCode of ["75201-1234", "752011234", " 75201 ", ""]) assert.strictEqual(milestoneAfter({}, { postalCode }), "Delivered", postalCode)
     // picked up by the consignee at a terminal
     assert.strictEqual(milestoneAfter({ custody: "consignee" }, { postalCode: "60608" }), "Delivered")
   })

@@ -127,6 +127,19 @@ describe("StatusUpdateIntake", () => {
       assert.strictEqual((yield* logged)[0]!["occurredAt"], formatInstant(start))
     })))
 
+  it.effect("that moves the shipment and notes damage is one notification, and two events of the log", () =>
+    inService(Effect.gen(function*() {
+      const { logged, told, update } = yield* underWay
+      const damaged = { shipmentId: "S1", occurredAt: "2026-11-21T12:00:00Z", shipmentMilestoneStatus: "Delivered", terminalStatus: "Damaged" }
+      yield* update(damaged)
+      assert.deepStrictEqual((yield* logged).map(({ attributes, type }) => [type, attributes.exception]), [["DELIVERED", undefined], ["EXCEPTION", "damaged"]])
+      assert.deepStrictEqual((yield* told).slice(1).map((each) => [each["shipmentMilestoneStatus"], each["terminalStatus"]]), [["Delivered", "Damaged"]])
+      // it came where it is already: nothing moves again
+      assert.deepStrictEqual((yield* update(damaged)).results.map((each) => each.result), ["duplicate"])
+      yield* update({ ...damaged, occurredAt: "2026-11-21T13:00:00Z", terminalStatus: "Short" })
+      assert.deepStrictEqual((yield* logged).map(({ type }) => type), ["DELIVERED", "EXCEPTION", "EXCEPTION"])
+    })))
+
   it.effect("keeps late updates in the history only", () =>
     inService(Effect.gen(function*() {
       const { told, update, view } = yield* underWay

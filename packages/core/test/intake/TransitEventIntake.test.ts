@@ -99,6 +99,19 @@ describe("what events say of a shipment's status", () => {
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Delivered")
     })))
 
+  it.effect("of a clock that runs wild does not make everything after it late (SPEC-GAP-A19)", () =>
+    inService(Effect.gen(function*() {
+      for (const before of [true, false]) {
+        const { happen, post, view } = yield* makeCarrier
+        const id = before ? "S1" : "S2"
+        if (before) yield* post(id)
+        yield* happen(id, { type: "PICKED_UP", occurredAt: "2062-11-20T08:00:00Z" })
+        if (!before) yield* post(id)
+        yield* happen(id, { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-21T08:00:00Z" })
+        assert.strictEqual((yield* view(id)).ShipmentMilestoneStatus, "Out for Delivery")
+      }
+    })))
+
   it.effect("of a refused call is nothing", () =>
     inService(Effect.gen(function*() {
       const { events, post, tenant, view } = yield* makeCarrier

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ShipmentReports, ShipmentStatusStore, type StatusChanges, type StatusReport, type StoredStatus, UniqueIds } from "@waybill/core"
 import { postedShipment } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 
 const encoder = new TextEncoder()
 
@@ -96,6 +97,7 @@ describe("what reporting writes", () => {
   it.effect("hands the store public bytes of four fields beside the verified ones", () => {
     const { layer, writes } = remembering()
     return Effect.gen(function*() {
+      yield* TestClock.setTime(Date.UTC(2026, 10, 20, 14))
       yield* (yield* ShipmentReports).register("t", yield* locked("S"), [postedShipment("S", { ShipmentMilestoneStatus: "Delivered", occurredAt: "2026-11-20T08:00:00Z" })], () => [])
       const written = writes[0]!.statuses[0]!
       assert.deepStrictEqual(written.public, encoder.encode("{\"ProNumber\":\"S\",\"ShipmentMilestoneStatus\":\"Delivered\",\"UpdatedETA\":\"2026-11-24\",\"EstimatedStandardDay\":2}"))

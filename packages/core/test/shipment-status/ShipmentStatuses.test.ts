@@ -54,6 +54,15 @@ describe("a verified lookup", () => {
       }
     })))
 
+  it.effect("says what to check, and of a postal code only where one was asked for", () =>
+    inService(Effect.gen(function*() {
+      const { customer, statuses } = yield* makeCarrier
+      const why = (by: Parameters<typeof statuses.verified>[1]) => Effect.map(Effect.flip(statuses.verified(customer, by)), (error) => error.message)
+      assert.strictEqual(yield* why(pro("7")), "No shipment with PRO 7. Check the number; a shipment is found once the carrier has picked it up.")
+      assert.include(yield* why({ kind: "bol", bolNumber: "7", originPostalCode: "02134" }), "Check the number and the postal code")
+      assert.include(yield* why({ kind: "po", poNumber: "7", destinationPostalCode: "02134" }), "Check the number and the postal code")
+    })))
+
   it.effect("prefers the caller's own of several, then the one picked up last (SPEC-GAP-A5)", () =>
     inService(Effect.gen(function*() {
       const { customer, post, statuses, tenant } = yield* makeCarrier
@@ -201,6 +210,25 @@ describe("shipments of an account", () => {
       assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "B"))), "AccountNotPermitted")
       assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "nobody"))), "AccountNotFound")
       assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "nobody"), tenant.carrier)), "AccountNotFound")
+    })))
+
+  it.effect("of an account that cannot be stored are nobody's", () =>
+    inService(Effect.gen(function*() {
+      const { list, tenant } = yield* picked
+      for (const account of ["\u0000", "\ud800", "", "x".repeat(10_000)]) {
+        for (const who of [tenant.carrier, tenant.customer("client", ["A"])]) {
+          assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", account), who)), "AccountNotFound")
+        }
+      }
+    })))
+
+  it.effect("count from a pick-up that is reported after what followed it", () =>
+    inService(Effect.gen(function*() {
+      const { happen, list, post } = yield* picked
+      yield* post("g")
+      yield* happen("g", { type: "ARRIVED_AT_TERMINAL", occurredAt: "2026-11-16T10:00:00Z" })
+      yield* happen("g", { type: "PICKED_UP", occurredAt: "2026-11-15T10:00:00Z" })
+      assert.deepStrictEqual(yield* list(range("2026-11-15", "2026-11-15")), ["g"])
     })))
 
   it.effect("refuse a range that is none", () =>

@@ -58,14 +58,20 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
 
   const retry = (tenantId: string, deliveryId: string) =>
     sql.bulk(
-      `WITH before AS (
+      `WITH lane AS (
+         SELECT l.lane_id FROM ${schema}.deliveries AS d
+         JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = d.lane_id AND l.state <> 'closed'
+         WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid
+         FOR UPDATE OF l
+       ),
+       before AS (
          SELECT state, lane_id FROM ${schema}.deliveries WHERE tenant_id = $1 AND delivery_id = $2::uuid FOR UPDATE
        ),
        again AS (
          UPDATE ${schema}.deliveries AS d
          SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
          FROM before AS b
-         JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = b.lane_id AND l.state <> 'closed'
+         JOIN lane AS l ON l.lane_id = b.lane_id
          WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid AND b.state IN ('waiting', 'dead', 'delivered')
          RETURNING d.lane_id
        ),
@@ -82,11 +88,15 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
 
   const recover = (tenantId: string, laneId: string, since: number) =>
     sql.bulk(
-      `WITH again AS (
-         UPDATE ${schema}.deliveries
+      `WITH lane AS (
+         SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed' FOR UPDATE
+       ),
+       again AS (
+         UPDATE ${schema}.deliveries AS d
          SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
-         WHERE tenant_id = $1 AND lane_id = $2::uuid AND state = 'dead' AND settled_at >= ($3::timestamptz[])[1]
-         RETURNING lane_id
+         FROM lane AS l
+         WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state = 'dead' AND d.settled_at >= ($3::timestamptz[])[1]
+         RETURNING d.lane_id
        ),
        told AS (
          INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM again

@@ -124,7 +124,10 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
           )
         },
         closeLane: (tenantId, laneId) =>
-          sql.bulk(statements.closeLane(schema), [tenantId, laneId]).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeLane")),
+          sql.withTransaction(Effect.andThen(
+            sql.bulk(statements.lockLane(schema), [tenantId, laneId], ["uuid"]),
+            sql.bulk(statements.closeLane(schema), [tenantId, laneId])
+          )).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeLane")),
         laneStatus: (tenantId, laneId) =>
           sql.bulk(
             `SELECT state, state_reason, state_since FROM ${schema}.delivery_lanes

@@ -48,7 +48,11 @@ SET endpoint_url = $3, hmac_secret_id = $4, max_attempts = $5, initial_backoff_s
     state = $10
 WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`
 
-/** The row stays, closed, for the deliveries that operators still look at. */
+/** A statement of its own in front of what ends a lane: it waits for whoever freezes or settles, so that what follows sees what they wrote. */
+export const lockLane = (schema: string) => `
+SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $2::uuid FOR UPDATE`
+
+/** The row stays, closed, for the deliveries that operators still look at. What publishers that matched it before still bring is dropped by the next claim. */
 export const closeLane = (schema: string) => `
 WITH lane AS (
   UPDATE ${schema}.delivery_lanes
@@ -96,6 +100,7 @@ const unestimated = 64
  *
  * - \`wanted\`: lanes due, lanes that something arrived for, and lanes the worker already holds.
  * - \`locked\`: those of them nobody else is writing; the others come next time, and their arrivals stay.
+ * - \`gone\`: lanes that were closed while somebody published to them; what came for them is dropped.
  * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
  * - \`reach\`: how many entries of a lane to look at. Bytes run out before deliveries do where batches are large; the next few
  *   entries tell how soon, so that thousands are not read to hand out hundreds.
@@ -125,9 +130,16 @@ locked AS MATERIALIZED (
   WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted)) AND l.state <> 'closed'
   FOR UPDATE SKIP LOCKED
 ),
+gone AS MATERIALIZED (
+  SELECT l.lane_id FROM ${schema}.delivery_lanes AS l
+  WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted)) AND l.state = 'closed'
+),
+dropped AS (
+  DELETE FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = ANY (ARRAY(SELECT lane_id FROM gone))
+),
 arrived AS (
   DELETE FROM ${schema}.delivery_arrivals AS a
-  WHERE a.tenant_id = $1 AND a.lane_id = ANY (ARRAY(SELECT lane_id FROM locked))
+  WHERE a.tenant_id = $1 AND a.lane_id = ANY (ARRAY(SELECT lane_id FROM locked UNION ALL SELECT lane_id FROM gone))
   RETURNING a.lane_id
 ),
 marked AS (

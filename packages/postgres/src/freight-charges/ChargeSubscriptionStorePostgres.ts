@@ -2,14 +2,14 @@
 import {
   type ChargeSubscriptionRecord,
   ChargeSubscriptionStore,
-  type InFlightNotice,
+  type InFlightBill,
   type LaneState,
   StorageError,
   type StoredChargeSubscription
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
+import { byteaArray, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
@@ -48,14 +48,9 @@ export const layer = Layer.effect(
       return row === undefined ? Option.none<string>() : Option.some(row[0] as string)
     })
 
-    const insert = (tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightNotice>) =>
+    const insert = (tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightBill>) =>
       sql.bulk(statements.insertSubscription(schema), [
         tenantId,
-        textArray(inFlight.map((each) => each.noticeId)),
-        textArray(inFlight.map((each) => each.billId)),
-        int4Array(inFlight.map((each) => each.version)),
-        byteaArray(inFlight.map((each) => each.body)),
-        null,
         record.id,
         record.client,
         record.doc,
@@ -63,6 +58,8 @@ export const layer = Layer.effect(
         record.accounts === undefined ? null : textArray(record.accounts),
         timestamptzArray([record.createdAt]),
         textArray(record.accounts === undefined ? [`c:${record.client}`] : record.accounts.map((account) => `a:${account}`)),
+        textArray(inFlight.map((each) => each.billId)),
+        byteaArray(inFlight.map((each) => each.body)),
         textArray(inFlight.map((each) => arrayLiteral(each.accounts)))
       ])
 
@@ -74,14 +71,30 @@ export const layer = Layer.effect(
 
     const first = (rows: ReadonlyArray<StoredChargeSubscription>) => Option.fromUndefinedOr(rows[0])
 
+    const cancel = Effect.fnUntraced(function*(tenantId: string, client: string, id: string) {
+      yield* sql.bulk(statements.lockSubscriptions(schema), [tenantId, uuidArray([id])], ["uuid"])
+      const [row] = yield* sql.bulk(statements.cancelSubscription(schema), [tenantId, client, id], ["int8"])
+      return row![0] === 1
+    })
+
     const closeWindows = Effect.fnUntraced(function*(tenantId: string) {
-      const due = yield* sql.bulk(statements.lockDueWindows(schema), [tenantId], ["uuid"])
-      if (due.length === 0) return 0
-      const [row] = yield* sql.bulk(statements.closeWindows(schema), [tenantId, uuidArray(due.map(([id]) => id as string))], ["int8"])
-      return row![0] as number
+      for (;;) {
+        const due = yield* sql.bulk(statements.dueWindows(schema), [tenantId], ["uuid"])
+        if (due.length === 0) return 0
+        const held = yield* sql.bulk(statements.lockDueWindows(schema), [tenantId, idsOf(due)], ["uuid"])
+        // somebody else closed these while we waited, and more may be due
+        if (held.length === 0) continue
+        const [row] = yield* sql.bulk(statements.closeWindows(schema), [tenantId, idsOf(held)], ["int8"])
+        return row![0] as number
+      }
     })
 
     return ChargeSubscriptionStore.of({
+      accountsOf: (tenantId, client) =>
+        sql.bulk(`SELECT DISTINCT account FROM ${schema}.client_accounts WHERE tenant_id = $1 AND client = $2`, [tenantId, client], ["text"]).pipe(
+          Effect.map((rows) => rows.map(([account]) => account as string)),
+          StorageError.refail("ChargeSubscriptionStore.accountsOf")
+        ),
       hold: (tenantId, accounts) =>
         sql.bulk(statements.closedGate, [tenantId, textArray(accounts)], ["int8", "int8"]).pipe(
           Effect.asVoid,
@@ -105,10 +118,7 @@ export const layer = Layer.effect(
           StorageError.refail("ChargeSubscriptionStore.deliveringTo")
         ),
       cancel: (tenantId, client, id) =>
-        !isUuid(id) ? Effect.succeed(false) : sql.bulk(statements.cancelSubscription(schema), [tenantId, client, id], ["int8"]).pipe(
-          Effect.map(([row]) => row![0] === 1),
-          StorageError.refail("ChargeSubscriptionStore.cancel")
-        ),
+        !isUuid(id) ? Effect.succeed(false) : sql.withTransaction(cancel(tenantId, client, id)).pipe(StorageError.refail("ChargeSubscriptionStore.cancel")),
       inFlight: (tenantId, client, id) =>
         !isUuid(id) ? Effect.succeed([]) : sql.bulk(statements.inFlight(schema), [tenantId, client, id], ["bytea"]).pipe(
           Effect.map((rows) => rows.map(([body]) => body as Uint8Array)),
@@ -128,6 +138,8 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const idsOf = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => uuidArray(rows.map(([id]) => id as string))
 
 const subscriptionOf = ([id, client, doc, createdAt, cancelledAt, state, reason, since]: ReadonlyArray<unknown>): StoredChargeSubscription => ({
   id: id as string,

@@ -87,20 +87,26 @@ INSERT INTO ${schema}.freight_bill_accounts (tenant_id, account, bill_id)
 SELECT DISTINCT $1, account, g.bill_id FROM given AS g CROSS JOIN unnest(g.accounts) AS account WHERE g.state = 'open'
 ON CONFLICT DO NOTHING`
 
-const addedNotices = (schema: string) => `
-added AS (
+/**
+ * Stores notices, queues what goes out at once, and collects what waits for its window. The latter's subscriptions are locked already;
+ * the former's are held together with other publishers: whoever cancels one waits, and finds what is queued here when its lane is closed.
+ */
+export const tell = (schema: string) => `
+WITH added AS (
   INSERT INTO ${schema}.freight_charge_notices (tenant_id, notice_id, bill_id, version, body, traceparent)
   SELECT $1, g.* , $6 FROM unnest($2::text[], $3::text[], $4::int4[], $5::bytea[]) AS g (notice_id, bill_id, version, body)
   RETURNING notice_no, notice_id, bill_id, version, octet_length(body) AS size
-)`
-
-/** Stores notices, queues what goes out at once, and collects what waits for its window. The latter's subscriptions are locked already. */
-export const tell = (schema: string) => `
-WITH ${addedNotices(schema)},
+),
+live AS MATERIALIZED (
+  SELECT id FROM ${schema}.freight_charge_subscriptions
+  WHERE tenant_id = $1 AND id = ANY ($7::uuid[]) AND cancelled_at IS NULL
+  FOR SHARE
+),
 queued AS (
   INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
   SELECT $1, t.subscription_id, n.bill_id, n.version, n.notice_no, n.size
   FROM unnest($7::uuid[], $8::text[]) AS t (subscription_id, notice_id)
+  JOIN live AS s ON s.id = t.subscription_id
   JOIN added AS n ON n.notice_id = t.notice_id
   RETURNING lane_id
 ),
@@ -127,7 +133,7 @@ INSERT INTO ${schema}.freight_charge_collected AS c (tenant_id, subscription_id,
 SELECT $1, subscription_id, closes_at, bill_id, notice_no FROM later
 ON CONFLICT (tenant_id, subscription_id, closes_at, bill_id) DO UPDATE SET notice_no = EXCLUDED.notice_no`
 
-/** Whoever collects for a window, and whoever closes it, holds its subscription's row; always in this order. */
+/** Whoever collects for a window, closes it or cancels holds the subscription's row; always in this order. */
 export const lockSubscriptions = (schema: string) => `
 SELECT id FROM ${schema}.freight_charge_subscriptions
 WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
@@ -144,17 +150,17 @@ ORDER BY b.bill_id`
 export const insertSubscription = (schema: string) => `
 WITH stored AS (
   INSERT INTO ${schema}.freight_charge_subscriptions (tenant_id, id, client, doc, webhook_url, accounts, created_at)
-  VALUES ($1, $7::uuid, $8, $9, $10, $11::text[], ($12::timestamptz[])[1])
+  VALUES ($1, $2::uuid, $3, $4, $5, $6::text[], ($7::timestamptz[])[1])
 ),
 routes AS (
   INSERT INTO ${schema}.freight_charge_routes (tenant_id, route, subscription_id, client)
-  SELECT DISTINCT $1::text, route, $7::uuid, $8::text FROM unnest($13::text[]) AS route
-),
-${addedNotices(schema)}
-INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, notice_no, accounts)
-SELECT $1, $7::uuid, n.bill_id, n.notice_no, g.accounts::text[]
-FROM added AS n JOIN unnest($2::text[], $14::text[]) AS g (notice_id, accounts) ON g.notice_id = n.notice_id`
+  SELECT DISTINCT $1::text, route, $2::uuid, $3::text FROM unnest($8::text[]) AS route
+)
+INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, body, accounts)
+SELECT $1, $2::uuid, g.bill_id, g.body, g.accounts::text[]
+FROM unnest($9::text[], $10::bytea[], $11::text[]) AS g (bill_id, body, accounts)`
 
+/** A statement of its own, after the lock: it sees what those queued and collected whom the lock had to wait for. */
 export const cancelSubscription = (schema: string) => `
 WITH gone AS (
   UPDATE ${schema}.freight_charge_subscriptions
@@ -177,10 +183,9 @@ LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_
 WHERE s.tenant_id = $1`
 
 export const inFlight = (schema: string) => `
-SELECT n.body
+SELECT i.body
 FROM ${schema}.freight_charge_subscriptions AS s
 JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = $1 AND i.subscription_id = s.id
-JOIN ${schema}.freight_charge_notices AS n ON n.tenant_id = $1 AND n.notice_no = i.notice_no
 WHERE s.tenant_id = $1 AND s.client = $2 AND s.id = $3::uuid
   AND EXISTS (
     SELECT FROM ${schema}.client_accounts AS ca
@@ -204,12 +209,20 @@ WHERE closes_at IS NOT NULL AND closes_at > now()`
 
 const closedAtOnce = 200
 
-export const lockDueWindows = (schema: string) => `
+/** However many close at the same midnight, each call looks at the next few. */
+export const dueWindows = (schema: string) => `
 SELECT id
 FROM ${schema}.freight_charge_subscriptions
 WHERE tenant_id = $1 AND closes_at <= now()
+ORDER BY closes_at
+LIMIT ${closedAtOnce}`
+
+/** In everybody's order; what somebody else closed meanwhile falls out. */
+export const lockDueWindows = (schema: string) => `
+SELECT id
+FROM ${schema}.freight_charge_subscriptions
+WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND closes_at <= now()
 ORDER BY id
-LIMIT ${closedAtOnce}
 FOR UPDATE`
 
 /**
@@ -236,8 +249,8 @@ closed AS (
   WHERE s.tenant_id = $1 AND s.id = due.id
 ),
 windows AS (
-  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices)
-  SELECT $1, subscription_id, closes_at, array_agg(notice_no ORDER BY bill_id)
+  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
+  SELECT $1, subscription_id, closes_at, array_agg(notice_no ORDER BY bill_id), min(notice_no)
   FROM collected
   GROUP BY subscription_id, closes_at
   RETURNING window_no, subscription_id, closed_at
@@ -250,7 +263,7 @@ sizes AS (
 ),
 queued AS (
   INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
-  SELECT $1, w.subscription_id, 'window', floor(extract(epoch FROM w.closed_at) * 1000)::int8, w.window_no, z.size::int4
+  SELECT $1, w.subscription_id, 'window', floor(extract(epoch FROM w.closed_at) * 1000)::int8, w.window_no, least(z.size, 2147483647)::int4
   FROM windows AS w JOIN sizes AS z ON z.subscription_id = w.subscription_id AND z.closes_at = w.closed_at
   RETURNING lane_id
 ),
@@ -275,13 +288,33 @@ gone AS (
 )
 SELECT count(*) FILTER (WHERE version > 0) AS pruned FROM gone`
 
-/** Windows first: as long as one is there, its notices are needed. */
-export const pruneWindows = (schema: string) => `
+/** Lists of what was in flight for subscriptions that were cancelled long ago. */
+export const pruneLists = (schema: string) => `
 WITH old AS MATERIALIZED (
-  SELECT window_no FROM ${schema}.freight_charge_windows
-  WHERE tenant_id = $1 AND recorded_at < ($2::timestamptz[])[1]
-  ORDER BY window_no
-  LIMIT ${pruneSize}
+  SELECT id FROM ${schema}.freight_charge_subscriptions
+  WHERE tenant_id = $1 AND cancelled_at < ($2::timestamptz[])[1] AND listed
+  ORDER BY cancelled_at
+  LIMIT 10
+  FOR UPDATE SKIP LOCKED
+),
+gone AS (
+  DELETE FROM ${schema}.freight_charge_in_flight AS i USING old AS o WHERE i.tenant_id = $1 AND i.subscription_id = o.id
+),
+marked AS (
+  UPDATE ${schema}.freight_charge_subscriptions AS s SET listed = false FROM old AS o WHERE s.tenant_id = $1 AND s.id = o.id
+)
+SELECT count(*) AS pruned FROM old`
+
+/**
+ * Numbers rise with time, and whatever is below the oldest number in use is done with: so only the lowest can go, and looking
+ * further would cost what is kept. Windows first: as long as one is there, its notices are needed.
+ */
+export const pruneWindows = (schema: string) => `
+WITH lowest AS (
+  SELECT window_no, recorded_at FROM ${schema}.freight_charge_windows WHERE tenant_id = $1 ORDER BY window_no LIMIT ${pruneSize}
+),
+old AS MATERIALIZED (
+  SELECT window_no FROM lowest WHERE recorded_at < ($2::timestamptz[])[1]
 ),
 bound AS MATERIALIZED (
   SELECT CASE WHEN EXISTS (SELECT FROM old) THEN coalesce(${oldestReference(schema, freightChargeWindowPayloads)}, 9223372036854775807) END AS oldest
@@ -294,22 +327,17 @@ gone AS (
 SELECT count(*) AS pruned FROM gone`
 
 export const pruneNotices = (schema: string) => `
-WITH old AS MATERIALIZED (
-  SELECT n.notice_no FROM ${schema}.freight_charge_notices AS n
-  WHERE n.tenant_id = $1 AND n.recorded_at < ($2::timestamptz[])[1]
-    AND NOT EXISTS (SELECT FROM ${schema}.freight_charge_collected AS c WHERE c.tenant_id = $1 AND c.notice_no = n.notice_no)
-    AND NOT EXISTS (
-      SELECT FROM ${schema}.freight_charge_in_flight AS i
-      JOIN ${schema}.freight_charge_subscriptions AS s ON s.tenant_id = $1 AND s.id = i.subscription_id AND s.cancelled_at IS NULL
-      WHERE i.tenant_id = $1 AND i.notice_no = n.notice_no
-    )
-  ORDER BY n.notice_no
-  LIMIT ${pruneSize * 5}
+WITH lowest AS (
+  SELECT notice_no, recorded_at FROM ${schema}.freight_charge_notices WHERE tenant_id = $1 ORDER BY notice_no LIMIT ${pruneSize * 5}
+),
+old AS MATERIALIZED (
+  SELECT notice_no FROM lowest WHERE recorded_at < ($2::timestamptz[])[1]
 ),
 bound AS MATERIALIZED (
   SELECT CASE WHEN EXISTS (SELECT FROM old) THEN least(
     coalesce(${oldestReference(schema, freightChargePayloads)}, 9223372036854775807),
-    coalesce((SELECT min(u) FROM ${schema}.freight_charge_windows AS w CROSS JOIN unnest(w.notices) AS u WHERE w.tenant_id = $1), 9223372036854775807)
+    (SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = $1),
+    (SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = $1)
   ) END AS oldest
 ),
 gone AS (

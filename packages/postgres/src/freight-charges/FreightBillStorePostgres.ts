@@ -58,9 +58,10 @@ export const layer = Layer.effect(
 
     const prune = Effect.fnUntraced(function*(tenantId: string, before: { readonly ended: number; readonly noticed: number }) {
       const [bills] = yield* sql.bulk(statements.pruneBills(schema), [tenantId, timestamptzArray([before.ended])], ["int8"])
+      const [lists] = yield* sql.bulk(statements.pruneLists(schema), [tenantId, timestamptzArray([before.noticed])], ["int8"])
       const [windows] = yield* sql.bulk(statements.pruneWindows(schema), [tenantId, timestamptzArray([before.noticed])], ["int8"])
       const [notices] = yield* sql.bulk(statements.pruneNotices(schema), [tenantId, timestamptzArray([before.noticed])], ["int8"])
-      return (bills![0] as number) + (windows![0] as number) + (notices![0] as number)
+      return (bills![0] as number) + (lists![0] as number) + (windows![0] as number) + (notices![0] as number)
     })
 
     return FreightBillStore.of({

@@ -23,16 +23,22 @@ CREATE TABLE ${schema}.shipment_statuses (
   delivered_at timestamptz,
   PRIMARY KEY (tenant_id, shipment_id)
 ) WITH (fillfactor = 70, toast_tuple_target = 4080);
-CREATE INDEX shipment_statuses_pickup ON ${schema}.shipment_statuses (tenant_id, pickup_at);
 CREATE INDEX shipment_statuses_delivered ON ${schema}.shipment_statuses (tenant_id, delivered_at) WHERE delivered_at IS NOT NULL;
 
+-- keys and accounts know when their shipments were picked up: the newest of a key and a range of an account are read off an index
 CREATE TABLE ${schema}.shipment_keys (
   tenant_id text COLLATE "C" NOT NULL,
-  key text COLLATE "C" NOT NULL,
   shipment_id text COLLATE "C" NOT NULL,
-  PRIMARY KEY (tenant_id, key, shipment_id)
+  key text COLLATE "C" NOT NULL,
+  pickup_at timestamptz NOT NULL,
+  covered boolean NOT NULL,
+  PRIMARY KEY (tenant_id, shipment_id, key)
 );
-CREATE INDEX shipment_keys_shipment ON ${schema}.shipment_keys (tenant_id, shipment_id);
+CREATE INDEX shipment_keys_newest ON ${schema}.shipment_keys (tenant_id, key, pickup_at DESC, shipment_id DESC) INCLUDE (covered);
+
+-- null while lookups do not find the shipment
+ALTER TABLE ${schema}.shipment_accounts ADD COLUMN pickup_at timestamptz;
+CREATE INDEX shipment_accounts_pickup ON ${schema}.shipment_accounts (tenant_id, account, pickup_at, shipment_id) WHERE pickup_at IS NOT NULL;
 
 CREATE TABLE ${schema}.shipment_references (
   tenant_id text COLLATE "C" NOT NULL,

@@ -40,7 +40,8 @@ CREATE TABLE ${schema}.freight_charge_notices (
   PRIMARY KEY (tenant_id, notice_no)
 );
 
--- closes_at: when the first open window closes; closed_until: the end of the last one that closed
+-- closes_at: when the first open window closes; closed_until: the end of the last one that closed; listed: whether there may still
+-- be an in-flight list
 CREATE TABLE ${schema}.freight_charge_subscriptions (
   tenant_id text COLLATE "C" NOT NULL,
   id uuid NOT NULL,
@@ -52,30 +53,36 @@ CREATE TABLE ${schema}.freight_charge_subscriptions (
   cancelled_at timestamptz,
   closes_at timestamptz,
   closed_until timestamptz,
+  listed boolean NOT NULL DEFAULT true,
   PRIMARY KEY (tenant_id, id)
 ) WITH (fillfactor = 80);
 CREATE INDEX freight_charge_subscriptions_client ON ${schema}.freight_charge_subscriptions (tenant_id, client) WHERE cancelled_at IS NULL;
 CREATE INDEX freight_charge_subscriptions_closing ON ${schema}.freight_charge_subscriptions (tenant_id, closes_at) WHERE closes_at IS NOT NULL;
+CREATE INDEX freight_charge_subscriptions_next ON ${schema}.freight_charge_subscriptions (closes_at) WHERE closes_at IS NOT NULL;
+CREATE INDEX freight_charge_subscriptions_cancelled ON ${schema}.freight_charge_subscriptions (tenant_id, cancelled_at)
+  WHERE cancelled_at IS NOT NULL AND listed;
 
--- route is a:<account>, or c:<client> for a subscription to whatever accounts its client has
+-- route is a:<account>, or c:<client> for a subscription to whatever accounts its client has; of an account that many clients
+-- share, each client's own are found at once
 CREATE TABLE ${schema}.freight_charge_routes (
   tenant_id text COLLATE "C" NOT NULL,
   route text COLLATE "C" NOT NULL,
   subscription_id uuid NOT NULL,
   client text COLLATE "C" NOT NULL,
-  PRIMARY KEY (tenant_id, route, subscription_id)
+  PRIMARY KEY (tenant_id, route, client, subscription_id)
 );
 CREATE INDEX freight_charge_routes_subscription ON ${schema}.freight_charge_routes (tenant_id, subscription_id);
 
+-- a list lives as long as its subscription, so its bodies are its own: among notices they would be passed over whenever old ones
+-- are looked for
 CREATE TABLE ${schema}.freight_charge_in_flight (
   tenant_id text COLLATE "C" NOT NULL,
   subscription_id uuid NOT NULL,
   bill_id text COLLATE "C" NOT NULL,
-  notice_no bigint NOT NULL,
   accounts text[] NOT NULL,
+  body bytea NOT NULL,
   PRIMARY KEY (tenant_id, subscription_id, bill_id)
 );
-CREATE INDEX freight_charge_in_flight_notice ON ${schema}.freight_charge_in_flight (tenant_id, notice_no);
 
 -- what open windows have collected: the latest notice of each bill
 CREATE TABLE ${schema}.freight_charge_collected (
@@ -94,9 +101,12 @@ CREATE TABLE ${schema}.freight_charge_windows (
   subscription_id uuid NOT NULL,
   closed_at timestamptz NOT NULL,
   notices bigint[] NOT NULL,
+  first_notice bigint NOT NULL,
   recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (tenant_id, window_no)
 );
+
+CREATE INDEX freight_charge_windows_first ON ${schema}.freight_charge_windows (tenant_id, first_notice);
 
 -- a closed window as the bytes that go out, which are those of its notices
 CREATE VIEW ${schema}.freight_charge_window_payloads AS

@@ -28,9 +28,15 @@ dropped AS (
   USING given AS g
   WHERE sa.tenant_id = $1 AND sa.shipment_id = g.shipment_id AND sa.account <> ALL (g.accounts)
 )
-INSERT INTO ${schema}.shipment_accounts (tenant_id, account, shipment_id)
-SELECT $1, account, g.shipment_id
-FROM given AS g CROSS JOIN unnest(g.accounts) AS account
+INSERT INTO ${schema}.shipment_accounts (tenant_id, account, shipment_id, pickup_at)
+SELECT $1, account, g.shipment_id, s.pickup_at
+FROM given AS g
+LEFT JOIN LATERAL (
+  SELECT s.pickup_at FROM ${schema}.shipment_statuses AS s
+  WHERE s.tenant_id = $1 AND s.shipment_id = g.shipment_id AND s.covered
+  OFFSET 0
+) AS s ON true
+CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
 /** Who may see the shipments in a relation \`ships (shipment_id)\`: as \`viewers (shipment_id, client)\`. Costs a lookup per shipment and account. */

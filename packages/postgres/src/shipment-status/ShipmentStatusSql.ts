@@ -1,4 +1,5 @@
 /** The statements of shipment statuses. */
+import { oldestReference } from "../delivery/NoticeRetention.ts"
 import { viewers } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
@@ -15,32 +16,75 @@ FROM ${schema}.shipment_statuses
 WHERE tenant_id = $1 AND shipment_id = ANY ($2::text[])
 ORDER BY shipment_id`
 
+/** Answers the shipments that take another place among those found: new ones, newly covered ones, those with another pick-up. */
 export const putStatuses = (schema: string) => `
-INSERT INTO ${schema}.shipment_statuses AS s
-  (tenant_id, shipment_id, state, verified, public, covered, pickup_at, delivered_at)
-SELECT $1, g.*
-FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::bool[], $7::timestamptz[], $8::timestamptz[])
-  AS g (shipment_id, state, verified, public, covered, pickup_at, delivered_at)
-ON CONFLICT (tenant_id, shipment_id) DO UPDATE
-SET state = EXCLUDED.state, verified = EXCLUDED.verified, public = EXCLUDED.public, covered = EXCLUDED.covered,
-    pickup_at = EXCLUDED.pickup_at, delivered_at = EXCLUDED.delivered_at`
+WITH given AS MATERIALIZED (
+  SELECT g.*
+  FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::bool[], $7::timestamptz[], $8::timestamptz[])
+    AS g (shipment_id, state, verified, public, covered, pickup_at, delivered_at)
+),
+moved AS MATERIALIZED (
+  SELECT g.shipment_id
+  FROM given AS g
+  LEFT JOIN LATERAL (
+    SELECT s.covered, s.pickup_at FROM ${schema}.shipment_statuses AS s
+    WHERE s.tenant_id = $1 AND s.shipment_id = g.shipment_id
+    OFFSET 0
+  ) AS s ON true
+  WHERE (s.covered, s.pickup_at) IS DISTINCT FROM (g.covered, g.pickup_at)
+),
+stored AS (
+  INSERT INTO ${schema}.shipment_statuses AS s
+    (tenant_id, shipment_id, state, verified, public, covered, pickup_at, delivered_at)
+  SELECT $1, g.* FROM given AS g
+  ON CONFLICT (tenant_id, shipment_id) DO UPDATE
+  SET state = EXCLUDED.state, verified = EXCLUDED.verified, public = EXCLUDED.public, covered = EXCLUDED.covered,
+      pickup_at = EXCLUDED.pickup_at, delivered_at = EXCLUDED.delivered_at
+)
+SELECT shipment_id FROM moved`
+
+/** Gives the keys and accounts of shipments the place that their statuses have now. */
+export const placeShipments = (schema: string) => `
+WITH moved AS MATERIALIZED (
+  SELECT s.shipment_id, s.pickup_at, s.covered
+  FROM ${schema}.shipment_statuses AS s WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2::text[])
+),
+keyed AS (
+  UPDATE ${schema}.shipment_keys AS k SET pickup_at = m.pickup_at, covered = m.covered
+  FROM moved AS m
+  WHERE k.tenant_id = $1 AND k.shipment_id = m.shipment_id AND (k.pickup_at, k.covered) IS DISTINCT FROM (m.pickup_at, m.covered)
+)
+UPDATE ${schema}.shipment_accounts AS a SET pickup_at = CASE WHEN m.covered THEN m.pickup_at END
+FROM moved AS m
+WHERE a.tenant_id = $1 AND a.shipment_id = m.shipment_id AND a.pickup_at IS DISTINCT FROM CASE WHEN m.covered THEN m.pickup_at END`
 
 /** The keys (or references) of shipments become these; what stays is not touched. */
-const replace = (table: string, column: string) => `
+const replaced = (table: string, column: string) => `
 WITH given AS MATERIALIZED (
   SELECT g.shipment_id, g.texts::text[] AS texts FROM unnest($2::text[], $3::text[]) AS g (shipment_id, texts)
 ),
 dropped AS (
   DELETE FROM ${table} AS t USING given AS g
   WHERE t.tenant_id = $1 AND t.shipment_id = g.shipment_id AND t.${column} <> ALL (g.texts)
-)
-INSERT INTO ${table} (tenant_id, shipment_id, ${column})
-SELECT $1, g.shipment_id, text FROM given AS g CROSS JOIN unnest(g.texts) AS text
+)`
+
+/** The statuses are stored already. */
+export const replaceKeys = (schema: string) => `${replaced(`${schema}.shipment_keys`, "key")}
+INSERT INTO ${schema}.shipment_keys (tenant_id, shipment_id, key, pickup_at, covered)
+SELECT $1, g.shipment_id, text, s.pickup_at, s.covered
+FROM given AS g
+CROSS JOIN LATERAL (
+  SELECT s.pickup_at, s.covered FROM ${schema}.shipment_statuses AS s
+  WHERE s.tenant_id = $1 AND s.shipment_id = g.shipment_id
+  OFFSET 0
+) AS s
+CROSS JOIN unnest(g.texts) AS text
 ON CONFLICT DO NOTHING`
 
-export const replaceKeys = (schema: string) => replace(`${schema}.shipment_keys`, "key")
-
-export const replaceReferences = (schema: string) => replace(`${schema}.shipment_references`, "reference")
+export const replaceReferences = (schema: string) => `${replaced(`${schema}.shipment_references`, "reference")}
+INSERT INTO ${schema}.shipment_references (tenant_id, shipment_id, reference)
+SELECT $1, g.shipment_id, text FROM given AS g CROSS JOIN unnest(g.texts) AS text
+ON CONFLICT DO NOTHING`
 
 export const addHistory = (schema: string) => `
 INSERT INTO ${schema}.shipment_status_history (tenant_id, shipment_id, position, occurred_at, doc)
@@ -84,48 +128,67 @@ INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
 SELECT DISTINCT $1::text, lane_id FROM queued`
 
 export const resolveKeys = (schema: string) => `
-SELECT g.place, s.shipment_id
+SELECT g.place, k.shipment_id
 FROM unnest($2::text[]) WITH ORDINALITY AS g (key, place)
 CROSS JOIN LATERAL (
-  SELECT s.shipment_id
+  SELECT k.shipment_id
   FROM ${schema}.shipment_keys AS k
-  JOIN ${schema}.shipment_statuses AS s ON s.tenant_id = $1 AND s.shipment_id = k.shipment_id
   WHERE k.tenant_id = $1 AND k.key = g.key
-  ORDER BY s.pickup_at DESC, s.shipment_id DESC
+  ORDER BY k.pickup_at DESC, k.shipment_id DESC
   LIMIT 1
-) AS s`
+) AS k`
 
-/** Accounts of null are a carrier's: everything is its own. Of each shipment only the view that the caller may have is read. */
+/** Whoever writes "N/A" for a number shares it with everybody who does: that lookup must not cost what all of theirs do. */
+const maxOfOneKey = 1000
+
+/** Accounts of null are a carrier's: everything is its own. Of one shipment only the view that the caller may have is read. */
 export const findStatuses = (schema: string) => `
-SELECT g.place, c.own, c.body
+SELECT g.place, c.own, CASE WHEN c.own THEN s.verified ELSE s.public END AS body
 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS g (key, accounts, place)
 CROSS JOIN LATERAL (
-  SELECT o.own, CASE WHEN o.own THEN s.verified ELSE s.public END AS body
-  FROM ${schema}.shipment_keys AS k
-  JOIN ${schema}.shipment_statuses AS s ON s.tenant_id = $1 AND s.shipment_id = k.shipment_id
+  SELECT k.shipment_id, o.own
+  FROM (
+    SELECT k.shipment_id, k.pickup_at
+    FROM ${schema}.shipment_keys AS k
+    WHERE k.tenant_id = $1 AND k.key = g.key AND k.covered
+    ORDER BY k.pickup_at DESC, k.shipment_id DESC
+    LIMIT CASE WHEN g.accounts IS NULL OR g.accounts = '{}' THEN 1 ELSE ${maxOfOneKey} END
+  ) AS k
   CROSS JOIN LATERAL (
     SELECT CASE
       WHEN g.accounts IS NULL THEN true
       WHEN g.accounts = '{}' THEN false
       ELSE EXISTS (
         SELECT FROM ${schema}.shipment_accounts AS a
-        WHERE a.tenant_id = $1 AND a.shipment_id = s.shipment_id AND a.account = ANY (g.accounts::text[])
+        WHERE a.tenant_id = $1 AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts::text[])
       )
     END AS own
   ) AS o
-  WHERE k.tenant_id = $1 AND k.key = g.key AND s.covered
-  ORDER BY o.own DESC, s.pickup_at DESC, s.shipment_id DESC
+  ORDER BY o.own DESC, k.pickup_at DESC, k.shipment_id DESC
   LIMIT 1
-) AS c`
+) AS c
+CROSS JOIN LATERAL (
+  SELECT s.verified, s.public FROM ${schema}.shipment_statuses AS s
+  WHERE s.tenant_id = $1 AND s.shipment_id = c.shipment_id
+  OFFSET 0
+) AS s`
 
 export const findPickedUp = (schema: string) => `
 SELECT s.verified
-FROM ${schema}.shipment_accounts AS a
-JOIN ${schema}.shipment_statuses AS s ON s.tenant_id = $1 AND s.shipment_id = a.shipment_id
-WHERE a.tenant_id = $1 AND a.account = $2 AND s.covered
-  AND s.pickup_at >= ($3::timestamptz[])[1] AND s.pickup_at <= ($3::timestamptz[])[2]
-ORDER BY s.pickup_at, s.shipment_id
-LIMIT $4::int8`
+FROM (
+  SELECT a.shipment_id, a.pickup_at
+  FROM ${schema}.shipment_accounts AS a
+  WHERE a.tenant_id = $1 AND a.account = $2
+    AND a.pickup_at >= ($3::timestamptz[])[1] AND a.pickup_at <= ($3::timestamptz[])[2]
+  ORDER BY a.pickup_at, a.shipment_id
+  LIMIT $4::int8
+) AS a
+CROSS JOIN LATERAL (
+  SELECT s.verified FROM ${schema}.shipment_statuses AS s
+  WHERE s.tenant_id = $1 AND s.shipment_id = a.shipment_id
+  OFFSET 0
+) AS s
+ORDER BY a.pickup_at, a.shipment_id`
 
 export const accountKnown = (schema: string) => `
 SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = $1 AND account = $2)
@@ -154,6 +217,9 @@ WITH old AS (
   LIMIT ${pruneSize}
   FOR UPDATE SKIP LOCKED
 ),
+unplaced AS (
+  UPDATE ${schema}.shipment_accounts AS t SET pickup_at = NULL FROM old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+),
 keys AS (
   DELETE FROM ${schema}.shipment_keys AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
 ),
@@ -165,6 +231,28 @@ history AS (
 ),
 gone AS (
   DELETE FROM ${schema}.shipment_statuses AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`
+
+/** Numbers rise with time, so whatever is old stands first: reading on past the first ones would read all that are not. */
+export const pruneNotices = (schema: string) => `
+WITH old AS MATERIALIZED (
+  SELECT n.notice_no
+  FROM (
+    SELECT n.notice_no, n.recorded_at FROM ${schema}.shipment_status_notices AS n
+    WHERE n.tenant_id = $1
+    ORDER BY n.notice_no
+    LIMIT ${pruneSize * 5}
+  ) AS n
+  WHERE n.recorded_at < ($2::timestamptz[])[1]
+),
+bound AS MATERIALIZED (
+  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN coalesce(${oldestReference(schema, shipmentStatusPayloads)}, 9223372036854775807) END AS oldest
+),
+gone AS (
+  DELETE FROM ${schema}.shipment_status_notices AS n USING old AS o, bound AS b
+  WHERE n.tenant_id = $1 AND n.notice_no = o.notice_no AND n.notice_no < b.oldest
   RETURNING 1
 )
 SELECT count(*) AS pruned FROM gone`

@@ -13,7 +13,6 @@ import {
 import { Effect, Layer } from "effect"
 import { boolArray, byteaArray, int8Array, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { oldestReference } from "../delivery/NoticeRetention.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { arrayLiteral, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./ShipmentStatusSql.ts"
@@ -34,9 +33,10 @@ export const layer = Layer.effect(
       )
 
     const write = Effect.fnUntraced(function*(tenantId: string, { history, notices, statuses, traceparent }: StatusChanges) {
-      if (statuses.length > 0) yield* sql.bulk(statements.putStatuses(schema), putValues(tenantId, statuses))
+      const moved = statuses.length === 0 ? [] : yield* sql.bulk(statements.putStatuses(schema), putValues(tenantId, statuses), ["text"])
       const keyed = statuses.filter((each) => each.keys !== undefined)
       if (keyed.length > 0) yield* sql.bulk(statements.replaceKeys(schema), textsOf(tenantId, keyed, (each) => each.keys!))
+      if (moved.length > 0) yield* sql.bulk(statements.placeShipments(schema), [tenantId, textArray(moved.map(([shipmentId]) => shipmentId as string))])
       const referring = statuses.filter((each) => each.references !== undefined)
       if (referring.length > 0) {
         yield* sql.bulk(statements.replaceReferences(schema), textsOf(tenantId, referring, (each) => each.references!))
@@ -84,7 +84,7 @@ export const layer = Layer.effect(
 
     const prune = Effect.fnUntraced(function*(tenantId: string, before: { readonly delivered: number; readonly noticed: number }) {
       const [shipments] = yield* sql.bulk(statements.pruneShipments(schema), [tenantId, timestamptzArray([before.delivered])], ["int8"])
-      const [notices] = yield* sql.bulk(pruneNotices(schema), [tenantId, timestamptzArray([before.noticed])], ["int8"])
+      const [notices] = yield* sql.bulk(statements.pruneNotices(schema), [tenantId, timestamptzArray([before.noticed])], ["int8"])
       return (shipments![0] as number) + (notices![0] as number)
     })
 
@@ -160,20 +160,3 @@ const findValues = (tenantId: string, lookups: ReadonlyArray<StatusLookup>) => [
   textArray(lookups.map((each) => each.key)),
   textArray(lookups.map((each) => each.own === "all" ? null : arrayLiteral(each.own)))
 ]
-
-const pruneNotices = (schema: string) => `
-WITH old AS MATERIALIZED (
-  SELECT notice_no FROM ${schema}.shipment_status_notices
-  WHERE tenant_id = $1 AND recorded_at < ($2::timestamptz[])[1]
-  ORDER BY notice_no
-  LIMIT 5000
-),
-bound AS MATERIALIZED (
-  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN coalesce(${oldestReference(schema, statements.shipmentStatusPayloads)}, 9223372036854775807) END AS oldest
-),
-gone AS (
-  DELETE FROM ${schema}.shipment_status_notices AS n USING old AS o, bound AS b
-  WHERE n.tenant_id = $1 AND n.notice_no = o.notice_no AND n.notice_no < b.oldest
-  RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`

@@ -88,7 +88,7 @@ export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
 }>()("@waybill/testkit/delivery/ScriptedReceivers") {}
 
 /** Plain `http` is refused, as the service does by default. */
-const refusal = (url: string): string | undefined => url.toLowerCase().startsWith("https://") ? undefined : "endpointUrl must use https."
+const refusal = (url: string): string | undefined => url.toLowerCase().startsWith("https://") ? undefined : "The URL must be a full address that starts with https://."
 
 const make = (options: { readonly byCallbacks: boolean }) =>
   Effect.map(Effect.context<never>(), (context) => {
@@ -108,8 +108,10 @@ const make = (options: { readonly byCallbacks: boolean }) =>
       Effect.flatMap(Clock.currentTimeMillis, (at) => {
         const received: ReceivedRequest = { ...request, body: request.body.slice(), at }
         log.push(received)
-        for (const latch of waiting) latch.openUnsafe()
+        // whoever wakes may find that it still has to wait, and wait anew
+        const woken = [...waiting]
         waiting.clear()
+        for (const latch of woken) latch.openUnsafe()
         return Effect.tap(behaviourOf(request.url)(received), (outcome) =>
           Effect.sync(() => {
             if (outcome._tag === "Accepted") answered.push(received)

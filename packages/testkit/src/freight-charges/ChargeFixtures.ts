@@ -6,7 +6,7 @@ import {
   type ChargeSubscriptionRecord,
   DeliveryQueue,
   FreightBillStore,
-  type InFlightNotice,
+  type InFlightBill,
   type LaneSettings,
   type LaneState,
   Transaction,
@@ -52,10 +52,8 @@ export const chargeRecord = (fixture: ChargeSubscriptionFixture = {}): ChargeSub
   }
 }
 
-export const inFlightOf = (bill: Pick<BillRow, "billId" | "version" | "accounts">, body?: string): InFlightNotice => ({
-  noticeId: globalThis.crypto.randomUUID(),
+export const inFlightOf = (bill: Pick<BillRow, "billId" | "version" | "accounts">, body?: string): InFlightBill => ({
   billId: bill.billId,
-  version: bill.version,
   body: bytesOf(body ?? `${bill.billId}/${bill.version}`),
   accounts: bill.accounts
 })

@@ -51,14 +51,12 @@ export const ChargeSubscriptionStoreMemory = {
       }
 
       return ChargeSubscriptionStore.of({
+        accountsOf: (tenantId, client) => operate(() => [...rows.accountsOf(tenantId, client)]),
         // transactions follow one another, so nobody is changing bills now
         hold: () => operate(() => undefined),
         covered: (tenantId, client, accounts) => operate(() => coveredOf(rows, tenantId, client, accounts)),
         insert: (tenantId, record, notices) =>
-          operate((now) => {
-            for (const { accounts: _seenBy, ...notice } of notices) rows.putNotice(tenantId, notice, now)
-            rows.putSubscription(tenantId, record, notices)
-          }),
+          operate(() => rows.putSubscription(tenantId, record, notices)),
         find: (tenantId, client, id) => operate(() => stored(tenantId, own(tenantId, client, id))),
         findAny: (tenantId, id) => operate(() => stored(tenantId, rows.of(tenantId).subscriptions.get(id))),
         deliveringTo: (tenantId, client, webhookUrl) =>

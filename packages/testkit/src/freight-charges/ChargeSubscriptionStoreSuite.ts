@@ -3,7 +3,7 @@ import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StorageP
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import {
   chargeLane,
   chargeRecord,
@@ -74,6 +74,21 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* covered(["A"], "other"), undefined)
         assert.isTrue(["A", "B", "C"].includes((yield* covered(undefined))!))
         assert.strictEqual(yield* covered(undefined, "nobody"), undefined)
+      }))
+
+    it.effect("knows what a client itself has, by key and by token", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        assert.deepStrictEqual(yield* store.accountsOf(tenantId, "client"), [])
+        yield* letSee(tenantId, "client", ["A", "B"])
+        yield* letSee(tenantId, "client", ["B", "C"], "token")
+        yield* letSee(tenantId, "other", ["D"])
+        yield* letSeeAll(tenantId, "carrier")
+        assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["A", "B", "C"])
+        assert.deepStrictEqual(yield* store.accountsOf(tenantId, "carrier"), [])
+        yield* letSee(tenantId, "client", [])
+        assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["B", "C"])
       }))
 
     it.effect("has one to whatever its client has cover every account", () =>
@@ -284,6 +299,50 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* Fiber.join(holder)
         yield* Fiber.join(publisher)
         assert.deepStrictEqual([yield* waitingCharges(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
+      }))
+
+    it.effect("is cancelled after publishers that tell it something right now, with what they told", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        const bills = yield* FreightBillStore
+        const store = yield* ChargeSubscriptionStore
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* letSee(tenantId, "other", ["A"])
+        yield* subscribeToCharges(tenantId)
+        yield* subscribeToCharges(tenantId, { n: 2, client: "other", source: "freight-charge-windows" })
+        const closesAt = (yield* Clock.currentTimeMillis) + 3_600_000
+        const [told, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+          yield* bills.append(tenantId, {
+            bills: [],
+            notices: [{ noticeId: "notice", billId: "B", version: 1, body: bytesOf("B/1") }],
+            tellings: [
+              { subscriptionId: idOf(1), notice: 0, window: undefined },
+              { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }
+            ],
+            traceparent: undefined
+          })
+          yield* Deferred.succeed(told, undefined)
+          yield* Deferred.await(goOn)
+        })))
+        yield* Deferred.await(told)
+        const cancel = (client: string, n: number) =>
+          Effect.forkChild(transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeLane(tenantId, idOf(n)))))
+        const cancelling = [yield* cancel("client", 1), yield* cancel("other", 2)]
+        yield* Effect.sleep(30)
+        assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Effect.forEach([publisher, ...cancelling], (each) => Fiber.join(each as Fiber.Fiber<unknown, unknown>))
+        // an arrival that nobody ever takes would have its tenant asked for again and again
+        assert.notInclude((yield* queue.tenantsDue(100_000)).tenantIds, tenantId)
+        // and what no window will ever hold would never be forgotten
+        const now = yield* Clock.currentTimeMillis
+        yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 })
+        assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 0)
+        yield* publishBills(tenantId, [{ billId: "C" }])
+        assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 1)
       }))
 
     it.effect("leaves nothing behind when its transaction is taken back", () =>

@@ -26,7 +26,7 @@ export const FreightBillStoreMemory = {
         for (const each of ended) rows.dropBill(tenantId, each.billId)
         const unused = rows.unusedNotices(tenantId).filter((each) => each.storedAt < before.noticed).slice(0, pruneLimit)
         for (const each of unused) journal.drop(notices, each.noticeId)
-        return ended.length + unused.length
+        return ended.length + unused.length + rows.dropLists(tenantId, before.noticed)
       }
 
       return FreightBillStore.of({

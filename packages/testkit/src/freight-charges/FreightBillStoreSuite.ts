@@ -288,7 +288,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
         assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
         yield* subscriptions.cancel(tenantId, "client", idOf(1))
+        assert.strictEqual(yield* prune(tenantId, { noticed: -10 }), 0)
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
         assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        assert.deepStrictEqual(yield* inFlightBodies(tenantId), [])
       }))
 
     it.effect("keeps tenants apart, whatever ids they share", () =>

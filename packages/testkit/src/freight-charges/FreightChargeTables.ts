@@ -5,7 +5,7 @@ import type {
   ChargeSubscriptionRecord,
   ChargeTelling,
   ChargeViewer,
-  InFlightNotice,
+  InFlightBill,
   WindowTimes
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
@@ -28,7 +28,7 @@ interface NoticeRow extends ChargeNotice {
 
 export interface ChargeSubscriptionRow {
   readonly record: ChargeSubscriptionRecord
-  readonly inFlight: ReadonlyArray<InFlightNotice>
+  inFlight: ReadonlyArray<InFlightBill>
   cancelledAt: number | undefined
   /** No window up to here takes anything any more. */
   closedThrough: number
@@ -106,7 +106,7 @@ export class FreightChargeRows {
     return row
   }
 
-  putSubscription(tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightNotice>): void {
+  putSubscription(tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightBill>): void {
     const { byClient, subscriptions } = this.of(tenantId)
     const row = { record, inFlight, cancelledAt: undefined, closedThrough: -Infinity, windows: new Map() }
     this.journal.put(subscriptions, record.id, row)
@@ -178,16 +178,21 @@ export class FreightChargeRows {
     this.lanes.arrive(lane, now)
   }
 
-  /** Notices that nothing refers to: no window, no in-flight list of a live subscription, nothing that may still be sent. */
+  /** Notices that nothing refers to: no window, nothing that may still be sent. */
   unusedNotices(tenantId: string): ReadonlyArray<NoticeRow> {
     const { notices, subscriptions } = this.of(tenantId)
-    const live = [...subscriptions.values()].filter((each) => each.cancelledAt === undefined)
-    const referred = new Set(live.flatMap(({ inFlight, windows }) => [
-      ...inFlight.map((each) => each.noticeId),
-      ...[...windows.values()].flatMap((collected) => [...collected.values()].map((each) => each.noticeId))
-    ]))
+    const collected = [...subscriptions.values()].flatMap(({ windows }) => [...windows.values()])
+    const referred = new Set(collected.flatMap((window) => [...window.values()].map((each) => each.noticeId)))
     const inUse = this.lanes.payloadsInUse(tenantId)
     return [...notices.values()].filter((each) => !referred.has(each.noticeId) && [...each.carriers].every((bytes) => !inUse.has(bytes)))
+  }
+
+  /** Lists of what was in flight for subscriptions that were cancelled before then. Answers how many there were. */
+  dropLists(tenantId: string, before: number): number {
+    const old = [...this.of(tenantId).subscriptions.values()]
+      .filter(({ cancelledAt, inFlight }) => cancelledAt !== undefined && cancelledAt < before && inFlight.length > 0)
+    for (const each of old) this.journal.set(each, "inFlight", [])
+    return old.length
   }
 }
 

@@ -6,11 +6,13 @@ import { formatInstant, parseInstant } from "../../shared/Instant.ts"
 import { canonicalText } from "../../shared/Json.ts"
 import { type CustomsStatus, type NotedFact, notedFacts } from "./CodeLists.ts"
 import { plainOffset } from "./FreightShapes.ts"
+import { judgeLate } from "./Lateness.ts"
 import { accessorialsOf, describedOf, type PostedShipment, referenceNumbersOf, unmovedOf } from "./PostedShipment.ts"
-import { applyReport, judgeLate, type KnownShipment, type ShipmentState } from "./ShipmentState.ts"
+import type { Mutable } from "./ShipmentDraft.ts"
+import { applyReport, type KnownShipment, type ShipmentState } from "./ShipmentState.ts"
 import { movementOf } from "./StatusMessage.ts"
 import type { StatusNotification } from "./StatusNotification.ts"
-import type { Information, ReportOutcome, StatusReport } from "./StatusReport.ts"
+import { believable, type Information, type ReportOutcome, type StatusReport } from "./StatusReport.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
 export type Registered =
@@ -25,8 +27,6 @@ export type Registered =
     readonly applied: ReadonlyArray<{ readonly report: StatusReport; readonly outcome: ReportOutcome }>
   }
 
-type Mutable<A> = { -readonly [K in keyof A]: A[K] }
-
 /** Whether intake says again what it said last time. */
 export const saysTheSame = (known: KnownShipment, posted: PostedShipment): boolean => canonicalText(known.state.posted) === canonicalText(posted)
 
@@ -34,7 +34,8 @@ export const saysTheSame = (known: KnownShipment, posted: PostedShipment): boole
 export const registerShipment = (posted: PostedShipment, history: ReadonlyArray<StatusReport>, now: number): Registered => {
   const applied: Array<{ report: StatusReport; outcome: ReportOutcome }> = []
   let known: KnownShipment = { view: unmovedOf(posted), state: blankState(posted, now) }
-  for (const report of history) {
+  for (const told of history) {
+    const report = believable(told, now)
     const { known: after, outcome } = applyReport(known, report)
     known = after
     applied.push({ report, outcome })
@@ -203,13 +204,14 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
     information: before === undefined ? informationGiven(next) : informationIn(before, next, view, says)
   }
   const at = next.occurredAt === undefined ? now : parseInstant(next.occurredAt)!
-  return {
+  const report: StatusReport = {
     occurredAt: next.occurredAt ?? formatInstant(now),
     at,
     ...(next.occurredAt === undefined ? { undated: true } : {}),
     source: { kind: "shipment", id: next.shipmentId },
     ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined))
   }
+  return believable(report, now)
 }
 
 const flagOf = { Damaged: "ShipmentDamage", Short: "ShipmentShortage", Lost: "AllShortOrLostShipment", Reconsigned: "Reconsignment" } as const

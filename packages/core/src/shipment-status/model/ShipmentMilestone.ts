@@ -38,13 +38,13 @@ export const moveTo = (
   to: Milestone,
   facts: { readonly deliveryMissed: boolean; readonly consigneeHasIt: boolean }
 ): MoveOutcome => {
+  const move = milestoneMoves.find((each) => each.from === from && each.to === to)
+  const permitted = move !== undefined && (move.when === undefined || facts.deliveryMissed)
+  if (from === to && !permitted) return { _tag: "Same" }
   if (to === "Delivered" && !facts.consigneeHasIt) {
     return { _tag: "NotPermitted", why: "Delivered needs the freight in the custody of the final consignee." }
   }
   if (from === undefined) return { _tag: "Moved", to }
-  const move = milestoneMoves.find((each) => each.from === from && each.to === to)
-  const permitted = move !== undefined && (move.when === undefined || facts.deliveryMissed)
-  if (from === to && !permitted) return { _tag: "Same" }
   if (move === undefined) return { _tag: "NotPermitted", why: whyNot(from, to) }
   if (!permitted) {
     return { _tag: "NotPermitted", why: `A shipment goes from ${from} back to ${to} only after ${move.when}. Report the missed delivery first.` }

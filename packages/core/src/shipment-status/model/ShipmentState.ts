@@ -1,19 +1,15 @@
 /** A shipment's status as it is known, and what a report makes of it. SPEC-GAP-A2 */
-import {
-  type CrossBorderStatus,
-  type CustomsStatus,
-  type Milestone,
-  type NotedFact,
-  unstatedDelay
-} from "./CodeLists.ts"
+import type { CustomsStatus, Milestone, NotedFact } from "./CodeLists.ts"
 import { localDate, plainOffset, type TerminalInfo } from "./FreightShapes.ts"
-import { canonicalText } from "../../shared/Json.ts"
+import { isOverdue, judgeLate } from "./Lateness.ts"
 import type { ExtraReference } from "./LookupKey.ts"
 import type { PostedShipment } from "./PostedShipment.ts"
 import { isFinal, moveTo, type MoveOutcome } from "./ShipmentMilestone.ts"
-import { informationOf, type Movement, movementOf } from "./StatusMessage.ts"
+import { type Draft, draftOf, isNewest } from "./ShipmentDraft.ts"
+import { inform, saysLate } from "./ShipmentInformation.ts"
+import { informationOf, movementOf } from "./StatusMessage.ts"
 import type { StatusNotification } from "./StatusNotification.ts"
-import type { Information, ReportOutcome, StatusReport } from "./StatusReport.ts"
+import type { ReportOutcome, StatusReport } from "./StatusReport.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
 /** What is kept of a shipment beside its answers. */
@@ -63,23 +59,6 @@ export interface Applied {
   readonly why?: string
 }
 
-type Mutable<A> = { -readonly [K in keyof A]: A[K] }
-
-/** What is being made of one report. */
-interface Draft {
-  readonly view: Mutable<ShipmentView>
-  readonly state: Mutable<ShipmentState>
-  readonly report: StatusReport
-  readonly movement: Mutable<Movement>
-  readonly informations: Array<Information>
-  readonly noted: Array<NotedFact>
-  /** Whether the movement is worth telling. */
-  moves: boolean
-  changes: boolean
-  /** Whether it comes to a milestone. */
-  moved: boolean
-}
-
 /** Pure: the same report on the same shipment always comes to the same. A refused report changes nothing. */
 export const applyReport = (known: KnownShipment, report: StatusReport): Applied => {
   const { state, view } = known
@@ -105,18 +84,6 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
 const isNewAttempt = ({ seen }: ShipmentState, report: StatusReport): boolean =>
   report.undated === true ? report.source.kind !== "shipment" : report.at > (seen["missed"] ?? -Infinity)
 
-const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
-  view: { ...known.view },
-  state: { ...known.state },
-  report,
-  movement: {},
-  informations: [],
-  noted: [],
-  moves: false,
-  changes: false,
-  moved: false
-})
-
 /** Happened before what set the milestone. Where nobody said when that was, a permitted move is believed. */
 const isLate = (state: ShipmentState, report: StatusReport, move: MoveOutcome): boolean => {
   const reached = state.seen["milestone"]
@@ -136,8 +103,6 @@ const refusalOf = (view: ShipmentView, report: StatusReport, move: MoveOutcome):
   }
   return undefined
 }
-
-const saysLate = (information: Information): boolean => information.deliveryInformation_messages === "Noted late"
 
 /** Of late news only what stays true counts: what is wrong with the freight, that there is a proof of delivery, and when it was picked up. */
 const applyLate = (draft: Draft): Applied => {
@@ -189,15 +154,6 @@ const moveMilestone = (draft: Draft, to: Milestone): void => {
   draft.moved = true
   draft.moves = true
   draft.changes = true
-}
-
-/** Whether this report is the newest on one aspect; if so, later ones have to be newer than it. */
-const isNewest = (draft: Draft, aspect: string): boolean => {
-  const { report, state } = draft
-  if (report.undated === true) return true
-  if (report.at < (state.seen[aspect] ?? -Infinity)) return false
-  state.seen = { ...state.seen, [aspect]: report.at }
-  return true
 }
 
 const moveFreight = (draft: Draft): void => {
@@ -281,21 +237,6 @@ const changeCarrier = (draft: Draft): void => {
   draft.changes = true
 }
 
-/** SPEC-GAP-A10: late is a matter of calendar days where the freight is delivered. */
-export const isOverdue = (view: Pick<ShipmentView, "UpdatedETA" | "EstimatedDeliveryDate">): boolean =>
-  localDate(view.UpdatedETA) > localDate(view.EstimatedDeliveryDate)
-
-/** `Late` and its reason as the dates have it. */
-export const judgeLate = (view: Mutable<ShipmentView>, state: Mutable<ShipmentState>): void => {
-  const wasLate = view.Late
-  view.Late = isOverdue(view) || state.lateSaid
-  if (wasLate && !view.Late) {
-    state.delayReasonCode = null
-    state.lateTold = null
-  }
-  view.DelayReasonCode = view.Late ? state.delayReasonCode ?? unstatedDelay : null
-}
-
 const changeEta = (draft: Draft): void => {
   const { report, state, view } = draft
   const eta = report.updatedEta !== undefined && isNewest(draft, "eta") ? report.updatedEta : undefined
@@ -328,87 +269,4 @@ const noteFacts = (draft: Draft): void => {
     draft.noted.push(fact)
     draft.changes = true
   }
-}
-
-const tell = (draft: Draft, information: Information): void => {
-  draft.informations.push(information)
-  draft.changes = true
-}
-
-const inform = (draft: Draft, information: Information): void => {
-  const { report, state, view } = draft
-  switch (information.deliveryInformation_messages) {
-    case "POD available":
-      if (view.PODAvailable) return
-      view.PODAvailable = true
-      return tell(draft, information)
-    case "Noted late":
-      return informLate(draft, information)
-    case "Missed delivery":
-      if (isFinal(view.ShipmentMilestoneStatus)) return
-      state.seen = { ...state.seen, missed: report.at }
-      state.deliveryMissed = view.ShipmentMilestoneStatus === "Out for Delivery"
-      state.stopsTold = null
-      view.OFDStopsAway = null
-      return tell(draft, information)
-    case "Appointment Update":
-      return informAppointment(draft, information)
-    case "Customs information":
-      return informCustoms(draft, information)
-    case "Accessorial added":
-    case "Noted reweigh":
-      return tell(draft, information)
-  }
-}
-
-/** Told again only when the day or the reason is another one. */
-const informLate = (draft: Draft, information: Information): void => {
-  const { state, view } = draft
-  if (!isOverdue(view) || isFinal(view.ShipmentMilestoneStatus)) return
-  const delayReasonCode = information.delayReasonCode ?? view.DelayReasonCode ?? unstatedDelay
-  const which = `${localDate(view.UpdatedETA)} ${delayReasonCode}`
-  if (which === state.lateTold) return
-  state.lateTold = which
-  tell(draft, { ...information, delayReasonCode })
-}
-
-/** The shipment shows the first date that was agreed, as the interface has it; notifications carry the new one. SPEC-GAP-A11 */
-const informAppointment = (draft: Draft, information: Information): void => {
-  const { state, view } = draft
-  if (isFinal(view.ShipmentMilestoneStatus) || !isNewest(draft, "appointment")) return
-  // a system may repeat it with every event
-  const which = canonicalText(information)
-  if (which === state.appointmentTold) return
-  state.appointmentTold = which
-  view.AppointmentRequired = true
-  if (information.appointmentStatus !== undefined) {
-    view.AppointmentStatus = information.appointmentStatus === "appointment missed" ? "Missed" : "Secured"
-  }
-  if (view.AppointmentDate === null && information.appointmentDate !== undefined) view.AppointmentDate = information.appointmentDate
-  const { utcOffset, ...rest } = information
-  // a new time needs its place's offset, also where the sender takes it as known
-  const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? view.TimeZoneOfShipment : null)
-  tell(draft, { ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
-}
-
-/** A broker that is known says nothing yet of the border itself. */
-export const crossBorderOf = {
-  "Broker Identified": null,
-  "Bond": "Bond",
-  "Hold": "Hold",
-  "Cleared Customs": "ClearedCustoms"
-} as const satisfies Record<CustomsStatus, CrossBorderStatus | null>
-
-const informCustoms = (draft: Draft, information: Information): void => {
-  const { state, view } = draft
-  if (!isNewest(draft, "customs")) return
-  const { customsAgent, customsEntryNumber, customsStatus } = information
-  const entry = customsEntryNumber ?? view.CrossBorderEntryNumber
-  const status = customsStatus ?? state.customsStatus
-  if (customsAgent === undefined && status === state.customsStatus && entry === view.CrossBorderEntryNumber && view.CrossBorder) return
-  view.CrossBorder = true
-  view.CrossBorderEntryNumber = entry
-  if (status !== null && crossBorderOf[status] !== null) view.CrossBorderStatus = crossBorderOf[status]
-  state.customsStatus = status
-  tell(draft, { ...information, customsStatus: status, customsEntryNumber: entry })
 }

@@ -49,3 +49,9 @@ export type ReportOutcome =
   | "late"
   /** The move it asks for is not permitted. */
   | "refused"
+
+const maxAheadMillis = 30 * 86_400_000
+
+/** A clock that runs wild must not make late whatever comes after it: what it dates so far ahead happened when it was reported. SPEC-GAP-A19 */
+export const believable = (report: StatusReport, now: number): StatusReport =>
+  report.at > now + maxAheadMillis ? { ...report, at: now, undated: true } : report

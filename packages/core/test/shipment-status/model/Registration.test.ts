@@ -82,6 +82,45 @@ describe("a shipment handed in for the first time", () => {
     assert.strictEqual(registered.known.state.reports, 4)
   })
 
+  it("takes none of that back with the defaults a system posts for what it does not know", () => {
+    const history = [
+      event(-9, { milestone: "In Transit", terminal: { status: "Arrived", info: { TerminalID: "DAL" } }, trailerNumber: "T-1" }),
+      event(-8, { noted: ["Damaged", "Short"], information: [{ deliveryInformation_messages: "POD available" }] }),
+      event(-7, { information: [{ deliveryInformation_messages: "Customs information", customsStatus: "Hold", customsEntryNumber: "E-1" }] }),
+      event(-6, { information: [{ deliveryInformation_messages: "Appointment Update", appointmentStatus: "appointment scheduled", appointmentDate: "2026-11-24" }] })
+    ]
+    const silent = { ...verifiedShipment("S"), ReferenceNumbers: { ...verifiedShipment("S").ReferenceNumbers, trailerNumber: null } }
+    const defaults = Object.fromEntries(Object.entries(silent).map(([field, value]) => [field, value === true ? false : value])) as Partial<PostedShipment>
+    const { view } = first({ ...defaults, ShipmentMilestoneStatus: "Picked-up", ShipmentTerminalInfo: { TerminalID: null }, AppointmentDate: null, AppointmentStatus: null }, history).known
+    assert.deepInclude(view, {
+      ShipmentDamage: true,
+      ShipmentShortage: true,
+      PODAvailable: true,
+      CrossBorder: true,
+      CrossBorderStatus: "Hold",
+      CrossBorderEntryNumber: "E-1",
+      AppointmentStatus: "Secured",
+      AppointmentDate: "2026-11-24",
+      AppointmentRequired: true
+    })
+    assert.deepStrictEqual([view.ShipmentTerminalInfo.TerminalID, view.ReferenceNumbers.trailerNumber], ["DAL", "T-1"])
+  })
+
+  it("overlays nothing newer when it says itself that it is older", () => {
+    const { view } = first(
+      { occurredAt: formatInstant(now - 9 * hour), ShipmentMilestoneStatus: "Picked-up", TimeZoneOfShipment: "-6", ShipmentMilestoneStatusLong: "On the dock" },
+      [event(-2, { milestone: "Out for Delivery", timeZone: "-5" })]
+    ).known
+    assert.deepInclude(view, { ShipmentMilestoneStatus: "Out for Delivery", TimeZoneOfShipment: "-5", ShipmentMilestoneStatusLong: null })
+  })
+
+  it("is late when it says so, also by hours and with an estimate of its own", () => {
+    const late = { ShipmentMilestoneStatus: "In Transit", EstimatedDeliveryDate: "2026-11-24T09:00:00-06:00", UpdatedETA: "2026-11-24T17:00:00-06:00", Late: true, DelayReasonCode: "310-2" } as const
+    assert.deepInclude(first(late).known.view, { Late: true, DelayReasonCode: "310-2" })
+    const later = accepted(again(first(late).known, { ...late, UpdatedETA: "2026-11-24T19:00:00-06:00" }))
+    assert.deepInclude(later.known.view, { Late: true, UpdatedETA: "2026-11-24T19:00:00-06:00" })
+  })
+
   it("may be further than the event log knows", () => {
     assert.strictEqual(first({ ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 2 }, [event(-9, { milestone: "Picked-up" })]).known.view.ShipmentMilestoneStatus, "Out for Delivery")
   })
@@ -173,6 +212,21 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
     }))
     assert.deepInclude(view, { ShipmentMilestoneStatus: "Delivered", PayType: "Collect", TimeZoneOfShipment: null, AppointmentStatus: null })
     assert.deepStrictEqual(notifications, [])
+  })
+
+  it("is judged by its new original date, also when it says how things were before", () => {
+    const { known } = first()
+    const late = applyReport(applyReport(known, event(5, { milestone: "In Transit" })).known, event(6, { updatedEta: "2026-11-26" })).known
+    assert.isTrue(late.view.Late)
+    const { known: { view } } = accepted(again(late, { occurredAt: formatInstant(now), EstimatedDeliveryDate: "2026-11-26" }))
+    assert.deepInclude(view, { Late: false, DelayReasonCode: null, UpdatedETA: "2026-11-26" })
+  })
+
+  it("tells of a new reason why it is late", () => {
+    const said = { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", Late: true } as const
+    const { known } = first({ ...said, DelayReasonCode: "310-2" })
+    const { notifications } = accepted(again(known, { ...said, DelayReasonCode: "390-1" }))
+    assert.deepStrictEqual(notifications.map((each) => "delayReasonCode" in each ? each.delayReasonCode : each), ["390-1"])
   })
 
   it("lets an estimate that nobody revised follow the original date", () => {

@@ -1,0 +1,43 @@
+/** What is being made of a shipment while a report is applied to it. */
+import type { NotedFact } from "./CodeLists.ts"
+import type { KnownShipment, ShipmentState } from "./ShipmentState.ts"
+import type { Movement } from "./StatusMessage.ts"
+import type { Information, StatusReport } from "./StatusReport.ts"
+import type { ShipmentView } from "./VerifiedShipment.ts"
+
+export type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+export interface Draft {
+  readonly view: Mutable<ShipmentView>
+  readonly state: Mutable<ShipmentState>
+  readonly report: StatusReport
+  readonly movement: Mutable<Movement>
+  readonly informations: Array<Information>
+  readonly noted: Array<NotedFact>
+  /** Whether the movement is worth telling. */
+  moves: boolean
+  changes: boolean
+  /** Whether it comes to a milestone. */
+  moved: boolean
+}
+
+export const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
+  view: { ...known.view },
+  state: { ...known.state },
+  report,
+  movement: {},
+  informations: [],
+  noted: [],
+  moves: false,
+  changes: false,
+  moved: false
+})
+
+/** Whether this report is the newest on one aspect; if so, later ones have to be newer than it. */
+export const isNewest = (draft: Draft, aspect: string): boolean => {
+  const { report, state } = draft
+  if (report.undated === true) return true
+  if (report.at < (state.seen[aspect] ?? -Infinity)) return false
+  state.seen = { ...state.seen, [aspect]: report.at }
+  return true
+}

@@ -1,0 +1,93 @@
+/** News of a shipment that are no movement: what they change, and which of them are worth telling. */
+import { canonicalText } from "../../shared/Json.ts"
+import { type CrossBorderStatus, type CustomsStatus, unstatedDelay } from "./CodeLists.ts"
+import { localDate, plainOffset } from "./FreightShapes.ts"
+import { isOverdue } from "./Lateness.ts"
+import { type Draft, isNewest } from "./ShipmentDraft.ts"
+import { isFinal } from "./ShipmentMilestone.ts"
+import type { Information } from "./StatusReport.ts"
+
+export const saysLate = (information: Information): boolean => information.deliveryInformation_messages === "Noted late"
+
+const tell = (draft: Draft, information: Information): void => {
+  draft.informations.push(information)
+  draft.changes = true
+}
+
+export const inform = (draft: Draft, information: Information): void => {
+  const { report, state, view } = draft
+  switch (information.deliveryInformation_messages) {
+    case "POD available":
+      if (view.PODAvailable) return
+      view.PODAvailable = true
+      return tell(draft, information)
+    case "Noted late":
+      return informLate(draft, information)
+    case "Missed delivery":
+      if (isFinal(view.ShipmentMilestoneStatus)) return
+      state.seen = { ...state.seen, missed: report.at }
+      state.deliveryMissed = view.ShipmentMilestoneStatus === "Out for Delivery"
+      state.stopsTold = null
+      view.OFDStopsAway = null
+      return tell(draft, information)
+    case "Appointment Update":
+      return informAppointment(draft, information)
+    case "Customs information":
+      return informCustoms(draft, information)
+    case "Accessorial added":
+    case "Noted reweigh":
+      return tell(draft, information)
+  }
+}
+
+/** Told again only when the day or the reason is another one. */
+const informLate = (draft: Draft, information: Information): void => {
+  const { state, view } = draft
+  if (!isOverdue(view) || isFinal(view.ShipmentMilestoneStatus)) return
+  const delayReasonCode = information.delayReasonCode ?? view.DelayReasonCode ?? unstatedDelay
+  const which = `${localDate(view.UpdatedETA)} ${delayReasonCode}`
+  if (which === state.lateTold) return
+  state.lateTold = which
+  tell(draft, { ...information, delayReasonCode })
+}
+
+/** The shipment shows the first date that was agreed, as the interface has it; notifications carry the new one. SPEC-GAP-A11 */
+const informAppointment = (draft: Draft, information: Information): void => {
+  const { state, view } = draft
+  if (isFinal(view.ShipmentMilestoneStatus) || !isNewest(draft, "appointment")) return
+  // a system may repeat it with every event
+  const which = canonicalText(information)
+  if (which === state.appointmentTold) return
+  state.appointmentTold = which
+  view.AppointmentRequired = true
+  if (information.appointmentStatus !== undefined) {
+    view.AppointmentStatus = information.appointmentStatus === "appointment missed" ? "Missed" : "Secured"
+  }
+  if (view.AppointmentDate === null && information.appointmentDate !== undefined) view.AppointmentDate = information.appointmentDate
+  const { utcOffset, ...rest } = information
+  // a new time needs its place's offset, also where the sender takes it as known
+  const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? view.TimeZoneOfShipment : null)
+  tell(draft, { ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
+}
+
+/** A broker that is known says nothing yet of the border itself. */
+export const crossBorderOf = {
+  "Broker Identified": null,
+  "Bond": "Bond",
+  "Hold": "Hold",
+  "Cleared Customs": "ClearedCustoms"
+} as const satisfies Record<CustomsStatus, CrossBorderStatus | null>
+
+const informCustoms = (draft: Draft, information: Information): void => {
+  const { state, view } = draft
+  if (!isNewest(draft, "customs")) return
+  const { customsAgent, customsEntryNumber, customsStatus } = information
+  const entry = customsEntryNumber ?? view.CrossBorderEntryNumber
+  const status = customsStatus ?? state.customsStatus
+  if (customsAgent === undefined && status === state.customsStatus && entry === view.CrossBorderEntryNumber && view.CrossBorder) return
+  view.CrossBorder = true
+  view.CrossBorderEntryNumber = entry
+  if (status !== null && crossBorderOf[status] !== null) view.CrossBorderStatus = crossBorderOf[status]
+  state.customsStatus = status
+  tell(draft, { ...information, customsStatus: status, customsEntryNumber: entry })
+}

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { formatInstant, milestones, notedFacts, registerShipment, statusFromTransitEvent, terminalStatuses, type TransitEvent } from "@waybill/core"
+import { arbitraryReportedEvent, postedShipment } from "@waybill/testkit"
+import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import { int, listOf, oneOf } from "../arbitraries.ts"
+import { inService, makeCarrier, start, type Told } from "../shipment-status/Carrier.ts"
+
+const hour = 3_600_000
+
+const present = (value: object) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined))
+
+const movement: Arbitrary.Arbitrary<Told> = Arbitrary.map(
+  Arbitrary.all({
+    shipmentMilestoneStatus: oneOf(milestones),
+    terminalStatus: oneOf([undefined, undefined, ...terminalStatuses, ...notedFacts]),
+    UpdatedETA: oneOf([undefined, undefined, "2026-11-23", "2026-11-26", "2026-11-26T08:00:00-06:00"]),
+    trailerNumber: oneOf([undefined, "T-1", "T-2"]),
+    UpdatedPro: oneOf([undefined, undefined, "P-2"]),
+    stops: oneOf([undefined, 9, 3, 2, 1])
+  }),
+  ({ stops, ...update }) =>
+    present({
+      ...update,
+      countsToDelivery: update.shipmentMilestoneStatus === "Out for Delivery" ? stops : undefined,
+      ...(update.shipmentMilestoneStatus === "Interline" ? { PartnerCarrierName: "Other Lines", PartnerCarrierSCAC: "OTHR" } : {})
+    })
+)
+
+const information: Arbitrary.Arbitrary<Told> = Arbitrary.map(
+  Arbitrary.all({
+    deliveryInformation_messages: oneOf(["POD available", "Noted late", "Missed delivery", "Missed delivery", "Noted reweigh", "Customs information"]),
+    UpdatedETA: oneOf([undefined, "2026-11-23", "2026-11-26"]),
+    hold: oneOf([true, false])
+  }),
+  ({ hold, ...update }) =>
+    present({
+      ...update,
+      ...(update.deliveryInformation_messages === "Customs information" ? { customsStatus: hold ? "Hold" : "Cleared Customs" } : {}),
+      ...(update.deliveryInformation_messages === "Noted late" ? { delayReasonCode: "390-1" } : {})
+    })
+)
+
+/** One hour after the other, each an update of either shape or an event of the log. */
+const anyTelling = listOf(Arbitrary.all({ kind: int(0, 3), movement, information, event: arbitraryReportedEvent, backwards: int(0, 9) }), 1, 12)
+
+describe("one write, every view", () => {
+  it.effect.prop("comes to the same in the status as in the event log read from its beginning", [anyTelling], ([tellings]) =>
+    inService(Effect.gen(function*() {
+      const { events, logged, post, tenant, updates, view } = yield* makeCarrier
+      yield* post("S1")
+      for (const [n, telling] of tellings.entries()) {
+        // now and then something is told that happened before
+        const occurredAt = formatInstant(start + (telling.backwards === 0 ? n - 3.5 : n) * hour)
+        if (telling.kind === 3) {
+          yield* events.report(tenant.carrier, { ...telling.event, occurredAt, shipment: { ...telling.event.shipment, shipmentId: "S1" } })
+        } else {
+          const update = telling.kind === 2 ? telling.information : telling.movement
+          yield* updates.report(tenant.carrier, { updates: [{ shipmentId: "S1", occurredAt, ...update }] }, { partial: true })
+        }
+      }
+      const told = (yield* logged).map((event) => statusFromTransitEvent(event as unknown as TransitEvent, event["eventId"])).toSorted((a, b) => a.at - b.at)
+      const late = tellings.some(({ backwards }) => backwards === 0)
+      const again = registerShipment(postedShipment("S1"), told, start)
+      assert(again.result === "accepted")
+      const { view: read } = again.known
+      const shown = yield* view("S1")
+      for (const field of ["Reconsignment", "ShipmentShortage", "ShipmentDamage", "AllShortOrLostShipment", "PODAvailable"] as const) {
+        assert.deepStrictEqual(shown[field], read[field], field)
+      }
+      // what came late is passed over as it comes, and read in its place afterwards
+      if (late) return
+      for (const field of ["ReferenceNumbers", "UpdatedPro", "ShipmentMilestoneStatus", "UpdatedETA", "Late", "OFDStopsAway", "PartnerCarrierName", "CrossBorderStatus"] as const) {
+        assert.deepStrictEqual(shown[field], read[field], field)
+      }
+    })), 60_000)
+})

@@ -1,0 +1,84 @@
+/** A subscription is removed while others are at work on its lane: nothing of it stays behind. */
+import { layer } from "@effect/vitest"
+import { DeliveryQueue, Transaction } from "@waybill/core"
+import { fixtures } from "@waybill/testkit/suites"
+import { Deferred, Effect, Fiber, Option } from "effect"
+import { assert } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { testStorage } from "../TestStorage.ts"
+
+const { claim, claimOne, eventually, freezeOf, freshTenant, idOf, publish, seed, settlementOf } = fixtures
+
+/** Begins a transaction, does the work, and ends it when `release` is done. */
+const holding = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>) {
+  const transaction = yield* Transaction
+  const release = yield* Deferred.make<void>()
+  const held = yield* Deferred.make<void>()
+  const fiber = yield* Effect.forkChild(transaction.run(
+    work.pipe(Effect.tap(() => Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(release))))
+  ))
+  yield* Deferred.await(held)
+  return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(fiber))
+})
+
+const somebodyWaits = Effect.flatMap(PgClient.PgClient, (sql) =>
+  eventually(
+    sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted`,
+    ([row]) => row!.n > 0
+  ))
+
+const left = (table: string, tenantId: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => Effect.map(sql.unsafe<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} WHERE tenant_id = '${tenantId}'`), ([row]) => row!.n))
+
+const schema = "closing_test"
+
+layer(testStorage(schema), { excludeTestServices: true })("a lane that is closed", (it) => {
+  it.effect("beside a publisher that matched it before keeps nothing once somebody claims", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      yield* seed(tenantId, {})
+      const commit = yield* holding(publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] }))
+      yield* queue.closeLane(tenantId, idOf(1))
+      yield* commit
+      yield* claim(tenantId)
+      assert.deepStrictEqual(
+        [yield* left(`${schema}.delivery_entries`, tenantId), yield* left(`${schema}.delivery_arrivals`, tenantId)],
+        [0, 0]
+      )
+    }))
+
+  it.effect("beside a worker that freezes a batch cancels the delivery", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      const lane = yield* claimOne(tenantId)
+      const commit = yield* holding(queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })]))
+      const closing = yield* Effect.forkChild(queue.closeLane(tenantId, idOf(1)))
+      yield* somebodyWaits
+      yield* commit
+      yield* Fiber.join(closing)
+      assert.strictEqual(Option.getOrThrow(yield* queue.find(tenantId, idOf(101))).state, "cancelled")
+    }))
+
+  it.effect("beside somebody who recovers its dead letters leaves none waiting", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const transaction = yield* Transaction
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      const lane = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+      yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [] })
+      const commit = yield* holding(queue.closeLane(tenantId, idOf(1)))
+      const recovering = yield* Effect.forkChild(transaction.run(queue.recover(tenantId, idOf(1), 0)))
+      const retrying = yield* Effect.forkChild(queue.retry(tenantId, idOf(101)))
+      yield* somebodyWaits
+      yield* commit
+      assert.strictEqual(yield* Fiber.join(recovering), 0)
+      assert.deepStrictEqual(yield* Fiber.join(retrying), Option.some("cancelled"))
+      assert.strictEqual(Option.getOrThrow(yield* queue.find(tenantId, idOf(101))).state, "dead")
+      assert.strictEqual(yield* left(`${schema}.delivery_arrivals`, tenantId), 0)
+    }))
+})

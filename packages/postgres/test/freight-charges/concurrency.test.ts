@@ -1,0 +1,161 @@
+/**
+ * Publishers, makers of subscriptions, cancellations, accounts that come and go, closers of windows and workers, all at once, some taken
+ * back or cut short. What every receiver got is then compared with what is stored.
+ */
+import { layer } from "@effect/vitest"
+import { DeliveryOptions, FreightChargeOptions, Waybill } from "@waybill/core"
+import { ContentHashNode, HmacNode, Receiver, ScriptedReceivers, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { Effect, Fiber, Layer, References } from "effect"
+import { assert } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+import { makeStorm, holdings, shortWindows, StormLog } from "./Storm.ts"
+import {
+  type Closed,
+  type Collected,
+  Life,
+  proveInOrder,
+  proveNoGapNoDouble,
+  proveNothingForeign,
+  proveWindows,
+  seenBy,
+  type Wish
+} from "./StormProof.ts"
+
+const schema = freshSchema()
+
+const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+  shortWindows.pipe(Layer.provideMerge(testStorage(schema)), Layer.provideMerge(StormLog.layer)),
+  WebhookSenderScripted.layer,
+  HmacNode.layer,
+  ContentHashNode.layer,
+  SealerNode.layer(),
+  FreightChargeOptions.layer(),
+  DeliveryOptions.layer({ pollMillis: 50, attemptTimeoutMillis: 400, leaseMillis: 800 })
+)))
+
+const rows = <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values))
+
+/** What still waits for something, in words. */
+const unrest = Effect.map(
+  rows<{ readonly what: string }>(`
+    SELECT 'a window' AS what FROM @freight_charge_subscriptions WHERE closes_at IS NOT NULL
+    UNION ALL SELECT 'a change for a window' FROM @freight_charge_collected
+    UNION ALL SELECT 'an entry' FROM @delivery_entries
+    UNION ALL SELECT 'an arrival' FROM @delivery_arrivals
+    UNION ALL SELECT 'a delivery' FROM @deliveries JOIN @delivery_lanes AS l USING (tenant_id, lane_id)
+      WHERE deliveries.state IN ('sending', 'waiting') AND l.state <> 'closed'`),
+  (found) => [...new Set(found.map((each) => each.what))]
+)
+
+const quiet = Effect.gen(function*() {
+  for (let turn = 0; turn < 200; turn++) {
+    if ((yield* unrest).length === 0) return
+    yield* Effect.sleep(50)
+  }
+  assert.deepStrictEqual(yield* unrest, [])
+})
+
+/** Workers whose answers get lost now and then, and that come and go. */
+const workers = Effect.forEach([0, 1, 2], (n) =>
+  Effect.forever(Effect.scoped(Effect.gen(function*() {
+    const { faults, run } = yield* TestWaybill.worker()
+    yield* run
+    for (const call of ["settle", "freeze", "claim"] as const) {
+      yield* Effect.sleep(150 + 70 * n)
+      yield* faults.break(call, n === 0 ? "before" : "after")
+    }
+    yield* Effect.sleep(300)
+  }))), { concurrency: "unbounded" })
+
+interface SubscriptionRow {
+  readonly id: string
+  readonly client: string
+  readonly doc: string
+  readonly live: boolean
+}
+
+const wishOf = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, subscriptions }: Effect.Success<typeof makeStorm>) {
+  const settings = JSON.parse(row.doc)
+  const { accounts, settled } = holdings(row.client)
+  const requests = yield* (yield* ScriptedReceivers).requests(settings.webhookUrl)
+  const bodies = new Map<string, string>()
+  for (const { body, headers } of requests) {
+    const text = new TextDecoder().decode(body)
+    assert.strictEqual(bodies.get(headers["webhook-id"]!) ?? text, text, "a delivery goes out with the same body each time")
+    bodies.set(headers["webhook-id"]!, text)
+  }
+  return {
+    id: row.id,
+    url: settings.webhookUrl,
+    live: row.live,
+    realTime: settings.frequency === "real_time",
+    impactsOnly: settings.dataOptions.shipmentDataType === "revenue_impacts_only",
+    log: settings.includeEventLog && settings.dataOptions.eventType !== "no_events",
+    accounts: new Set(settings.billScope === "all_accounts" ? accounts : settings.accounts as ReadonlyArray<string>),
+    settled,
+    span: (yield* StormLog).spans.get(settings.webhookUrl)!,
+    inFlight: new TextDecoder().decode(yield* subscriptions.inFlight(principal(row.client), row.id)),
+    bodies: [...bodies.values()]
+  } satisfies Wish
+})
+
+const closedOf = (id: string) =>
+  rows<Closed>(
+    `SELECT (extract(epoch FROM w.closed_at) * 1000)::float8 AS "closedAt", convert_from(p.body, 'UTF8') AS body
+     FROM @freight_charge_windows AS w JOIN @freight_charge_window_payloads AS p ON p.tenant_id = w.tenant_id AND p.window_no = w.window_no
+     WHERE w.subscription_id = $1::uuid ORDER BY w.closed_at, w.window_no`,
+    [id]
+  )
+
+layer(service, { excludeTestServices: true })("freight charges, when everything happens at once", (it) => {
+  it.effect("tell every version once to whoever owes it, at once or in one window, and nobody else", () =>
+    Effect.gen(function*() {
+      const log = yield* StormLog
+      const receivers = yield* ScriptedReceivers
+      yield* receivers.scriptOthers((request) => Receiver.delay(request.body.length % 13)(request))
+      const storm = yield* makeStorm
+      const working = yield* Effect.forkChild(workers)
+      const closing = yield* Effect.forkChild(storm.closers)
+      yield* storm.rage
+      yield* quiet
+      yield* Fiber.interrupt(closing)
+      yield* Fiber.interrupt(working)
+
+      assert.deepStrictEqual(log.troubles, [])
+      const paused = yield* rows("SELECT state_reason FROM @delivery_lanes WHERE state NOT IN ('active', 'closed')")
+      assert.deepStrictEqual(paused, [])
+      const lives = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
+        "SELECT bill_id, state, doc FROM @freight_bills WHERE version > 0"
+      )).map((each) => [each.bill_id, new Life(each.bill_id, each.state, each.doc)]))
+      for (const each of log.acknowledged) {
+        const version = lives.get(each.bill)!.at(each.version)!
+        if (version.report !== undefined) assert.strictEqual(version.report, each.report)
+      }
+      const notices = new Map((yield* rows<{ readonly notice_id: string; readonly bill_id: string; readonly version: number; readonly gone: boolean }>(
+        "SELECT notice_id, bill_id, version, strpos(convert_from(body, 'UTF8'), 'no longer the debtor') > 0 AS gone FROM @freight_charge_notices"
+      )).map((each) => [each.notice_id, each]))
+      const wishes = yield* Effect.forEach(
+        yield* rows<SubscriptionRow>("SELECT id, client, doc, cancelled_at IS NULL AS live FROM @freight_charge_subscriptions"),
+        (row) => wishOf(row, storm)
+      )
+      const counts = { versions: 0, told: 0, gone: 0 }
+      for (const wish of wishes) {
+        proveNothingForeign(wish, lives, log.reports)
+        proveInOrder(wish)
+        const queued = log.queued.filter((each) => each.subscriptionId === wish.id && notices.has(each.noticeId))
+          .map((each) => ({ ...notices.get(each.noticeId)!, window: each.window, bill: notices.get(each.noticeId)!.bill_id }))
+          .toSorted((a, b) => a.version - b.version)
+        if (wish.settled) proveNoGapNoDouble(wish, lives, log.acknowledged, wish.realTime ? seenBy(wish) : queued)
+        if (!wish.realTime) proveWindows(wish, yield* closedOf(wish.id), queued satisfies ReadonlyArray<Collected>)
+        counts.told += seenBy(wish).length
+        counts.gone += seenBy(wish).filter((each) => each.gone).length
+      }
+      for (const life of lives.values()) counts.versions += life.versions.length
+      // the storm was one
+      assert.isAbove(counts.versions, 300)
+      assert.isAbove(counts.told, 500)
+      assert.isAbove(counts.gone, 100)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 30_000)
+})
