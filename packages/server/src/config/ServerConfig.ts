@@ -1,10 +1,10 @@
 /** What the operator decided: every setting of the server, read once at start. */
-import { DeliveryOptions } from "@waybill/core"
-import { type EgressPolicy, type JwtOptions, publicOnly } from "@waybill/http"
+import { DeliveryOptions, type RetentionOptions } from "@waybill/core"
+import { type BasePaths, defaultBasePaths, type EgressPolicy, type JwtOptions, publicOnly } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
-import { readVariable, type VariableFault } from "./Variable.ts"
-import { variableNames, variables } from "./Variables.ts"
+import { readVariable, type Variable, type VariableFault } from "./Variable.ts"
+import { type DocumentsPlace, variableNames, variables } from "./Variables.ts"
 
 export type Role = "api" | "worker" | "all"
 
@@ -26,12 +26,21 @@ export interface ServerConfig {
   readonly egressText: string
   readonly jwt: JwtOptions | undefined
   readonly publicTenant: string | undefined
+  readonly othersLookupsPerMinute: number
+  /** IANA name. */
+  readonly timeZone: string
   readonly role: Role
   readonly demo: boolean
   readonly publicUrl: string | undefined
   readonly trustProxy: boolean
+  readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
+  /** Paths are absolute. */
+  readonly documents: DocumentsPlace
+  /** `undefined`: Amazon's own. */
+  readonly s3Endpoint: string | undefined
   readonly poolSize: number
-  readonly delivery: Partial<DeliveryOptions["Service"]>
+  readonly delivery: Pick<DeliveryOptions["Service"], "leaseMillis" | "attemptTimeoutMillis" | "drainMillis" | "keepSettledMillis">
+  readonly retention: ReturnType<typeof RetentionOptions.defaultValue>
   readonly drainMillis: number
   readonly logFormat: "json" | "pretty"
   readonly logLevel: LogLevel.LogLevel
@@ -57,68 +66,14 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   readonly directory: string
 }) {
   const faults: Array<VariableFault> = [...misspelt(environment.names)]
-  const given = {
-    host: yield* readVariable(variables.host, faults),
-    port: yield* readVariable(variables.port, faults),
-    databaseUrl: yield* readVariable(variables.databaseUrl, faults),
-    dataDir: yield* readVariable(variables.dataDir, faults),
-    schema: yield* readVariable(variables.schema, faults),
-    operatorKey: yield* readVariable(variables.operatorKey, faults),
-    sealingKeys: yield* readVariable(variables.sealingKeys, faults),
-    egress: yield* readVariable(variables.egress, faults),
-    jwksUrl: yield* readVariable(variables.jwksUrl, faults),
-    jwtIssuer: yield* readVariable(variables.jwtIssuer, faults),
-    jwtAudience: yield* readVariable(variables.jwtAudience, faults),
-    publicTenant: yield* readVariable(variables.publicTenant, faults),
-    role: yield* readVariable(variables.role, faults),
-    demo: yield* readVariable(variables.demo, faults),
-    publicUrl: yield* readVariable(variables.publicUrl, faults),
-    trustProxy: yield* readVariable(variables.trustProxy, faults),
-    poolSize: yield* readVariable(variables.poolSize, faults),
-    lease: yield* readVariable(variables.lease, faults),
-    attemptTimeout: yield* readVariable(variables.attemptTimeout, faults),
-    drain: yield* readVariable(variables.drain, faults),
-    keepDays: yield* readVariable(variables.keepDays, faults),
-    logFormat: yield* readVariable(variables.logFormat, faults),
-    logLevel: yield* readVariable(variables.logLevel, faults),
-    otlpEndpoint: yield* readVariable(variables.otlpEndpoint, faults)
-  }
-  const { defaults } = DeliveryOptions
-  const leaseMillis = given.lease ?? defaults.leaseMillis
-  const attemptTimeoutMillis = given.attemptTimeout ?? defaults.attemptTimeoutMillis
-  const drainMillis = given.drain ?? defaults.drainMillis
+  const given = yield* readAll(faults)
   const role = given.role ?? "all"
-  const warnings: Array<string> = []
-
-  if (leaseMillis <= attemptTimeoutMillis) {
-    faults.push({
-      variable: variables.lease.name,
-      problem: `is ${leaseMillis / 1000} and ${variables.attemptTimeout.name} is ${attemptTimeoutMillis / 1000}. A lease has to be longer than an attempt`
-    })
-  }
-  const jwt = [variables.jwksUrl, variables.jwtIssuer, variables.jwtAudience]
-  const [jwksUrl, issuer, audience] = [given.jwksUrl, given.jwtIssuer, given.jwtAudience]
-  if ((jwksUrl ?? issuer ?? audience) !== undefined) {
-    for (const [index, value] of [jwksUrl, issuer, audience].entries()) {
-      const { name } = jwt[index]!
-      if (value === undefined && !faults.some(({ variable }) => variable === name)) {
-        faults.push({ variable: name, problem: `is missing. To accept JWTs safely, ${jwt.map((each) => each.name).join(", ")} are needed together` })
-      }
-    }
-  }
-  if (given.demo === true && role !== "all") {
-    faults.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs a process that does everything` })
-  }
+  const delivery = deliveryOf(given)
+  const basePaths = basePathsOf(given)
+  faults.push(...contradictions(given, delivery, faults), ...overlaps(basePaths))
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
-  if (given.operatorKey !== undefined && Redacted.value(given.operatorKey).length < 20) {
-    warnings.push(`${variables.operatorKey.name} is short and may be guessed. Take the output of: openssl rand -hex 32`)
-  }
-  if (given.databaseUrl !== undefined && given.sealingKeys === undefined) {
-    warnings.push(
-      `${variables.sealingKeys.name} is not set, so this machine seals webhook secrets with a key of its own. Other machines on the same database cannot open them: give every process the same key.`
-    )
-  }
+  const { jwksUrl, jwtAudience, jwtIssuer } = given
   const config: ServerConfig = {
     host: given.host ?? "127.0.0.1",
     port: given.port ?? 8080,
@@ -129,22 +84,125 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     sealingKeys: given.sealingKeys,
     egress: given.egress?.policy ?? publicOnly,
     egressText: given.egress?.text ?? "",
-    jwt: jwksUrl === undefined || issuer === undefined || audience === undefined ? undefined : { jwksUrl, issuer, audience },
+    jwt: jwksUrl === undefined || jwtIssuer === undefined || jwtAudience === undefined
+      ? undefined
+      : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience },
     publicTenant: given.publicTenant,
+    othersLookupsPerMinute: given.othersLookups ?? 60,
+    timeZone: given.timeZone ?? "UTC",
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKey === undefined && role === "all"),
     publicUrl: given.publicUrl,
     trustProxy: given.trustProxy ?? false,
+    basePaths,
+    documents: given.documents?.kind === "directory"
+      ? { kind: "directory", path: resolve(environment.directory, given.documents.path) }
+      : given.documents ?? { kind: "postgres" },
+    s3Endpoint: given.s3Endpoint,
     poolSize: given.poolSize ?? 20,
-    delivery: { leaseMillis, attemptTimeoutMillis, drainMillis, keepSettledMillis: (given.keepDays ?? 30) * 86_400_000 },
-    drainMillis,
+    delivery,
+    retention: {
+      keepDeliveredShipmentsMillis: days(given.keepDeliveredDays ?? 365),
+      keepEndedBillsMillis: days(given.keepEndedBillsDays ?? 365),
+      keepNoticesMillis: days(given.keepNoticesDays ?? 180),
+      keepPickupsMillis: days(given.keepPickupsDays ?? 365)
+    },
+    drainMillis: delivery.drainMillis,
     logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
     logLevel: logLevels[given.logLevel ?? "info"],
     telemetry: given.otlpEndpoint !== undefined,
-    warnings
+    warnings: doubts(given)
   }
   return config
 })
+
+type Given = {
+  readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends Variable<infer A> ? A | undefined : never
+}
+
+const readAll = (faults: Array<VariableFault>): Effect.Effect<Given> =>
+  Effect.map(
+    Effect.forEach(Object.entries(variables), ([name, variable]) =>
+      Effect.map(readVariable<unknown>(variable, faults), (value) => [name, value] as const)),
+    (entries) => Object.fromEntries(entries) as Given
+  )
+
+const days = (count: number): number => count * 86_400_000
+
+const deliveryOf = ({ attemptTimeout, drain, keepDays, lease }: Given) => ({
+  leaseMillis: lease ?? DeliveryOptions.defaults.leaseMillis,
+  attemptTimeoutMillis: attemptTimeout ?? DeliveryOptions.defaults.attemptTimeoutMillis,
+  drainMillis: drain ?? DeliveryOptions.defaults.drainMillis,
+  keepSettledMillis: days(keepDays ?? 30)
+})
+
+const basePathsOf = (given: Given): ServerConfig["basePaths"] => ({
+  shipmentStatus: given.basePathShipmentStatus ?? defaultBasePaths.shipmentStatus,
+  invoices: given.basePathInvoices ?? defaultBasePaths.invoices,
+  pickups: given.basePathPickups ?? defaultBasePaths.pickups,
+  transitEvents: given.basePathTransitEvents ?? defaultBasePaths.transitEvents,
+  freightCharges: given.basePathFreightCharges ?? defaultBasePaths.freightCharges
+})
+
+/** Settings that are good by themselves, but not together. */
+const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
+  const found: Array<VariableFault> = []
+  const { attemptTimeoutMillis, leaseMillis } = delivery
+  if (leaseMillis <= attemptTimeoutMillis) {
+    found.push({
+      variable: variables.lease.name,
+      problem: `is ${leaseMillis / 1000} and ${variables.attemptTimeout.name} is ${attemptTimeoutMillis / 1000}. A lease has to be longer than an attempt`
+    })
+  }
+  const jwt = [variables.jwksUrl, variables.jwtIssuer, variables.jwtAudience].map(({ name }) => name)
+  const parts = [given.jwksUrl, given.jwtIssuer, given.jwtAudience]
+  if (parts.some((part) => part !== undefined)) {
+    for (const [index, name] of jwt.entries()) {
+      if (parts[index] === undefined && !known.some(({ variable }) => variable === name)) {
+        found.push({ variable: name, problem: `is missing. To accept JWTs safely, ${jwt.join(", ")} are needed together` })
+      }
+    }
+  }
+  const role = given.role ?? "all"
+  if (given.demo === true && role !== "all") {
+    found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs a process that does everything` })
+  }
+  if (given.s3Endpoint !== undefined && given.documents?.kind !== "s3" && !known.some(({ variable }) => variable === variables.documents.name)) {
+    found.push({ variable: variables.s3Endpoint.name, problem: `is set and ${variables.documents.name} is not in S3. Set that to s3://bucket/prefix, or take this out` })
+  }
+  return found
+}
+
+/** What the server answers beside the five areas. */
+const takenPaths = [defaultBasePaths.intake, defaultBasePaths.operator, "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
+
+/** No base may lie in another, because some call would have two meanings. */
+const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {
+  const named = [
+    { variable: variables.basePathShipmentStatus.name, base: bases.shipmentStatus },
+    { variable: variables.basePathInvoices.name, base: bases.invoices },
+    { variable: variables.basePathPickups.name, base: bases.pickups },
+    { variable: variables.basePathTransitEvents.name, base: bases.transitEvents },
+    { variable: variables.basePathFreightCharges.name, base: bases.freightCharges }
+  ]
+  return named.flatMap(({ base, variable }, index) => {
+    const other = [...named.slice(0, index).map((each) => each.base), ...takenPaths].find((path) => within(path, base) || within(base, path))
+    return other === undefined ? [] : [{ variable, problem: `is ${base}, and ${other} is there already. Give each area a path of its own` }]
+  })
+}
+
+const within = (outer: string, inner: string): boolean => `${inner}/`.startsWith(`${outer}/`)
+
+const doubts = (given: Given): ReadonlyArray<string> => [
+  ...(given.operatorKey !== undefined && Redacted.value(given.operatorKey).length < 20
+    ? [`${variables.operatorKey.name} is short and may be guessed. Take the output of: openssl rand -hex 32`]
+    : []),
+  ...(given.databaseUrl !== undefined && given.sealingKeys === undefined
+    ? [
+      `${variables.sealingKeys.name} is not set, so this machine seals webhook secrets with a key of its own. Other machines on the same database cannot open them: give every process the same key.`
+    ]
+    : [])
+]
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
@@ -158,14 +216,30 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   sealingKey: config.sealingKeys === undefined ? "generated" : config.sealingKeys.length === 1 ? "given" : `${config.sealingKeys.length} given`,
   egressAllow: config.egressText === "" ? "nothing" : config.egressText,
   jwt: config.jwt?.jwksUrl ?? "off",
-  publicTenant: config.publicTenant ?? "none",
+  publicTenant: config.publicTenant ?? "the only one",
+  othersLookupsPerMinute: config.othersLookupsPerMinute,
+  timeZone: config.timeZone,
+  basePaths: Object.values(config.basePaths).join(" "),
+  documents: documentsText(config.documents),
+  ...(config.s3Endpoint === undefined ? {} : { s3Endpoint: config.s3Endpoint }),
   poolSize: config.poolSize,
-  leaseSeconds: config.delivery.leaseMillis! / 1000,
-  attemptTimeoutSeconds: config.delivery.attemptTimeoutMillis! / 1000,
+  leaseSeconds: config.delivery.leaseMillis / 1000,
+  attemptTimeoutSeconds: config.delivery.attemptTimeoutMillis / 1000,
   drainSeconds: config.drainMillis / 1000,
+  keepDays: inDays(config.delivery.keepSettledMillis),
+  keepDeliveredDays: inDays(config.retention.keepDeliveredShipmentsMillis),
+  keepEndedBillsDays: inDays(config.retention.keepEndedBillsMillis),
+  keepNoticesDays: inDays(config.retention.keepNoticesMillis),
+  keepPickupsDays: inDays(config.retention.keepPickupsMillis),
   telemetry: config.telemetry,
   demo: config.demo
 })
+
+const inDays = (millis: number): number => millis / days(1)
+
+/** As an operator writes it. */
+export const documentsText = (place: DocumentsPlace): string =>
+  place.kind === "s3" ? `s3://${place.bucket}/${place.prefix}` : place.kind === "directory" ? `directory:${place.path}` : place.kind
 
 /** Where a database is, without who logs in. Passwords may also stand in the query. */
 export const placeOf = (url: Redacted.Redacted): string => {

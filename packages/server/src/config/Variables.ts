@@ -1,8 +1,8 @@
 /** Every environment variable that the server reads. `waybill --help` prints this list. */
-import { parseEgressAllow } from "@waybill/http"
 import { TenantId } from "@waybill/core"
+import { defaultBasePaths, parseEgressAllow } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
-import { Redacted, Result, Schema } from "effect"
+import { DateTime, Option, Redacted, Result, Schema } from "effect"
 import { integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
 
 const variable = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> => ({ name, fallback, meaning, read })
@@ -79,6 +79,43 @@ const plain = (value: string) => text((value) => /^[\x21-\x7e]{1,500}$/.test(val
 
 const tenantId = (value: string) => text(Schema.is(TenantId), `is ${shown(value)}, and has to be a tenant's id: letters, digits, hyphens and underscores`)(value)
 
+const timeZone = (value: string) =>
+  text(
+    (value) => /^[A-Za-z]/.test(value) && Option.isSome(DateTime.zoneMakeNamed(value)),
+    `is ${shown(value)}, and has to be a time zone's name in the IANA database, such as America/Chicago`
+  )(value)
+
+const basePath = (value: string): Result.Result<string, string> => {
+  const parts = value.split("/").filter((part) => part !== "")
+  const good = parts.length > 0 && parts.every((part) => /^[A-Za-z0-9._~-]{1,100}$/.test(part) && part !== "." && part !== "..")
+  return good
+    ? Result.succeed(parts.map((part) => `/${part}`).join(""))
+    : Result.fail(`is ${shown(value)}, and has to be a path of letters, digits and . _ ~ -, such as /freight/status`)
+}
+
+const days = integer(1, 3650, "a number of days")
+
+/** Where the contents of documents are kept. */
+export type DocumentsPlace =
+  | { readonly kind: "postgres" }
+  | { readonly kind: "directory"; readonly path: string }
+  | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
+
+const bucketName = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
+const keyPart = /^(?!\.{1,2}$)[A-Za-z0-9!_.*'()-]{1,200}$/
+
+/** The text is not shown: somebody may have put credentials into it. */
+const documentsPlace = (value: string): Result.Result<DocumentsPlace, string> => {
+  if (value.toLowerCase() === "postgres") return Result.succeed({ kind: "postgres" })
+  const path = /^directory:([^\0]+)$/i.exec(value)?.[1]
+  if (path !== undefined) return Result.succeed({ kind: "directory", path })
+  const [, bucket = "", key = ""] = /^s3:\/\/([^/]+)(?:\/(.*))?$/i.exec(value) ?? []
+  const parts = key.split("/").filter((part) => part !== "")
+  return bucketName.test(bucket) && parts.every((part) => keyPart.test(part))
+    ? Result.succeed({ kind: "s3", bucket, prefix: parts.map((part) => `${part}/`).join("") })
+    : Result.fail("is no place for documents. Write postgres, directory:/srv/documents or s3://bucket/prefix; credentials do not belong into it")
+}
+
 /** Changing names here changes what operators have to write. */
 export const variables = {
   host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
@@ -102,11 +139,35 @@ export const variables = {
   jwksUrl: variable("WAYBILL_JWT_JWKS_URL", "none", "accept bearer JWTs signed with these keys", webAddress),
   jwtIssuer: variable("WAYBILL_JWT_ISSUER", "none", "the iss that a JWT must have", plain),
   jwtAudience: variable("WAYBILL_JWT_AUDIENCE", "none", "the aud that a JWT must have", plain),
-  publicTenant: variable("WAYBILL_PUBLIC_TENANT", "none", "the tenant of lookups without credentials", tenantId),
+  publicTenant: variable(
+    "WAYBILL_PUBLIC_TENANT",
+    "the only tenant there is",
+    "the tenant of lookups without credentials, unless a tenant has the host that was asked",
+    tenantId
+  ),
+  othersLookups: variable(
+    "WAYBILL_OTHERS_LOOKUPS_PER_MINUTE",
+    "60",
+    "lookups of freight that is not the caller's own, for each client or address",
+    integer(1, 1_000_000)
+  ),
+  timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "its hours and midnights close hourly and daily freight-charge windows", timeZone),
   role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
-  trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto and X-Forwarded-Host at their word; only behind a proxy that sets them", onOff),
+  trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),
+  basePathShipmentStatus: variable("WAYBILL_BASE_PATH_SHIPMENT_STATUS", defaultBasePaths.shipmentStatus, "where shipment status lives", basePath),
+  basePathInvoices: variable("WAYBILL_BASE_PATH_INVOICES", defaultBasePaths.invoices, "where invoices and documents live", basePath),
+  basePathPickups: variable("WAYBILL_BASE_PATH_PICKUPS", defaultBasePaths.pickups, "where pickups live", basePath),
+  basePathTransitEvents: variable("WAYBILL_BASE_PATH_TRANSIT_EVENTS", defaultBasePaths.transitEvents, "where transit events live", basePath),
+  basePathFreightCharges: variable("WAYBILL_BASE_PATH_FREIGHT_CHARGES", defaultBasePaths.freightCharges, "where freight charges live", basePath),
+  documents: variable(
+    "WAYBILL_DOCUMENTS",
+    "postgres",
+    "where files of documents are kept: postgres, directory:/path (the same one for every process) or s3://bucket/prefix (region and credentials by AWS_REGION, AWS_ACCESS_KEY_ID and the like)",
+    documentsPlace
+  ),
+  s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon's own", "the address of another store that speaks S3; buckets stand in its path", webAddress),
   poolSize: variable("WAYBILL_POOL_SIZE", "20", "connections to the database, at most", integer(2, 1000)),
   lease: variable(
     "WAYBILL_LEASE_SECONDS",
@@ -116,7 +177,11 @@ export const variables = {
   ),
   attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "for one POST of a webhook, answer included", seconds(0.1, 600)),
   drain: variable("WAYBILL_DRAIN_SECONDS", "10", "a stop waits for requests and attempts under way, at most", seconds(0, 600)),
-  keepDays: variable("WAYBILL_KEEP_DAYS", "30", "settled deliveries stay visible to operators", integer(1, 3650, "a number of days")),
+  keepDays: variable("WAYBILL_KEEP_DAYS", "30", "settled deliveries stay visible to operators", days),
+  keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "shipments can be looked up after the consignee got them", days),
+  keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "freight bills are kept after they were invoiced or removed", days),
+  keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "pickups are kept after they were ordered", days),
+  keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
   logLevel: variable("WAYBILL_LOG_LEVEL", "info", "the least that is logged", oneOf(["debug", "info", "warn", "error"])),
   otlpEndpoint: variable(

@@ -1,6 +1,5 @@
 /** A carrier that reports, a customer that is told: the service at work, for whoever starts it to have a look. */
-import { IntakeClient } from "@waybill/client"
-import { WebhookSender } from "@waybill/core"
+import { type Principal, WebhookSender } from "@waybill/core"
 import { type EgressPolicy, WebhookSenderHttp } from "@waybill/http"
 import { Cause, Console, Context, Effect, Layer, Schedule } from "effect"
 import * as Clock from "effect/Clock"
@@ -9,9 +8,11 @@ import { join } from "node:path"
 import { operatorKeyFile } from "../config/DataDir.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { shortPath } from "../serve/Banner.ts"
-import { journeyFrom, type Scene } from "./DemoJourney.ts"
-import { seedDemo } from "./DemoSeed.ts"
+import { demoCommands } from "./DemoCommands.ts"
+import { journeyFrom, journeyMillis, type Scene, together } from "./DemoJourney.ts"
+import { finishedJourney, followCharges, followStatuses, seedDemo } from "./DemoSeed.ts"
 import type { DemoState } from "./DemoState.ts"
+import { type DemoWriters, demoWriters } from "./DemoWriters.ts"
 
 /** The sender, which with the demo on may also reach the demo's receiver: exactly that address, and nothing beside it. */
 export const demoSenderLayer = (egress: EgressPolicy, demoUrl: string | undefined): Layer.Layer<WebhookSender> => {
@@ -31,57 +32,84 @@ export const demoSenderLayer = (egress: EgressPolicy, demoUrl: string | undefine
   )
 }
 
-/** Seeds, says hello, and plays; all in the background, so that trouble of the demo is none of the service. */
-export const startDemo = Effect.fnUntraced(function*(options: {
+interface Stage {
   readonly config: ServerConfig
   readonly state: DemoState
   readonly url: string
-}) {
-  const { config, state, url } = options
-  const carrier = new IntakeClient({ baseUrl: url, apiKey: () => state.kept().carrierKey! })
-  const seeded = Effect.retry(seedDemo(state), { while: (error) => error._tag === "StorageError", schedule: Schedule.spaced("1 second") })
-  yield* seeded.pipe(
-    Effect.andThen(Effect.suspend(() => Console.log(banner(config, state, url)))),
-    Effect.andThen(play(state, carrier)),
+}
+
+/** Seeds, plays, and says hello once there is something to see; all in the background, so that trouble of the demo is none of the service. */
+export const startDemo = Effect.fnUntraced(function*(stage: Stage) {
+  yield* Effect.flatMap(patiently(seedDemo(stage.state)), (customer) => play(stage, customer)).pipe(
     Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The demo ended.", cause)),
     Effect.forkScoped
   )
 })
 
-const banner = (config: ServerConfig, state: DemoState, url: string): string => [
+/** Waits for a storage that is not there. */
+const patiently = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.retry(effect, { while: (error) => error._tag === "StorageError", schedule: Schedule.spaced("1 second") })
+
+const banner = ({ config, state, url }: Stage): string => [
   "",
   `  Waybill answers on ${url}  (docs: ${url}/docs)`,
   "",
-  `  Demo: a carrier reports an event every two seconds, and a customer's receiver gets it as a signed webhook.`,
+  "  Demo: a shipper orders trucks for three shipments, and their carrier posts what happens to them, an event every two",
+  "  seconds. Their status follows by itself, their bills change on the way, and a receiver of the shipper's gets all of it",
+  "  as signed webhooks. In the end the carrier sends its invoices, with proofs of delivery.",
   `  The customer's API key: ${state.kept().customerKey}`,
   "",
-  `  Try this in another terminal:`,
+  "  Try these in another terminal:",
   "",
-  `  ${state.curl(url)}`,
-  "",
+  ...demoCommands(state, config, url).flatMap(({ command, shows }) => [`  # ${shows}`, `  ${command}`, ""]),
   ...(config.operatorKey === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`, ""] : [])
 ].join("\n")
 
-/** A journey takes 54 seconds. After these many the demo has shown itself, and goes on at a pace that fills no disk. */
+/** A journey takes about 50 seconds. After these many the demo has shown itself, and goes on at a pace that fills no disk. */
 const livelyJourneys = 20
 const livelyPauseMillis = 6_000
 const quietPauseMillis = 15 * 60_000
 
-const play = Effect.fnUntraced(function*(state: DemoState, carrier: IntakeClient) {
+/** Taken up again only as long as its orders would still be taken. */
+const longestBreakMillis = 3_600_000
+
+/**
+ * When the journey began that comes first after a start: what was under way at the last stop. Where nothing was ever finished,
+ * one that is over when it begins, so that there are invoices to look at.
+ */
+const firstJourney = (now: number, startedAt: number | undefined, finishedAt: number | undefined): number => {
+  if (finishedAt !== undefined && startedAt !== undefined) return startedAt === finishedAt ? now : startedAt
+  const over = now - journeyMillis
+  return startedAt !== undefined && startedAt <= over && startedAt > now - longestBreakMillis ? startedAt : over
+}
+
+const play = Effect.fnUntraced(function*(stage: Stage, customer: Principal) {
+  const { config: { basePaths }, state, url } = stage
+  const writers = demoWriters({ url, basePaths, state, tell: (line) => void process.stdout.write(`${line}\n`) })
+  let greeted = false
+  const afterOpening = Effect.fnUntraced(function*() {
+    // only now, so that there are bills in flight to look at
+    yield* patiently(followCharges(state, customer))
+    if (greeted) return
+    greeted = true
+    yield* Console.log(banner(stage))
+  })
+  const finishedAt = yield* patiently(finishedJourney(state, customer))
   for (let played = 0;; played++) {
-    const before = played === 0 ? state.kept().journey : undefined
-    const startedAt = before ?? (yield* Clock.currentTimeMillis)
-    if (before === undefined) {
-      yield* state.keep({ journey: startedAt }).pipe(Effect.catch((error) => Effect.logWarning(error.message)))
-    }
-    yield* playJourney(journeyFrom(startedAt), carrier)
+    const now = yield* Clock.currentTimeMillis
+    const startedAt = played === 0 ? firstJourney(now, state.kept().startedAt, finishedAt) : now
+    yield* state.keep({ startedAt })
+    const isOver = startedAt + journeyMillis <= now
+    if (!isOver) yield* patiently(followStatuses(state, customer, startedAt))
+    const finished = yield* playJourney(journeyFrom(startedAt), writers, isOver ? Effect.void : afterOpening())
+    if (finished) yield* state.keep({ finishedAt: startedAt })
     // one that was under way at the last stop has just been brought to its end
-    if (before === undefined) yield* Effect.sleep(played < livelyJourneys ? livelyPauseMillis : quietPauseMillis)
+    if (played > 0) yield* Effect.sleep(played < livelyJourneys ? livelyPauseMillis : quietPauseMillis)
   }
 })
 
-/** Publishes what is due, waits for the next, and so on to the end. Publishing again what was published changes nothing. */
-const playJourney = Effect.fnUntraced(function*(scenes: ReadonlyArray<Scene>, carrier: IntakeClient) {
+/** Writes what is due, waits for the next, and so on; answers whether it came to the end. Writing again what was written changes nothing. */
+const playJourney = Effect.fnUntraced(function*<E, R>(scenes: ReadonlyArray<Scene>, writers: DemoWriters, afterOpening: Effect.Effect<void, E, R>) {
   let next = 0
   let told = false
   while (next < scenes.length) {
@@ -91,14 +119,21 @@ const playJourney = Effect.fnUntraced(function*(scenes: ReadonlyArray<Scene>, ca
       yield* Effect.sleep(scenes[next]!.at - now)
       continue
     }
-    const published = yield* Effect.tryPromise((signal) => carrier.publishTransitEvents(due.map((scene) => scene.event), { signal })).pipe(Effect.option)
-    if (published._tag === "Some") {
-      next += due.length
-      told = false
+    const failed = yield* Effect.match(writers.write(together(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
+    if (failed?.final === true) {
+      yield* Effect.logWarning(`The demo gives this journey up: ${failed.detail}`)
+      return false
+    }
+    if (failed !== undefined) {
+      if (!told) yield* Effect.logWarning(`The demo could not write and tries again until it can: ${failed.detail}`)
+      told = true
+      yield* Effect.sleep(2_000)
       continue
     }
-    if (!told) yield* Effect.logWarning("The demo could not report an event and tries again until it can.")
-    told = true
-    yield* Effect.sleep(2_000)
+    told = false
+    const opened = next === 0
+    next += due.length
+    if (opened) yield* afterOpening
   }
+  return true
 })

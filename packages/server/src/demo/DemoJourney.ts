@@ -1,107 +1,124 @@
-/** Three less-than-truckload shipments from pickup to proof of delivery, an event every two seconds. */
-import type { ReportedEvent } from "@waybill/client"
-
-/** Whose freight it is. */
-export const demoAccount = "DEMO-SHIPPER"
+/** Three shipments from the order for a truck to the invoice: what shipper and carrier write of them, and when. */
+import type { DocumentUpload, Invoice, PickupOrder, ReportedEvent, ReportedPickup } from "@waybill/client"
+import { demoAccount, demoScac, type DemoShipment, type Place, type Route, routes, shipmentsOf } from "./DemoFreight.ts"
+import { invoiceOf, proofOfDelivery } from "./DemoInvoice.ts"
+import { driverReport, type DriverStatus, pickupOrder } from "./DemoPickup.ts"
+import { type ChargeVersion, postedCharge, postedShipment } from "./DemoPosts.ts"
 
 export const tickMillis = 2_000
 
-/** An event, and when it is to be published. */
+export type PostedShipment = ReturnType<typeof postedShipment>
+export type PostedCharge = ReturnType<typeof postedCharge>
+
+/** Everything that is written at one instant, in this order. */
 export interface Scene {
   readonly at: number
-  readonly event: ReportedEvent & { readonly eventId: string }
+  /** By the shipper; everything else by the carrier. `key` names the order however often it is written. */
+  readonly orders: ReadonlyArray<{ readonly key: string; readonly order: PickupOrder }>
+  readonly pickups: ReadonlyArray<{ readonly key: string; readonly report: ReportedPickup & { readonly status: DriverStatus } }>
+  readonly shipments: ReadonlyArray<PostedShipment>
+  readonly events: ReadonlyArray<ReportedEvent & { readonly eventId: string }>
+  readonly charges: ReadonlyArray<PostedCharge>
+  readonly invoices: ReadonlyArray<{ readonly invoice: Invoice; readonly proof: DocumentUpload }>
 }
 
-interface Place {
-  readonly name: string
-  readonly type: "FACILITY"
-  readonly city: string
-  readonly state: string
-  readonly postalCode: string
-  readonly country: "USA"
+interface Step {
+  readonly type: ReportedEvent["type"]
+  readonly place: { readonly [Name in keyof Route]: Route[Name] extends Place ? Name : never }[keyof Route]
+  readonly status: string
+  readonly attributes?: Readonly<Record<string, unknown>>
+  /** What the driver who picks up says meanwhile. */
+  readonly driver?: ReadonlyArray<DriverStatus>
+  /** What becomes of the freight bill meanwhile. */
+  readonly charge?: ChargeVersion
 }
 
-const facility = (name: string, city: string, state: string, postalCode: string): Place => ({ name, type: "FACILITY", city, state, postalCode, country: "USA" })
+/** The truck is ordered, and sets out. */
+const ordered: Step = { type: "PICKUP_SCHEDULED", place: "origin", status: "Pickup scheduled", driver: ["En Route"] }
 
-interface Route {
-  readonly origin: Place
-  readonly originTerminal: Place
-  readonly destinationTerminal: Place
-  readonly destination: Place
-}
+/** The carrier has the freight, and registers it. */
+const pickedUp: Step = { type: "PICKED_UP", place: "origin", status: "Picked up", driver: ["Arrived", "Departed with Exact Match"], charge: "created" }
 
-const routes: ReadonlyArray<Route> = [
-  {
-    origin: facility("Lakeshore Tools", "Chicago", "IL", "60608"),
-    originTerminal: facility("Chicago terminal", "Cicero", "IL", "60804"),
-    destinationTerminal: facility("Dallas terminal", "Irving", "TX", "75061"),
-    destination: facility("Trinity Hardware", "Dallas", "TX", "75201")
-  },
-  {
-    origin: facility("Puget Paper", "Seattle", "WA", "98108"),
-    originTerminal: facility("Seattle terminal", "Kent", "WA", "98032"),
-    destinationTerminal: facility("Denver terminal", "Commerce City", "CO", "80022"),
-    destination: facility("Mile High Office Supply", "Denver", "CO", "80205")
-  },
-  {
-    origin: facility("Peachtree Textiles", "Atlanta", "GA", "30318"),
-    originTerminal: facility("Atlanta terminal", "Forest Park", "GA", "30297"),
-    destinationTerminal: facility("Newark terminal", "Carteret", "NJ", "07008"),
-    destination: facility("Harbor Outfitters", "Jersey City", "NJ", "07302")
-  }
+/** Then one event at a time. */
+const onward: ReadonlyArray<Step> = [
+  { type: "ARRIVED_AT_TERMINAL", place: "originTerminal", status: "At the origin terminal", charge: "updated" },
+  { type: "DEPARTED_TERMINAL", place: "originTerminal", status: "Left the origin terminal" },
+  { type: "IN_TRANSIT", place: "originTerminal", status: "On the road" },
+  { type: "ARRIVED_AT_TERMINAL", place: "destinationTerminal", status: "At the destination terminal" },
+  { type: "OUT_FOR_DELIVERY", place: "destinationTerminal", status: "Out for delivery", attributes: { stopsAway: 3 } },
+  { type: "OUT_FOR_DELIVERY", place: "destinationTerminal", status: "One stop away", attributes: { stopsAway: 1 } },
+  { type: "DELIVERED", place: "destination", status: "Delivered", charge: "final" },
+  { type: "PROOF_OF_DELIVERY", place: "destination", status: "Signed for" }
 ]
 
-type Step = readonly [type: ReportedEvent["type"], place: keyof Route, status: string]
-
-const steps: ReadonlyArray<Step> = [
-  ["PICKUP_SCHEDULED", "origin", "Pickup scheduled"],
-  ["PICKED_UP", "origin", "Picked up"],
-  ["ARRIVED_AT_TERMINAL", "originTerminal", "At the origin terminal"],
-  ["DEPARTED_TERMINAL", "originTerminal", "Left the origin terminal"],
-  ["IN_TRANSIT", "originTerminal", "On the road"],
-  ["ARRIVED_AT_TERMINAL", "destinationTerminal", "At the destination terminal"],
-  ["OUT_FOR_DELIVERY", "destinationTerminal", "Out for delivery"],
-  ["DELIVERED", "destination", "Delivered"],
-  ["PROOF_OF_DELIVERY", "destination", "Signed for"]
-]
+/** From the first scene to the last. */
+export const journeyMillis = (1 + onward.length * routes.length) * tickMillis
 
 /**
- * Every event of the journey that began then. The same beginning always gives the same events under the same ids, so a
- * journey can be taken up again after a restart without anything happening twice.
+ * Everything that is written of the journey that began then. The same beginning always gives the same scenes under the same
+ * numbers, so a journey can be taken up again after a restart without anything happening twice.
  */
-export const journeyFrom = (startedAt: number): ReadonlyArray<Scene> =>
-  steps.flatMap((step, stepIndex) =>
-    routes.map((route, routeIndex): Scene => {
-      const at = startedAt + (stepIndex * routes.length + routeIndex) * tickMillis
-      return { at, event: eventOf(startedAt, at, step, stepIndex, route, routeIndex) }
-    }))
-
-const eventOf = (startedAt: number, at: number, [type, place, status]: Step, stepIndex: number, route: Route, routeIndex: number): Scene["event"] => {
-  const shipmentId = `DEMO-${stampOf(startedAt)}-${routeIndex + 1}`
-  const pro = proNumber(Math.floor(startedAt / 1000) * 10 + routeIndex)
-  return {
-    eventId: `${shipmentId}-${stepIndex + 1}`,
-    type,
-    status,
-    occurredAt: new Date(at).toISOString(),
-    location: route[place],
-    shipment: {
-      shipmentId,
-      mode: "LTL",
-      scac: "WAYB",
-      references: [{ type: "PRO", value: pro }],
-      origin: route.origin,
-      destination: route.destination
-    },
-    ...(type === "PROOF_OF_DELIVERY"
-      ? { documents: [{ type: "POD", url: `https://carrier.example/documents/${pro}/pod.pdf`, mimeType: "application/pdf" }] }
-      : {}),
-    parties: { accounts: [demoAccount] }
-  }
+export const journeyFrom = (startedAt: number): ReadonlyArray<Scene> => {
+  const shipments = shipmentsOf(startedAt)
+  const [last, ...others] = shipments.toReversed() as [DemoShipment, ...Array<DemoShipment>]
+  // so that there is something to look at: two bills, and a truck on its way
+  const opening = together(startedAt, [
+    ...shipments.map((shipment) => orderedScene(shipment, startedAt)),
+    ...others.toReversed().map((shipment) => pickedUpScene(shipment, startedAt))
+  ])
+  const rest = onward.flatMap((step, index) =>
+    shipments.map((shipment, place) => sceneOf(shipment, step, 2 + index, startedAt + (2 + index * shipments.length + place) * tickMillis)))
+  return [opening, pickedUpScene(last, startedAt + tickMillis), ...rest]
 }
 
-/** Sorts by time and fits into a line. */
-const stampOf = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
+/** Several scenes as one. */
+export const together = (at: number, scenes: ReadonlyArray<Scene>): Scene => ({
+  at,
+  orders: scenes.flatMap((scene) => scene.orders),
+  pickups: scenes.flatMap((scene) => scene.pickups),
+  shipments: scenes.flatMap((scene) => scene.shipments),
+  events: scenes.flatMap((scene) => scene.events),
+  charges: scenes.flatMap((scene) => scene.charges),
+  invoices: scenes.flatMap((scene) => scene.invoices)
+})
 
-/** Nine digits, as carriers print them. */
-const proNumber = (seed: number): string => String(seed % 1_000_000_000).padStart(9, "0")
+const orderedScene = (shipment: DemoShipment, at: number): Scene => ({
+  ...sceneOf(shipment, ordered, 0, at),
+  orders: [{ key: shipment.shipmentId, order: pickupOrder(shipment) }]
+})
+
+const pickedUpScene = (shipment: DemoShipment, at: number): Scene => ({
+  ...sceneOf(shipment, pickedUp, 1, at),
+  shipments: [postedShipment(shipment)]
+})
+
+const sceneOf = (shipment: DemoShipment, step: Step, number: number, at: number): Scene => ({
+  at,
+  orders: [],
+  pickups: (step.driver ?? []).map((status) => ({ key: shipment.shipmentId, report: { ...driverReport(shipment, status), status } })),
+  shipments: [],
+  events: [eventOf(shipment, step, number, at)],
+  charges: step.charge === undefined ? [] : [postedCharge(shipment, step.charge, at)],
+  invoices: step.type === "PROOF_OF_DELIVERY" ? [{ invoice: invoiceOf(shipment, at), proof: proofOfDelivery(shipment, at) }] : []
+})
+
+const eventOf = ({ bolNumber, proNumber, route, shipmentId }: DemoShipment, step: Step, number: number, at: number): Scene["events"][number] => ({
+  eventId: `${shipmentId}-${number + 1}`,
+  type: step.type,
+  status: step.status,
+  occurredAt: new Date(at).toISOString(),
+  location: route[step.place],
+  ...(step.attributes === undefined ? {} : { attributes: step.attributes }),
+  shipment: {
+    shipmentId,
+    mode: "LTL",
+    scac: demoScac,
+    references: [{ type: "PRO", value: proNumber }, { type: "BOL", value: bolNumber }],
+    origin: route.origin,
+    destination: route.destination
+  },
+  ...(step.type === "PROOF_OF_DELIVERY"
+    ? { documents: [{ type: "POD", url: `https://carrier.example/documents/${proNumber}/pod.pdf`, mimeType: "application/pdf" }] }
+    : {}),
+  parties: { accounts: [demoAccount] }
+})

@@ -1,8 +1,9 @@
 /** The customer's side of the demo: takes deliveries, checks their signatures, and tells of each in one line. */
-import { DeliveryReceiver, type TransitEvent } from "@waybill/client"
+import { DeliveryReceiver } from "@waybill/client"
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { chargeLine, eventLine, statusLine } from "./DemoLines.ts"
 
 export const demoReceiverPath = "/demo-receiver"
 
@@ -24,7 +25,9 @@ export const runDemoReceiver = (options: {
   const receiver = new DeliveryReceiver({
     secrets,
     mostBytes,
-    onEvents: (events, { deliveryId }) => tell(lineOf(deliveryId, events)),
+    onEvents: (events, { deliveryId }) => tell(eventLine(deliveryId, events)),
+    onStatus: (notification, { deliveryId }) => tell(statusLine(deliveryId, notification)),
+    onCharges: (charges, { deliveryId }) => tell(chargeLine(deliveryId, charges)),
     onError: (error) => tell(`  ✗ the demo receiver failed: ${error instanceof Error ? error.message : String(error)}`)
   })
   const server = createServer((request, response) => {
@@ -72,15 +75,4 @@ const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | undefined>
   } catch {
     return undefined
   }
-}
-
-const shownEvents = 3
-
-const lineOf = (deliveryId: string, events: ReadonlyArray<TransitEvent>): string => {
-  const told = events.slice(0, shownEvents).map(({ location, sequence, shipment, type }) => {
-    const where = location?.city === undefined ? "" : ` in ${location.city}, ${location.state}`
-    return `${shipment.shipmentId} #${sequence} ${type}${where}`
-  })
-  const more = events.length > shownEvents ? ` and ${events.length - shownEvents} more` : ""
-  return `  ✓ signed delivery …${deliveryId.slice(-6)}: ${told.join("; ")}${more}`
 }

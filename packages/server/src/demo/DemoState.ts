@@ -1,5 +1,5 @@
 /** What the demo remembers between starts, so that its keys stay and nothing happens twice. */
-import { Effect, type Scope, Schema } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { type DataDirUnusable, keepText, makeDataDir, readKept } from "../config/DataDir.ts"
 import { runDemoReceiver } from "./DemoReceiver.ts"
@@ -11,21 +11,28 @@ const Kept = Schema.Struct({
   /** Signs the demo's deliveries. */
   secret: Schema.String,
   carrierKey: Schema.optionalKey(Schema.String),
+  /** Of the shipper's system, which orders trucks. */
+  shipperKey: Schema.optionalKey(Schema.String),
+  /** Of the shipper's people, who look and are told. */
   customerKey: Schema.optionalKey(Schema.String),
+  /** To transit events. */
   subscriptionId: Schema.optionalKey(Schema.String),
-  /** The journey under way, by its beginning. */
-  journey: Schema.optionalKey(Schema.Int)
+  chargeSubscriptionId: Schema.optionalKey(Schema.String),
+  /** To statuses, of the journey that began then. */
+  statuses: Schema.optionalKey(Schema.Struct({ transactionId: Schema.String, webhookUrl: Schema.String, startedAt: Schema.Int })),
+  /** When the journey began that is under way, or was the last. */
+  startedAt: Schema.optionalKey(Schema.Int),
+  /** When the last journey began that was brought to its end, invoices and all. */
+  finishedAt: Schema.optionalKey(Schema.Int)
 })
-type Kept = typeof Kept.Type
+export type Kept = typeof Kept.Type
 
 export interface DemoState {
-  /** Where the demo's receiver takes deliveries. */
+  /** Where the demo's receiver takes deliveries of all kinds. */
   readonly endpointUrl: string
   readonly kept: () => Kept
   /** Remembers more, at once on the disk. */
   readonly keep: (more: Partial<Kept>) => Effect.Effect<void, DataDirUnusable>
-  /** A command that shows something, once there is a key. */
-  readonly curl: (url: string) => string | undefined
 }
 
 /** Reads what was kept and starts the receiver, which ends with the scope. */
@@ -45,15 +52,7 @@ export const openDemo = Effect.fnUntraced(function*(dataDir: string): Effect.fn.
     tell: (line) => void process.stdout.write(`${line}\n`)
   })
   yield* keep({ receiverPort: receiver.port })
-  return {
-    endpointUrl: receiver.url,
-    kept: () => kept,
-    keep,
-    curl: (url) =>
-      kept.customerKey === undefined
-        ? undefined
-        : `curl -s -H 'X-API-Key: ${kept.customerKey}' '${url.replace(/\/+$/, "")}/visibility/v1/events?order=desc&pageSize=3'`
-  }
+  return { endpointUrl: receiver.url, kept: () => kept, keep }
 })
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Kept))

@@ -1,14 +1,15 @@
 /** The page at `/`: what this is, and where to go from here. */
 import { HttpServerResponse } from "effect/http"
+import type { ServerConfig } from "../config/ServerConfig.ts"
 
-export interface IndexPageOptions {
+export interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
   readonly version: string
-  /** A command to try, where there is something to see. */
-  readonly tryThis: string | undefined
+  /** Commands to try, where there is something to see. */
+  readonly tryThese: ReadonlyArray<{ readonly shows: string; readonly command: string }>
 }
 
-export const indexPage = ({ tryThis, version }: IndexPageOptions): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(html(version, tryThis), {
+export const indexPage = (options: IndexPageOptions): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(html(options), {
     contentType: "text/html; charset=utf-8",
     headers: {
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -20,7 +21,17 @@ export const indexPage = ({ tryThis, version }: IndexPageOptions): HttpServerRes
 
 const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")
 
-const html = (version: string, tryThis: string | undefined): string => `<!doctype html>
+const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEvents }: IndexPageOptions["basePaths"]) => [
+  { name: "Shipment status", area: "shipment-status", base: shipmentStatus, what: "where a shipment is, by PRO, BOL or PO number, and webhooks for its followers" },
+  { name: "Invoices", area: "invoices", base: invoices, what: "what carriers want to be paid, and the papers and pictures that support it" },
+  { name: "Pickups", area: "pickups", base: pickups, what: "ask a carrier to come for freight, and see when the driver does" },
+  { name: "Transit events", area: "transit-events", base: transitEvents, what: "everything that happened, in order, and webhooks with batches of it" },
+  { name: "Freight charges", area: "freight-charges", base: freightCharges, what: "what shipments will cost, as their bills are made, changed and final" },
+  { name: "Intake", area: "intake", base: "/intake", what: "where the carrier's own system writes: shipments, events, status updates, charges, what became of pickups" },
+  { name: "Operator", area: "operator", base: "/operator", what: "tenants, keys, secrets, and deliveries that went wrong" }
+]
+
+const html = ({ basePaths, tryThese, version }: IndexPageOptions): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -32,15 +43,21 @@ const html = (version: string, tryThis: string | undefined): string => `<!doctyp
   small { opacity: .6; font-weight: normal }
   dt { font-weight: 600; margin-top: .75rem }
   dd { margin: 0 }
+  code { font-size: .9em }
   pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid #8886; border-radius: .5rem; font-size: .85rem }
 </style>
 <h1>Waybill <small>${escape(version)}</small></h1>
-<p>Freight visibility over the industry's open interfaces: ask where a shipment is, and be told by signed webhooks when something happens.</p>
+<p>Freight visibility over the industry's open interfaces: order a pickup, ask where a shipment is,
+be told by signed webhooks when something happens, and see what it costs.</p>
+<dl>
+${areasOf(basePaths).map(({ area, base, name, what }) =>
+  `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
+</dl>
 <dl>
   <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>
   <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
   <dt><a href="readyz">readyz</a></dt><dd>whether this process can do its work</dd>
   <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>
 </dl>
-${tryThis === undefined ? "" : `<p>Try this in a terminal:</p>\n<pre>${escape(tryThis)}</pre>\n`}</html>
+${tryThese.map(({ command, shows }) => `<p>${escape(shows)}</p>\n<pre>${escape(command)}</pre>\n`).join("")}</html>
 `

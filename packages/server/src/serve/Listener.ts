@@ -34,6 +34,9 @@ export interface Listener {
   readonly url: string
 }
 
+/** The service itself refuses whom it finds too slow; this is for requests that do not reach it. */
+const slowestUploadMillis = 3_600_000
+
 /** Begins to listen; requests wait for {@link answerWith}, and are refused when it never comes to that. */
 export const listen = (options: { readonly host: string; readonly port: number }): Effect.Effect<Listener, ListenFailed, Scope.Scope> =>
   Effect.map(
@@ -41,7 +44,7 @@ export const listen = (options: { readonly host: string; readonly port: number }
       Effect.callback<Server, ListenFailed>((resume) => {
         const { host, port } = options
         // longer than load balancers keep theirs, so that it is they who close an idle connection
-        const server = createHoldingServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000 })
+        const server = createHoldingServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
         const onError = (error: NodeJS.ErrnoException) =>
           resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message })))
         server.once("error", onError)

@@ -1,15 +1,26 @@
 /** Puts the service together, runs it, and takes it down in the order that loses nothing. */
-import { DeliveryOptions, DeliveryWorker, Retention, Sealer, Waybill } from "@waybill/core"
-import { type App, AuthenticatorStandard, HmacNode, problemContentType, Readiness, WaybillHttp } from "@waybill/http"
+import {
+  DeliveryOptions,
+  FreightChargeOptions,
+  RetentionOptions,
+  Sealer,
+  ShipmentStatusOptions,
+  Tenants,
+  Waybill
+} from "@waybill/core"
+import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, Readiness, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
-import { Context, Effect, Fiber, Layer, type Redacted, Scope } from "effect"
+import { Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Keys, keysOf } from "../config/DataDir.ts"
 import { type ServerConfig, summaryOf } from "../config/ServerConfig.ts"
 import { openDatabase, poolLayer } from "../database/Database.ts"
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
+import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
+import { runBackground } from "./Background.ts"
 import { plainBanner } from "./Banner.ts"
+import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
 import { answerWith, listen } from "./Listener.ts"
 import { version } from "./Version.ts"
@@ -29,33 +40,49 @@ export const serve = (config: ServerConfig) =>
 
     // these two stop at the same time: no more requests, no more attempts
     const running = yield* Scope.fork(yield* Effect.scope, "parallel")
-    const tryThis = demo?.curl(config.publicUrl ?? listener.url)
-    const app = yield* appFor(config, tryThis).pipe(Effect.provideContext(services))
+    const tryThese = () => demo === undefined ? [] : demoCommands(demo, config, config.publicUrl ?? listener.url)
+    const app = yield* appFor(config, tryThese).pipe(Effect.provideContext(services))
     yield* answerWith(listener, app, config.drainMillis).pipe(Scope.provide(running))
-    const worker = config.role === "api"
-      ? undefined
-      : yield* Context.get(services, DeliveryWorker).run.pipe(Effect.forkIn(running))
-    if (worker !== undefined) yield* Context.get(services, Retention).run.pipe(Effect.forkIn(running))
+    if (config.role !== "api") yield* runBackground.pipe(Effect.provideContext(services), Effect.forkIn(running))
 
     yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, role: config.role }))
+    if (config.role !== "worker") yield* checkPublicTenant(config.publicTenant).pipe(Effect.provideContext(services))
     yield* demo === undefined
       ? plainBanner(config, listener.url)
       : startDemo({ config, state: demo, url: listener.url }).pipe(Effect.provideContext(services))
-    // it never ends by itself; if it does, this process is of no use
-    return yield* worker === undefined ? Effect.never : Effect.andThen(Fiber.join(worker), Effect.die(new Error("The delivery worker ended.")))
+    return yield* Effect.never
   })).pipe(Effect.onInterrupt(() => Effect.logInfo("Stopped.")))
 
+/** It may be created later, so it is no failure; but it may also be misspelt. */
+const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefined) {
+  if (tenantId === undefined) return
+  const tenants = yield* Tenants
+  yield* Effect.catchTags(Effect.asVoid(tenants.get(tenantId)), {
+    TenantNotFound: () =>
+      Effect.logWarning(
+        `WAYBILL_PUBLIC_TENANT is ${tenantId}, and there is no such tenant. Until there is, lookups without credentials find nothing. Create it with PUT /operator/v1/tenants/${tenantId}, or correct the variable.`
+      ),
+    // whether the storage answers is what readyz tells
+    StorageError: () => Effect.void
+  })
+})
+
 const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted, demo: DemoState | undefined) => {
-  const storage = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provide(poolLayer(config, url)))
+  const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provide(poolLayer(config, url)))
+  const storage = documentsLayer(config).pipe(Layer.provideMerge(database))
   const useCases = Layer.mergeAll(Waybill.layer, Readiness.layerStorage)
   return AuthenticatorStandard.layer({ operatorKey: keys.operator, jwt: config.jwt }).pipe(
     Layer.provideMerge(useCases),
     Layer.provideMerge(Layer.mergeAll(
       storage,
       HmacNode.layer,
+      ContentHashNode.layer,
       Sealer.layer(keys.sealing),
       demoSenderLayer(config.egress, demo?.endpointUrl),
-      DeliveryOptions.layer(config.delivery)
+      DeliveryOptions.layer(config.delivery),
+      Layer.succeed(RetentionOptions, config.retention),
+      Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: config.othersLookupsPerMinute }),
+      FreightChargeOptions.layer({ timeZone: config.timeZone })
     ))
   )
 }
@@ -63,13 +90,13 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
 const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /** The service, and a page at `/`; of a process that only delivers, what says how it does. */
-const appFor = Effect.fnUntraced(function*(config: ServerConfig, tryThis: string | undefined) {
-  const service = yield* WaybillHttp.make({ publicBaseUrl: config.publicUrl, trustForwarded: config.trustProxy })
-  const page = indexPage({ version, tryThis })
+const appFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
+  const { basePaths, publicTenant, publicUrl, trustProxy } = config
+  const service = yield* WaybillHttp.make({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy })
   const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const path = request.url.split("?", 1)[0]!
     if (config.role === "worker" && !workerPaths.has(path)) return Effect.succeed(onlyDelivers)
-    return path === "/" && (request.method === "GET" || request.method === "HEAD") ? Effect.succeed(page) : service
+    return path === "/" && (request.method === "GET" || request.method === "HEAD") ? Effect.sync(() => indexPage({ version, basePaths, tryThese: tryThese() })) : service
   })
   return app
 })

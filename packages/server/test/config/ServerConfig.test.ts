@@ -27,6 +27,22 @@ describe("ServerConfig", () => {
       assert.strictEqual(config.schema, "waybill")
       assert.strictEqual(config.role, "all")
       assert.isTrue(config.demo)
+      assert.strictEqual(config.timeZone, "UTC")
+      assert.strictEqual(config.othersLookupsPerMinute, 60)
+      assert.deepStrictEqual(config.basePaths, {
+        shipmentStatus: "/in-transit/v1",
+        invoices: "/invoicing",
+        pickups: "/pickup",
+        transitEvents: "/visibility",
+        freightCharges: "/pfc"
+      })
+      assert.deepStrictEqual(config.documents, { kind: "postgres" })
+      assert.deepStrictEqual(config.retention, {
+        keepDeliveredShipmentsMillis: 365 * 86_400_000,
+        keepEndedBillsMillis: 365 * 86_400_000,
+        keepNoticesMillis: 180 * 86_400_000,
+        keepPickupsMillis: 365 * 86_400_000
+      })
       assert.strictEqual(config.logFormat, "json")
       assert.deepStrictEqual(config.warnings, [])
     }))
@@ -39,6 +55,83 @@ describe("ServerConfig", () => {
       assert.isFalse((yield* read({ WAYBILL_DEMO: "off" })).demo)
       assert.isFalse((yield* read({ WAYBILL_ROLE: "worker" })).demo)
       assert.isTrue((yield* read({ WAYBILL_OPERATOR_KEY: "0123456789abcdef0123456789abcdef", WAYBILL_DEMO: "true" })).demo)
+    }))
+
+  it.effect("takes days, a time zone, a limit of lookups and places for the areas", () =>
+    Effect.gen(function*() {
+      const config = yield* read({
+        WAYBILL_KEEP_DELIVERED_DAYS: "90",
+        WAYBILL_KEEP_ENDED_BILLS_DAYS: "60",
+        WAYBILL_KEEP_NOTICES_DAYS: "31",
+        WAYBILL_KEEP_PICKUPS_DAYS: "90",
+        WAYBILL_TIME_ZONE: "America/Chicago",
+        WAYBILL_OTHERS_LOOKUPS_PER_MINUTE: "5",
+        WAYBILL_BASE_PATH_SHIPMENT_STATUS: "freight/status/",
+        WAYBILL_BASE_PATH_INVOICES: "/freight/invoices",
+        WAYBILL_BASE_PATH_PICKUPS: "/freight/pickups/",
+        WAYBILL_BASE_PATH_TRANSIT_EVENTS: "/freight/events",
+        WAYBILL_BASE_PATH_FREIGHT_CHARGES: "/freight/statuses"
+      })
+      assert.deepStrictEqual(config.retention, {
+        keepDeliveredShipmentsMillis: 90 * 86_400_000,
+        keepEndedBillsMillis: 60 * 86_400_000,
+        keepNoticesMillis: 31 * 86_400_000,
+        keepPickupsMillis: 90 * 86_400_000
+      })
+      assert.strictEqual(config.timeZone, "America/Chicago")
+      assert.strictEqual(config.othersLookupsPerMinute, 5)
+      assert.deepStrictEqual(config.basePaths, {
+        shipmentStatus: "/freight/status",
+        invoices: "/freight/invoices",
+        pickups: "/freight/pickups",
+        transitEvents: "/freight/events",
+        freightCharges: "/freight/statuses"
+      })
+      const summary = summaryOf(config)
+      assert.strictEqual(summary["basePaths"], "/freight/status /freight/invoices /freight/pickups /freight/events /freight/statuses")
+      assert.strictEqual(summary["keepNoticesDays"], 31)
+      assert.strictEqual(summary["timeZone"], "America/Chicago")
+    }))
+
+  it.effect("gives no two areas the same path, one path within another, or one that is taken", () =>
+    Effect.gen(function*() {
+      const taken = (env: Readonly<Record<string, string>>) => Effect.map(faultsOf(env), (faults) => Object.keys(faults))
+      assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_TRANSIT_EVENTS: "/pfc" }), ["WAYBILL_BASE_PATH_FREIGHT_CHARGES"])
+      assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_INVOICES: "/pickup/invoices" }), ["WAYBILL_BASE_PATH_PICKUPS"])
+      assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_PICKUPS: "/operator/pickups" }), ["WAYBILL_BASE_PATH_PICKUPS"])
+      assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_FREIGHT_CHARGES: "/visibility/charges" }), ["WAYBILL_BASE_PATH_FREIGHT_CHARGES"])
+      assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_SHIPMENT_STATUS: "/in-transit", WAYBILL_BASE_PATH_TRANSIT_EVENTS: "/in-transit/v2" }), [
+        "WAYBILL_BASE_PATH_TRANSIT_EVENTS"
+      ])
+      for (const path of ["/intake", "/operator/v1", "/docs", "/openapi", "/healthz"]) {
+        assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_TRANSIT_EVENTS: path }), ["WAYBILL_BASE_PATH_TRANSIT_EVENTS"])
+      }
+    }))
+
+  it.effect("keeps documents in the database, in a directory or in S3", () =>
+    Effect.gen(function*() {
+      const placed = (documents: string) => Effect.map(read({ WAYBILL_DOCUMENTS: documents }), (config) => [config.documents, summaryOf(config)["documents"]])
+      assert.deepStrictEqual(yield* placed("Postgres"), [{ kind: "postgres" }, "postgres"])
+      assert.deepStrictEqual(yield* placed("directory:papers"), [{ kind: "directory", path: resolve("/srv/papers") }, `directory:${resolve("/srv/papers")}`])
+      assert.deepStrictEqual(yield* placed("directory:/var/lib/papers"), [{ kind: "directory", path: "/var/lib/papers" }, "directory:/var/lib/papers"])
+      assert.deepStrictEqual(yield* placed("s3://freight-papers"), [{ kind: "s3", bucket: "freight-papers", prefix: "" }, "s3://freight-papers/"])
+      assert.deepStrictEqual(yield* placed("s3://freight.papers/waybill/eu"), [
+        { kind: "s3", bucket: "freight.papers", prefix: "waybill/eu/" },
+        "s3://freight.papers/waybill/eu/"
+      ])
+      const elsewhere = yield* read({ WAYBILL_DOCUMENTS: "s3://papers", WAYBILL_S3_ENDPOINT: "http://minio:9000" })
+      assert.strictEqual(elsewhere.s3Endpoint, "http://minio:9000")
+      assert.strictEqual(summaryOf(elsewhere)["s3Endpoint"], "http://minio:9000")
+    }))
+
+  it.effect("refuses a place that is none, without showing what may be a key", () =>
+    Effect.gen(function*() {
+      for (const place of ["directory:", "s3://", "s3://a", "s3:///prefix", "s3://papers/../other", "s3://AKIA:hunter2hunter2@papers", "https://papers.example", "disk"]) {
+        const problem = (yield* faultsOf({ WAYBILL_DOCUMENTS: place }))["WAYBILL_DOCUMENTS"]!
+        assert.match(problem, /postgres, directory:\/srv\/documents or s3:\/\/bucket\/prefix/, place)
+        assert.deepStrictEqual(leaked(problem, ["hunter2hunter2"]), [])
+      }
+      assert.match((yield* faultsOf({ WAYBILL_S3_ENDPOINT: "http://minio:9000" }))["WAYBILL_S3_ENDPOINT"]!, /WAYBILL_DOCUMENTS is not in S3/)
     }))
 
   it.effect("takes several sealing keys, the first of which seals", () =>
@@ -65,6 +158,18 @@ describe("ServerConfig", () => {
         WAYBILL_EGRESS_ALLOW: "10.0.0.0/8,not a host!",
         WAYBILL_JWT_JWKS_URL: "keys.example",
         WAYBILL_PUBLIC_TENANT: "a/b",
+        WAYBILL_OTHERS_LOOKUPS_PER_MINUTE: "0",
+        WAYBILL_TIME_ZONE: "Mars/Olympus",
+        WAYBILL_BASE_PATH_SHIPMENT_STATUS: "/",
+        WAYBILL_BASE_PATH_INVOICES: "/in voices",
+        WAYBILL_BASE_PATH_PICKUPS: "//",
+        WAYBILL_DOCUMENTS: "s3://AKIA:hunter2hunter2@papers",
+        WAYBILL_S3_ENDPOINT: "https://AKIA:hunter2hunter2@store.example",
+        WAYBILL_BASE_PATH_TRANSIT_EVENTS: "/../events",
+        WAYBILL_BASE_PATH_FREIGHT_CHARGES: "/{area}",
+        WAYBILL_KEEP_DELIVERED_DAYS: "forever",
+        WAYBILL_KEEP_ENDED_BILLS_DAYS: "0",
+        WAYBILL_KEEP_NOTICES_DAYS: "-1",
         WAYBILL_ROLE: "master",
         WAYBILL_DEMO: "maybe",
         WAYBILL_POOL_SIZE: "1",
@@ -83,6 +188,7 @@ describe("ServerConfig", () => {
       assert.deepStrictEqual(leaked(error.message, ["hunter2hunter2", "two words of mine", sealingKey, "c2hvcnRlciBzZWNyZXQ="]), [])
       assert.match(error.message, /WAYBILL_PORT is "80800", and has to be a port from 0 to 65535\./)
       assert.match(error.message, /WAYBILL_SEALING_KEY number 2 of 2 is not the base64 text of 32 bytes\. Make one with: openssl rand -base64 32\./)
+      assert.match(error.message, /WAYBILL_TIME_ZONE is "Mars\/Olympus", and has to be a time zone's name in the IANA database, such as America\/Chicago\./)
       assert.match(error.message, /WAYBILL_ROLE is "master", and has to be one of api, worker, all\./)
     }))
 

@@ -1,30 +1,176 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ReportedEvent } from "@waybill/core"
-import { Schema } from "effect"
-import { journeyFrom, tickMillis } from "../../src/demo/DemoJourney.ts"
+import {
+  BillChangeReport,
+  ChargeSubscriptions,
+  FreightChargeIntake,
+  InvoiceDocuments,
+  Invoices,
+  Pickups,
+  PostedShipment,
+  ReportedEvent,
+  ShipmentIntake,
+  ShipmentStatuses,
+  TransitEventIntake
+} from "@waybill/core"
+import { pickupRequest, type SeededTenant, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { demoAccount, invoiceNumberOf, shipmentsOf } from "../../src/demo/DemoFreight.ts"
+import { journeyFrom, journeyMillis, type Scene, tickMillis, together } from "../../src/demo/DemoJourney.ts"
+import { chargeVersions } from "../../src/demo/DemoPosts.ts"
 
 const startedAt = Date.UTC(2026, 10, 20, 7, 15)
 
+const decoder = new TextDecoder()
+
+/** As the demo's shipper and carrier write what concerns one shipment each. Answers the pickup numbers of what was ordered. */
+const writeAround = Effect.fnUntraced(function*(tenant: SeededTenant, scene: Scene, numbers: Map<string, string>) {
+  const pickups = yield* Pickups
+  const shipper = tenant.customer("shipper", [demoAccount])
+  for (const { key, order } of scene.orders) {
+    const [answer] = yield* pickups.create(shipper, pickupRequest({ more: { ...order } }), { idempotencyKey: key })
+    assert.strictEqual(answer!.pickupStatus, "Accept")
+    numbers.set(key, answer!.carrierPickupNumber!)
+  }
+  for (const { key, report } of scene.pickups) yield* pickups.report(tenant.carrier, numbers.get(key)!, report)
+  for (const { invoice, proof } of scene.invoices) {
+    assert.deepStrictEqual((yield* (yield* Invoices).create(tenant.carrier, invoice)).warnings, [])
+    yield* (yield* InvoiceDocuments).upload(tenant.carrier, proof)
+  }
+})
+
+/** As the demo's carrier writes what comes in lists. */
+const report = Effect.fnUntraced(function*({ carrier }: SeededTenant, { charges, events, shipments }: Scene) {
+  const results = [
+    ...(shipments.length === 0 ? [] : (yield* (yield* ShipmentIntake).report(carrier, { shipments })).results),
+    ...(events.length === 0 ? [] : (yield* (yield* TransitEventIntake).report(carrier, { events })).results),
+    ...(charges.length === 0 ? [] : (yield* (yield* FreightChargeIntake).report(carrier, { charges })).results)
+  ]
+  return results.map(({ result }) => result)
+})
+
 describe("the demo's journey", () => {
-  it("brings three shipments from pickup to proof of delivery, one event at a time", () => {
-    const scenes = journeyFrom(startedAt)
-    const shipments = new Set(scenes.map(({ event }) => event.shipment.shipmentId))
-    assert.strictEqual(shipments.size, 3)
-    for (const shipmentId of shipments) {
-      const own = scenes.filter(({ event }) => event.shipment.shipmentId === shipmentId)
-      assert.strictEqual(own[0]!.event.type, "PICKUP_SCHEDULED")
-      assert.strictEqual(own.at(-1)!.event.type, "PROOF_OF_DELIVERY")
+  it("brings three shipments from the order for a truck to the invoice, after the opening one event at a time", () => {
+    const [opening, ...scenes] = journeyFrom(startedAt)
+    assert.lengthOf(opening!.orders, 3)
+    assert.deepStrictEqual(opening!.shipments.map(({ shipmentId }) => shipmentId), shipmentsOf(startedAt).slice(0, 2).map(({ shipmentId }) => shipmentId))
+    assert.lengthOf(scenes.flatMap(({ shipments }) => shipments), 1)
+    assert.deepStrictEqual(scenes.at(-1)!.at, startedAt + journeyMillis)
+    const whole = together(startedAt, [opening!, ...scenes])
+    for (const { proNumber, shipmentId } of shipmentsOf(startedAt)) {
+      assert.deepStrictEqual(whole.pickups.filter(({ key }) => key === shipmentId).map(({ report }) => report.status), [
+        "En Route",
+        "Arrived",
+        "Departed with Exact Match"
+      ])
+      const [billed] = whole.invoices.filter(({ invoice }) => invoice.shipmentID === shipmentId)
+      assert.strictEqual(billed!.invoice.invoiceHeader.invoiceNumber, `W${proNumber}`)
+      assert.strictEqual(billed!.proof.invoiceNumber, `W${proNumber}`)
+      const own = [opening!, ...scenes].flatMap(({ events }) => events).filter((event) => event.shipment.shipmentId === shipmentId)
+      assert.strictEqual(own[0]!.type, "PICKUP_SCHEDULED")
+      assert.strictEqual(own.at(-1)!.type, "PROOF_OF_DELIVERY")
     }
-    assert.deepStrictEqual(scenes.map(({ at }) => at), scenes.map((_, index) => startedAt + index * tickMillis))
+    assert.deepStrictEqual(scenes.map(({ at }) => at), scenes.map((_, index) => startedAt + (index + 1) * tickMillis))
+    assert.deepStrictEqual(scenes.map(({ events }) => events.length), scenes.map(() => 1))
   })
 
-  it("is made of events that the service takes", () => {
-    for (const { event } of journeyFrom(startedAt)) Schema.decodeUnknownSync(ReportedEvent)(event)
+  it("makes each bill at pickup, changes it once, and ends it at delivery", () => {
+    const charges = journeyFrom(startedAt).flatMap((scene) => scene.charges)
+    for (const { proNumber } of shipmentsOf(startedAt)) {
+      const own = charges.filter(({ pfc }) => pfc.referenceNumbers.pro === proNumber)
+      assert.deepStrictEqual(own.map(({ change }) => change), [...chargeVersions])
+      assert.deepStrictEqual(own.map(({ pfc }) => pfc.pfc.header.function), ["PFC1", "PFC2", "PFC3"])
+      const totals = own.map(({ pfc }) => pfc.charges.preliminaryTotalCharges)
+      assert.isAbove(totals[1]!, totals[0]!)
+      assert.strictEqual(totals[2], totals[1])
+      const [{ invoice }] = journeyFrom(startedAt).flatMap(({ invoices }) => invoices).filter(({ proof }) => proof.invoiceNumber === `W${proNumber}`) as [
+        Scene["invoices"][number]
+      ]
+      assert.strictEqual(Number(invoice.invoiceHeader.invoiceAmount.value), totals[2])
+    }
+  })
+
+  it("is made of what the service takes", () => {
+    const { charges, events, shipments } = together(startedAt, journeyFrom(startedAt))
+    for (const shipment of shipments) Schema.decodeUnknownSync(PostedShipment)(shipment)
+    for (const event of events) Schema.decodeUnknownSync(ReportedEvent)(event)
+    for (const charge of charges) Schema.decodeUnknownSync(BillChangeReport)(charge)
   })
 
   it("is the same whenever it is told from the same beginning, and another from another", () => {
     assert.deepStrictEqual(journeyFrom(startedAt), journeyFrom(startedAt))
-    const ids = new Set([...journeyFrom(startedAt), ...journeyFrom(startedAt + 60_000)].map(({ event }) => event.eventId))
-    assert.strictEqual(ids.size, 2 * journeyFrom(startedAt).length)
+    const ids = (beginning: number) => {
+      const { charges, events, invoices, orders, shipments } = together(beginning, journeyFrom(beginning))
+      return [
+        ...orders.map(({ key }) => `order ${key}`),
+        ...invoices.map(({ invoice }) => `invoice ${invoice.uniqueID}`),
+        ...events.map(({ eventId }) => eventId),
+        ...shipments.map(({ shipmentId }) => shipmentId),
+        ...charges.map(({ pfc }) => `${pfc.pfc.uniqueID} ${pfc.pfc.header.function}`)
+      ]
+    }
+    const all = [...ids(startedAt), ...ids(startedAt + 60_000)]
+    assert.strictEqual(new Set(all).size, all.length)
   })
+
+  it.effect("moves every view by one write, and changes nothing when it is written again", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(startedAt)
+      const tenant = yield* TestWaybill.tenant()
+      const customer = tenant.customer("customer", [demoAccount])
+      const statusUrl = "https://customer.example/statuses"
+      const chargeUrl = "https://customer.example/charges"
+      yield* TestWaybill.run
+      yield* TestWaybill.follow(customer, { webhookUrl: statusUrl, referenceNumbers: shipmentsOf(startedAt).map(({ proNumber }) => proNumber) })
+      const statuses = yield* ShipmentStatuses
+      const [{ proNumber }] = shipmentsOf(startedAt) as [ReturnType<typeof shipmentsOf>[number]]
+      const milestone = Effect.map(statuses.verified(customer, { kind: "pro", proNumber }), (found) =>
+        JSON.parse(decoder.decode(found.body.bytes))["ShipmentMilestoneStatus"])
+
+      const [opening, ...scenes] = journeyFrom(startedAt)
+      const numbers = new Map<string, string>()
+      yield* writeAround(tenant, opening!, numbers)
+      const following = shipmentsOf(startedAt).at(-1)!
+      const truck = Effect.flatMap(Pickups, (pickups) =>
+        pickups.visibility(customer, { lookupValue: following.proNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "false" }))
+      assert.strictEqual((yield* truck).status, "En Route")
+      assert.deepStrictEqual([...new Set(yield* report(tenant, opening!))], ["accepted"])
+      assert.strictEqual(yield* milestone, "Picked-up")
+      const { subscriptionId } = yield* TestWaybill.subscribeToCharges(customer, { webhookUrl: chargeUrl })
+      const inFlight = yield* (yield* ChargeSubscriptions).inFlight(customer, subscriptionId)
+      assert.lengthOf(JSON.parse(decoder.decode(inFlight)), 2)
+
+      for (const scene of scenes) {
+        yield* writeAround(tenant, scene, numbers)
+        assert.deepStrictEqual([...new Set(yield* report(tenant, scene))], ["accepted"])
+      }
+      assert.strictEqual((yield* truck).status, "Departed with Exact Match")
+      const proofs = yield* (yield* InvoiceDocuments).get(customer, invoiceNumberOf(following))
+      assert.deepStrictEqual(proofs.documents.map(({ documentType, files }) => [documentType, files.map(({ mediaType }) => mediaType)]), [["POD", ["application/pdf"]]])
+      assert.strictEqual(yield* milestone, "Delivered")
+      yield* TestWaybill.pass("1 minute")
+      const receivers = yield* ScriptedReceivers
+      const told = (url: string) => Effect.map(receivers.delivered(url), (bodies) => bodies as ReadonlyArray<any>)
+      const notified = (yield* told(statusUrl)).filter((notice) => notice.proNumber === proNumber)
+      assert.deepStrictEqual([...new Set(notified.flatMap((notice) => notice.shipmentMilestoneStatus ?? []))], [
+        "Picked-up",
+        "In Transit",
+        "Out for Delivery",
+        "Delivered"
+      ])
+      assert.deepStrictEqual(notified.flatMap((notice) => notice.countsToDelivery ?? []), [3, 1])
+      assert.strictEqual(notified.at(-1)!.deliveryInformation_messages, "POD available")
+      const versions = (yield* told(chargeUrl)).flat().filter((pfc) => pfc.referenceNumbers.pro === proNumber)
+      assert.deepStrictEqual(versions.map((pfc) => pfc.pfc.header.function), ["PFC2", "PFC3"])
+
+      const before = (yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length
+      const whole = together(startedAt, journeyFrom(startedAt))
+      const again = new Map<string, string>()
+      yield* writeAround(tenant, { ...whole, pickups: [], invoices: [] }, again)
+      assert.deepStrictEqual(again, numbers)
+      for (const { invoice } of whole.invoices) yield* (yield* Invoices).create(tenant.carrier, invoice)
+      assert.deepStrictEqual([...new Set(yield* report(tenant, whole))], ["duplicate"])
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual((yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length, before)
+    }).pipe(Effect.provide(TestWaybill.layer())))
 })

@@ -1,3 +1,4 @@
+import { OperatorClient } from "@waybill/client"
 import { execFile } from "node:child_process"
 import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -8,18 +9,37 @@ import { directory, eventually, leaked, Program } from "./Program.ts"
 const started = (dataDir: string, more: { readonly uid?: number; readonly gid?: number } = {}) =>
   new Program({ args: [], env: { WAYBILL_PORT: "0", WAYBILL_DATA_DIR: dataDir }, ...more })
 
-const delivered = (program: Program) =>
-  eventually(() => program.stdout.match(/✓ signed delivery .*/g) ?? undefined, { what: () => `a delivery:\n${program.output}` })
+const delivered = (program: Program, kind = "") =>
+  eventually(() => program.stdout.match(new RegExp(`✓ signed ${kind}.*`, "g")) ?? undefined, { what: () => `a delivery ${kind}:\n${program.output}` })
 
-const curlOf = (program: Program) => program.stdout.split("\n").find((line) => line.trim().startsWith("curl "))!.trim()
+/** The printed commands, as soon as they are there. */
+const commandsOf = (program: Program) =>
+  eventually(() => {
+    const lines = program.stdout.split("\n").map((line) => line.trim()).filter((line) => line.startsWith("curl "))
+    const find = (part: string) => lines.find((line) => line.includes(part))!
+    return lines.length === 0 ? undefined : {
+      verified: find("/verified"),
+      anybody: find("/public"),
+      events: find("/events"),
+      inFlight: find("/inflight"),
+      truck: find("/pickups/"),
+      invoices: find("/invoices?"),
+      documents: find("/documents/")
+    }
+  }, { what: () => `commands:\n${program.output}` })
 
-interface EventsPage {
-  readonly data: ReadonlyArray<{ readonly eventId: string }>
-  readonly totalCount: number
+/** Runs a command as a person would, by a shell. */
+const shown = async (curl: string) => JSON.parse((await promisify(execFile)("sh", ["-c", curl])).stdout)
+
+/** Which subscriptions anything was sent for. */
+const subscriptionsSentFor = async (url: string, dataDir: string) => {
+  const operator = new OperatorClient({ baseUrl: url, apiKey: readFileSync(join(dataDir, "operator-key"), "utf8").trim() })
+  const found = new Set<string>()
+  for await (const { subscriptionId } of operator.allDeliveries("demo")) found.add(subscriptionId)
+  return found
 }
 
-/** Runs the command as a person would, by a shell. */
-const eventsBy = async (curl: string): Promise<EventsPage> => JSON.parse((await promisify(execFile)("sh", ["-c", curl])).stdout)
+const keptIn = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, "demo.json"), "utf8"))
 
 const databaseOf = (dataDir: string) => Number(readFileSync(join(dataDir, "postgres/data/postmaster.pid"), "utf8").split("\n")[0])
 
@@ -32,37 +52,97 @@ const lives = (pid: number) => {
 }
 
 describe("the demo on the embedded database", { timeout: 90_000 }, () => {
-  it("prints a command that works, delivers signed events, and goes on after a restart with the same keys", async () => {
+  it("shows each area by a printed command, and delivers what happens in each", async () => {
+    const dataDir = join(directory(), "data")
+    const program = started(dataDir)
+    const url = await program.ready()
+    const commands = await commandsOf(program)
+    expect(program.stdout).toContain(url)
+    const shipment = await shown(commands.verified)
+    expect(shipment).toMatchObject({ BillToAccountNumber: "DEMO-SHIPPER", ReferenceNumbers: { bolNumber: `BOL${shipment.ProNumber}` } })
+    const anybody = await shown(commands.anybody)
+    expect(Object.keys(anybody).sort()).toEqual(["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"])
+    expect(anybody.ProNumber).toBe(shipment.ProNumber)
+    expect((await shown(commands.events)).data).toHaveLength(3)
+    const bills = await shown(commands.inFlight)
+    expect(bills.map((bill: any) => bill.pfc.header.function)).toEqual(["PFC1", "PFC1"])
+    expect(await shown(commands.truck)).toMatchObject({
+      pickupConfirmationId: 100_000_006,
+      status: expect.stringMatching(/^(En Route|Arrived|Departed with Exact Match)$/),
+      equipmentInformation: { driverName: "Robin" }
+    })
+    const [invoice] = await shown(commands.invoices)
+    const documents = await shown(commands.documents)
+    expect(invoice.invoiceHeader.invoiceAmount).toEqual({ currencyCode: "USD", value: expect.stringMatching(/^\d+\.\d\d$/) })
+    expect(documents).toMatchObject({ invoiceNumber: invoice.invoiceHeader.invoiceNumber, documents: [{ documentType: "POD" }] })
+    const [{ content }] = documents.documents[0].files
+    expect(Buffer.from(content, "base64").toString("latin1")).toMatch(/^%PDF-1\.4\n[^]*\(Signed: J\. Doe\)[^]*%%EOF\n$/)
+
+    expect((await delivered(program, "events"))[0]).toContain("PICKUP_SCHEDULED")
+    expect((await delivered(program, "status"))[0]).toContain("Picked-up")
+    await eventually(() => /✓ signed charge .*PRO \d{9} PFC1 USD \d+\.\d\d, Bill Entry/.test(program.stdout) ? true : undefined)
+    await eventually(() => /✓ signed charge .*PRO \d{9} PFC2 USD \d+\.\d\d, Reweigh/.test(program.stdout) ? true : undefined)
+    await eventually(async () => (await shown(commands.truck)).status === "Departed with Exact Match" ? true : undefined)
+    await eventually(async () => (await shown(commands.verified)).ShipmentMilestoneStatus === "In Transit" ? true : undefined)
+    const page = await (await fetch(url)).text()
+    for (const text of ["/in-transit/v1", "/invoicing", "/pickup", "/visibility", "/pfc", "openapi/invoices.json", "openapi/pickups.json", shipment.ProNumber]) expect(page).toContain(text)
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+    expect(program.log.filter(({ level }) => level !== "info")).toEqual([])
+  })
+
+  it("goes on after a restart and a kill with the same keys and subscriptions, and tells nothing twice", async () => {
     const dataDir = join(directory(), "data")
     const first = started(dataDir)
-    const url = await first.ready()
-    await delivered(first)
-    expect(first.stdout).toContain(url)
-    const page = await eventsBy(curlOf(first))
-    expect(page.data.length).toBeGreaterThan(0)
+    await first.ready()
+    const { documents, events, inFlight, invoices } = await commandsOf(first)
+    await delivered(first, "charge")
+    const page = await shown(events)
+    const bills = await shown(inFlight)
+    const [invoice] = await shown(invoices)
+    const proof = await shown(documents)
+    const kept = keptIn(dataDir)
     expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null })
     expect(existsSync(join(dataDir, "postgres/data/postmaster.pid"))).toBe(false)
 
     const second = started(dataDir)
     await second.ready()
     await delivered(second)
-    const key = (program: Program) => /API key: (wb\.\S+)/.exec(program.stdout)![1]!
-    expect(key(second)).toBe(key(first))
-    const after = await eventsBy(curlOf(second).replace("pageSize=3", "pageSize=500"))
-    expect(new Set(after.data.map(({ eventId }) => eventId)).size).toBe(after.data.length)
-    expect(after.data.map(({ eventId }) => eventId)).toEqual(expect.arrayContaining(page.data.map(({ eventId }) => eventId)))
-    expect(await second.kill("SIGINT")).toEqual({ code: 0, signal: null })
+    await second.kill("SIGKILL")
+    const third = started(dataDir)
+    const url = await third.ready()
+    await delivered(third)
+    const commands = await commandsOf(third)
+    const idsIn = ({ data }: { readonly data: ReadonlyArray<{ readonly eventId: string }> }) => data.map(({ eventId }) => eventId)
+    const ids = idsIn(await shown(commands.events.replace("pageSize=3", "pageSize=500")))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).toEqual(expect.arrayContaining(idsIn(page)))
+    expect(await shown(commands.inFlight)).toEqual(bills)
+    // neither billed again nor proven twice, and no truck came twice
+    const again = (command: string) => command.replace(/http:\/\/[^/]+/, url)
+    expect(await shown(again(invoices))).toEqual([invoice])
+    expect(await shown(again(documents))).toEqual(proof)
+    const trucks = [first, second, third].flatMap(({ stdout }) => stdout.match(/→ pickup +.*/g) ?? [])
+    expect(trucks.filter((line) => line.endsWith("En Route"))).toHaveLength(new Set(trucks.map((line) => line.split(":")[0])).size)
+    expect(new Set(trucks).size).toBe(trucks.length)
+    const { secret, carrierKey, shipperKey, customerKey, subscriptionId, chargeSubscriptionId } = kept
+    expect(keptIn(dataDir)).toMatchObject({ secret, carrierKey, shipperKey, customerKey, subscriptionId, chargeSubscriptionId })
+    // the first is over before it begins, so that nobody follows it; on a slow machine another one has begun by now
+    const journeys = new Set(ids.map((id) => id.slice(0, "DEMO-20261120-071500".length)))
+    const sentFor = await subscriptionsSentFor(url, dataDir)
+    expect([...sentFor]).toEqual(expect.arrayContaining([subscriptionId, kept.statuses.transactionId, chargeSubscriptionId]))
+    expect(sentFor.size).toBeLessThanOrEqual(1 + journeys.size)
+    expect(await third.kill("SIGINT")).toEqual({ code: 0, signal: null })
 
-    const demo = JSON.parse(readFileSync(join(dataDir, "demo.json"), "utf8"))
     const secrets = [
       ...["operator-key", "sealing-key", "postgres/password"].map((name) => readFileSync(join(dataDir, name), "utf8").trim()),
-      demo.secret,
-      demo.carrierKey
+      kept.secret,
+      kept.carrierKey,
+      kept.shipperKey
     ]
-    expect(leaked(first.output + second.output, secrets)).toEqual([])
+    const programs = [first, second, third]
+    expect(leaked(programs.map(({ output }) => output).join(""), secrets)).toEqual([])
     // the customer's is there to be shown, but only to people
-    expect(leaked(first.stderr + second.stderr, [demo.customerKey])).toEqual([])
-    expect(second.log.filter(({ level }) => level !== "info")).toEqual([])
+    expect(leaked(programs.map(({ stderr }) => stderr).join(""), [kept.customerKey])).toEqual([])
   })
 
   it("leaves no Postgres behind when it is killed, and starts again", async () => {
@@ -117,10 +197,13 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     const closed = directory()
     chmodSync(closed, 0o700)
     const dataDir = join(closed, "data")
+    const homeFile = join(dataDir, "postgres-home")
+    onTestFinished(() => {
+      if (existsSync(homeFile)) rmSync(readFileSync(homeFile, "utf8").trim(), { recursive: true, force: true })
+    })
     const program = started(dataDir)
     await program.ready()
-    const home = readFileSync(join(dataDir, "postgres-home"), "utf8").trim()
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    const home = readFileSync(homeFile, "utf8").trim()
     expect(home).toMatch(/^\/var\/lib\/waybill\/[0-9a-f]{8}$/)
     const told = await eventually(() => program.log.find(({ message }) => String(message).includes(home)))
     expect(told["message"]).toContain("Postgres refuses to run as root")

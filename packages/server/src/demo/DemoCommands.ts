@@ -1,0 +1,40 @@
+/** Commands to paste into a terminal, one for each way to look at the demo's freight. */
+import type { ServerConfig } from "../config/ServerConfig.ts"
+import { type DemoShipment, invoiceNumberOf, shipmentsOf } from "./DemoFreight.ts"
+import type { DemoState } from "./DemoState.ts"
+
+export interface DemoCommand {
+  readonly shows: string
+  /** One line. */
+  readonly command: string
+}
+
+/** Empty as long as there is nothing to look at. */
+export const demoCommands = (state: DemoState, { basePaths }: Pick<ServerConfig, "basePaths">, url: string): ReadonlyArray<DemoCommand> => {
+  const { chargeSubscriptionId, customerKey, finishedAt, startedAt } = state.kept()
+  if (chargeSubscriptionId === undefined || customerKey === undefined || startedAt === undefined || finishedAt === undefined) return []
+  const at = url.replace(/\/+$/, "")
+  const asCustomer = (path: string) => `curl -s -H 'X-API-Key: ${customerKey}' '${at}${path}'`
+  const shipments = shipmentsOf(startedAt) as [DemoShipment, ...Array<DemoShipment>]
+  const [{ proNumber }] = shipments
+  const { proNumber: pickedUpLast } = shipments.at(-1)!
+  const shipment = `${basePaths.shipmentStatus}/shipment/pro/${proNumber}`
+  const [delivered] = shipmentsOf(finishedAt) as [DemoShipment, ...Array<DemoShipment>]
+  const invoiceNumber = invoiceNumberOf(delivered)
+  const lookup = `lookupValue=${pickedUpLast}&lookupType=PRO&requestType=PickupStatus&isTest=false`
+  return [
+    { shows: `Where is PRO ${proNumber}? Everything that its shipper may know:`, command: asCustomer(`${shipment}/verified`) },
+    { shows: "What anybody may know, without a key:", command: `curl -s '${at}${shipment}/public'` },
+    { shows: "Its latest events, and those of the others:", command: asCustomer(`${basePaths.transitEvents}/v1/events?order=desc&pageSize=3`) },
+    { shows: "The truck that was ordered for one of the others:", command: asCustomer(`${basePaths.pickups}/v1/pickups/?${lookup}`) },
+    {
+      shows: "What will they cost? Bills that were in flight when the customer subscribed:",
+      command: asCustomer(`${basePaths.freightCharges}/v1/subscriptions/${chargeSubscriptionId}/inflight`)
+    },
+    {
+      shows: `PRO ${delivered.proNumber} was delivered. What the carrier wants for it:`,
+      command: asCustomer(`${basePaths.invoices}/invoices?invoiceNumber=${invoiceNumber}`)
+    },
+    { shows: "And the signed proof of delivery, a PDF in base64:", command: asCustomer(`${basePaths.invoices}/documents/${invoiceNumber}`) }
+  ]
+}

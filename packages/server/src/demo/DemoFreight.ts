@@ -1,0 +1,115 @@
+/** What the demo moves: three less-than-truckload shipments, their ways and what they cost. */
+
+/** Whose freight it is. */
+export const demoAccount = "DEMO-SHIPPER"
+
+export const demoScac = "WAYB"
+
+export interface Place {
+  readonly name: string
+  readonly type: "FACILITY"
+  readonly address1: string
+  readonly city: string
+  readonly state: string
+  readonly postalCode: string
+  readonly country: "USA"
+}
+
+export interface Freight {
+  readonly description: string
+  readonly pallets: number
+  readonly pieces: number
+  /** Pounds, as the shipper wrote them on the bill of lading, and as the carrier's scale has them. */
+  readonly statedWeight: number
+  readonly reweighed: number
+  readonly freightClass: string
+  /** Dollars for a hundred pounds. */
+  readonly rate: number
+}
+
+export interface Route {
+  readonly origin: Place
+  /** IANA name. */
+  readonly originTimeZone: string
+  readonly originTerminal: Place
+  readonly destinationTerminal: Place
+  readonly destination: Place
+  readonly freight: Freight
+}
+
+const facility = (name: string, address1: string, city: string, state: string, postalCode: string): Place => ({
+  name,
+  type: "FACILITY",
+  address1,
+  city,
+  state,
+  postalCode,
+  country: "USA"
+})
+
+export const routes: ReadonlyArray<Route> = [
+  {
+    origin: facility("Lakeshore Tools", "2100 S Ashland Ave", "Chicago", "IL", "60608"),
+    originTimeZone: "America/Chicago",
+    originTerminal: facility("Chicago terminal", "5300 W 47th St", "Cicero", "IL", "60804"),
+    destinationTerminal: facility("Dallas terminal", "3400 Irving Blvd", "Irving", "TX", "75061"),
+    destination: facility("Trinity Hardware", "610 Elm St", "Dallas", "TX", "75201"),
+    freight: { description: "Hand tools, boxed", pallets: 3, pieces: 96, statedWeight: 1840, reweighed: 1912, freightClass: "60", rate: 38.4 }
+  },
+  {
+    origin: facility("Puget Paper", "6700 E Marginal Way S", "Seattle", "WA", "98108"),
+    originTimeZone: "America/Los_Angeles",
+    originTerminal: facility("Seattle terminal", "8500 S 212th St", "Kent", "WA", "98032"),
+    destinationTerminal: facility("Denver terminal", "5600 E 58th Ave", "Commerce City", "CO", "80022"),
+    destination: facility("Mile High Office Supply", "2400 Larimer St", "Denver", "CO", "80205"),
+    freight: { description: "Copy paper, cartons", pallets: 4, pieces: 160, statedWeight: 4100, reweighed: 4236, freightClass: "55", rate: 29.75 }
+  },
+  {
+    origin: facility("Peachtree Textiles", "900 Marietta Blvd NW", "Atlanta", "GA", "30318"),
+    originTimeZone: "America/New_York",
+    originTerminal: facility("Atlanta terminal", "4400 Old Dixie Rd", "Forest Park", "GA", "30297"),
+    destinationTerminal: facility("Newark terminal", "120 Federal Blvd", "Carteret", "NJ", "07008"),
+    destination: facility("Harbor Outfitters", "150 Bay St", "Jersey City", "NJ", "07302"),
+    freight: { description: "Work wear, cartons", pallets: 2, pieces: 48, statedWeight: 760, reweighed: 798, freightClass: "100", rate: 64.2 }
+  }
+]
+
+/** One shipment of a journey, with every number it goes by. */
+export interface DemoShipment {
+  readonly route: Route
+  readonly shipmentId: string
+  readonly proNumber: string
+  readonly bolNumber: string
+  readonly poNumber: string
+  /** When its journey began, in milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** The same beginning always gives the same shipments under the same numbers. */
+export const shipmentsOf = (startedAt: number): ReadonlyArray<DemoShipment> =>
+  routes.map((route, index) => {
+    const number = proNumber(Math.floor(startedAt / 1000) * 10 + index)
+    return {
+      route,
+      shipmentId: `DEMO-${stampOf(startedAt)}-${index + 1}`,
+      proNumber: number,
+      bolNumber: `BOL${number}`,
+      poNumber: `PO-${number.slice(-6)}`,
+      startedAt
+    }
+  })
+
+/** PRO, SCAC and ship date: what bills and statuses call a shipment. */
+export const uniqueIdOf = ({ proNumber, startedAt }: DemoShipment): string => `${proNumber}${demoScac}${dayOf(startedAt).replaceAll("-", "")}`
+
+/** The carrier's own. */
+export const invoiceNumberOf = ({ proNumber }: DemoShipment): string => `W${proNumber}`
+
+/** `2026-11-20`, of UTC. */
+export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
+
+/** Sorts by time and fits into a line. */
+const stampOf = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
+
+/** Nine digits, as carriers print them. */
+const proNumber = (seed: number): string => String(seed % 1_000_000_000).padStart(9, "0")

@@ -1,0 +1,34 @@
+/** What the demo says of what happens: one short line each. Deliveries are checked off; what nobody is told by webhook has an arrow. */
+import { type Invoice, isDeliveryUpdate, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
+
+const shown = 3
+
+const line = (kind: string, deliveryId: string, told: ReadonlyArray<string>): string => {
+  const more = told.length > shown ? ` and ${told.length - shown} more` : ""
+  return `  ✓ signed ${kind.padEnd(6)} …${deliveryId.slice(-6)}: ${told.slice(0, shown).join("; ")}${more}`
+}
+
+export const eventLine = (deliveryId: string, events: ReadonlyArray<TransitEvent>): string =>
+  line("events", deliveryId, events.map(({ location, sequence, shipment, type }) => {
+    const where = location?.city === undefined ? "" : ` in ${location.city}, ${location.state}`
+    return `${shipment.shipmentId} #${sequence} ${type}${where}`
+  }))
+
+export const statusLine = (deliveryId: string, told: StatusNotification): string => {
+  const what = isDeliveryUpdate(told) ? `${told.shipmentMilestoneStatus}. ${told.notificationMessage}` : told.deliveryInformation_messages
+  return line("status", deliveryId, [`PRO ${told.proNumber} ${what}`])
+}
+
+export const chargeLine = (deliveryId: string, told: ReadonlyArray<PreliminaryFreightCharge>): string =>
+  line("charge", deliveryId, told.map(({ charges, pfc, referenceNumbers }) => {
+    const last = charges.changeLog?.at(-1)
+    const why = last === undefined ? "" : `, ${last.eventCategoryName ?? last.eventCode}`
+    return `PRO ${referenceNumbers.pro} ${pfc.header.function} ${charges.currencyType} ${charges.preliminaryTotalCharges.toFixed(2)}${why}`
+  }))
+
+const written = (kind: string, told: string): string => `  → ${kind.padEnd(13)} ${told}`
+
+export const pickupLine = (number: string, shipmentId: string, status: string): string => written("pickup", `${number} of ${shipmentId}: ${status}`)
+
+export const invoiceLine = ({ invoiceHeader: { invoiceAmount, invoiceNumber }, shipmentID }: Invoice): string =>
+  written("invoice", `${invoiceNumber} of ${shipmentID}: ${invoiceAmount.currencyCode} ${invoiceAmount.value}, with its proof of delivery`)

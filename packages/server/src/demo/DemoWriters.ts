@@ -1,0 +1,81 @@
+/** The shipper and the carrier, who write over HTTP what the scenes say. Writing a scene again changes nothing. */
+import { DocumentsClient, IntakeClient, InvoicesClient, PickupsClient, WaybillProblem } from "@waybill/client"
+import { Effect, Schema } from "effect"
+import type { ServerConfig } from "../config/ServerConfig.ts"
+import type { Scene } from "./DemoJourney.ts"
+import { invoiceLine, pickupLine } from "./DemoLines.ts"
+import { driverStatuses } from "./DemoPickup.ts"
+import type { DemoState } from "./DemoState.ts"
+
+export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed", {
+  detail: Schema.String,
+  /** Trying again would not help. */
+  final: Schema.Boolean
+}) {}
+
+export interface DemoWriters {
+  readonly write: (scene: Scene) => Effect.Effect<void, WriteFailed>
+}
+
+/** `tell` hears of what no webhook tells. */
+export const demoWriters = (options: {
+  readonly url: string
+  readonly basePaths: ServerConfig["basePaths"]
+  readonly state: DemoState
+  readonly tell: (line: string) => void
+}): DemoWriters => {
+  const { basePaths, state, tell, url } = options
+  const asCarrier = { baseUrl: url, apiKey: () => state.kept().carrierKey! }
+  const carrier = new IntakeClient(asCarrier)
+  const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths.invoices })
+  const documents = new DocumentsClient({ ...asCarrier, basePath: basePaths.invoices })
+  const shipper = new PickupsClient({ baseUrl: url, apiKey: () => state.kept().shipperKey!, basePath: basePaths.pickups })
+  /** The carrier's numbers of what was ordered, by key. */
+  const numbers = new Map<string, string>()
+
+  const order = async ({ key, order }: Scene["orders"][number], signal: AbortSignal) => {
+    const [{ carrierPickupNumber }] = await shipper.create(order, { idempotencyKey: `demo ${key}`, signal })
+    if (carrierPickupNumber !== null) numbers.set(key, carrierPickupNumber)
+  }
+
+  const reportPickup = async ({ key, report }: Scene["pickups"][number], signal: AbortSignal) => {
+    const number = numbers.get(key)
+    if (number === undefined) return
+    const { visibility: { status } } = await carrier.getPickupRecord(number, { signal })
+    // what the driver has done is not done again, and nobody comes for what somebody cancelled
+    const done = (["Accepted", ...driverStatuses] as ReadonlyArray<string>).indexOf(status) - 1
+    if (done === -2 || driverStatuses.indexOf(report.status) <= done) return
+    await carrier.reportPickupStatus(number, report, { signal })
+    tell(pickupLine(number, key, report.status))
+  }
+
+  const invoice = async ({ invoice, proof }: Scene["invoices"][number], signal: AbortSignal) => {
+    await invoices.create(invoice, { signal })
+    const { data: there } = await documents.list({ invoiceNumber: proof.invoiceNumber }, { signal })
+    if (there.length > 0) return
+    await documents.upload(proof, { signal })
+    tell(invoiceLine(invoice))
+  }
+
+  const write = async (scene: Scene, signal: AbortSignal) => {
+    for (const each of scene.orders) await order(each, signal)
+    for (const each of scene.pickups) await reportPickup(each, signal)
+    // the shipments before their events: nobody follows what nobody knows
+    if (scene.shipments.length > 0) await carrier.registerShipments(scene.shipments, { signal })
+    if (scene.events.length > 0) await carrier.publishTransitEvents(scene.events, { signal })
+    if (scene.charges.length > 0) await carrier.publishFreightCharges(scene.charges, { signal })
+    for (const each of scene.invoices) await invoice(each, signal)
+  }
+
+  return {
+    write: (scene) =>
+      Effect.tryPromise({
+        try: (signal) => write(scene, signal),
+        catch: (error) =>
+          new WriteFailed({
+            detail: error instanceof Error ? error.message : String(error),
+            final: error instanceof WaybillProblem && error.status === 400
+          })
+      })
+  }
+}

@@ -1,0 +1,22 @@
+/** What goes on without being asked: deliveries, windows of charges that close, and what is old being removed. */
+import { ChargeWindows, DeliveryWorker, Retention } from "@waybill/core"
+import { Effect } from "effect"
+
+/** Until interrupted. */
+export const runBackground: Effect.Effect<void, never, ChargeWindows | DeliveryWorker | Retention> = Effect.gen(function*() {
+  const worker = yield* DeliveryWorker
+  const windows = yield* ChargeWindows
+  const retention = yield* Retention
+  yield* Effect.all([
+    tireless("delivery worker", worker.run),
+    tireless("closing of charge windows", windows.run),
+    tireless("retention", retention.run)
+  ], { concurrency: "unbounded", discard: true })
+})
+
+/** Work that dies of a defect is started again: it must not stop without anybody noticing. */
+const tireless = (name: string, work: Effect.Effect<void>): Effect.Effect<never> =>
+  work.pipe(
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`The ${name} died and is started again.`, defect), Effect.sleep(1_000))),
+    Effect.forever
+  )

@@ -1,0 +1,24 @@
+import { assert, describe, it } from "@effect/vitest"
+import { paper } from "../../src/demo/DemoPaper.ts"
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
+
+describe("the demo's paper", () => {
+  it("is a PDF whose table says where its objects are", () => {
+    const file = text(paper("Proof of delivery", ["To: Trinity Hardware", "Signed: J. Doe"]))
+    assert.match(file, /^%PDF-1\.4\n/)
+    assert.match(file, /%%EOF\n$/)
+    const table = Number(/startxref\n(\d+)\n/.exec(file)![1])
+    assert.strictEqual(file.slice(table, table + 9), "xref\n0 6\n")
+    const places = [...file.slice(table).matchAll(/^(\d{10}) 00000 n $/gm)].map((match) => Number(match[1]))
+    assert.lengthOf(places, 5)
+    for (const [index, place] of places.entries()) assert.strictEqual(file.slice(place, place + 8), `${index + 1} 0 obj\n`)
+    const { 1: length, 2: content } = /\/Length (\d+) >>\nstream\n([^]*)\nendstream/.exec(file)!
+    assert.strictEqual(content!.length, Number(length))
+    assert.include(content, "(Signed: J. Doe) Tj")
+  })
+
+  it("shows marks that mean something to a PDF as they are", () => {
+    assert.include(text(paper("A (b) \\ c", [])), "(A \\(b\\) \\\\ c) Tj")
+  })
+})

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ApiKeys, ChargeSubscriptions, Deliveries, Invoices, TransitSubscriptions } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect, Layer, Redacted } from "effect"
+import { journeyFrom } from "../../src/demo/DemoJourney.ts"
+import { demoTenant, finishedJourney, followCharges, followStatuses, seedDemo } from "../../src/demo/DemoSeed.ts"
+import type { DemoState, Kept } from "../../src/demo/DemoState.ts"
+
+/** A state that is kept in memory. */
+const stateOf = (endpointUrl: string, first: Partial<Kept> = {}): DemoState => {
+  let kept: Kept = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ...first }
+  return {
+    endpointUrl,
+    kept: () => kept,
+    keep: (more) => Effect.sync(() => void (kept = { ...kept, ...more }))
+  }
+}
+
+const startedAt = Date.UTC(2026, 10, 20, 7, 15)
+
+const start = Effect.fnUntraced(function*(state: DemoState, journey = startedAt) {
+  const customer = yield* seedDemo(state)
+  yield* followStatuses(state, customer, journey)
+  yield* followCharges(state, customer)
+  return customer
+})
+
+const idsOf = (state: DemoState) => {
+  const { chargeSubscriptionId, statuses, subscriptionId } = state.kept()
+  return { chargeSubscriptionId, statuses, subscriptionId }
+}
+
+const lives = (subscriptionId: string | undefined) =>
+  Effect.flatMap(Deliveries, (deliveries) => Effect.match(deliveries.laneStatus(demoTenant, subscriptionId ?? ""), { onSuccess: () => true, onFailure: () => false }))
+
+describe("what the demo plays with", () => {
+  it.effect("is made once, and found again at the next start", () =>
+    Effect.gen(function*() {
+      const state = stateOf("https://demo.example/receiver")
+      yield* start(state)
+      const before = state.kept()
+      yield* start(state)
+      assert.deepStrictEqual(state.kept(), before)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("is made anew on a database that knows nothing of it", () =>
+    Effect.gen(function*() {
+      const elsewhere = stateOf("https://demo.example/receiver")
+      yield* Effect.provide(start(elsewhere), Layer.fresh(TestWaybill.layer()))
+      const state = stateOf("https://demo.example/receiver", elsewhere.kept())
+      yield* start(state)
+      const { chargeSubscriptionId, customerKey, statuses, subscriptionId } = state.kept()
+      assert.notStrictEqual(customerKey, elsewhere.kept().customerKey)
+      for (const id of [subscriptionId, statuses?.transactionId, chargeSubscriptionId]) assert.isTrue(yield* lives(id))
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("moves to the receiver's new address, and leaves nothing at the old one", () =>
+    Effect.gen(function*() {
+      const before = stateOf("https://demo.example/old")
+      const customer = yield* start(before)
+      const state = stateOf("https://demo.example/new", before.kept())
+      yield* start(state)
+      const { chargeSubscriptionId, statuses, subscriptionId } = idsOf(state)
+      assert.strictEqual((yield* (yield* TransitSubscriptions).get(customer, subscriptionId!)).endpointUrl, "https://demo.example/new")
+      assert.strictEqual((yield* (yield* ChargeSubscriptions).get(customer, chargeSubscriptionId!)).webhookUrl, "https://demo.example/new")
+      assert.strictEqual(statuses?.webhookUrl, "https://demo.example/new")
+      assert.isFalse(yield* lives(before.kept().statuses?.transactionId))
+      assert.isFalse(yield* lives(before.kept().chargeSubscriptionId))
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("follows the next journey, and the one before no longer", () =>
+    Effect.gen(function*() {
+      const state = stateOf("https://demo.example/receiver")
+      const customer = yield* start(state)
+      const first = idsOf(state)
+      yield* followStatuses(state, customer, startedAt + 60_000)
+      const second = idsOf(state)
+      assert.strictEqual(second.statuses?.startedAt, startedAt + 60_000)
+      assert.isTrue(yield* lives(second.statuses?.transactionId))
+      assert.isFalse(yield* lives(first.statuses?.transactionId))
+      assert.strictEqual(second.chargeSubscriptionId, first.chargeSubscriptionId)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+
+  it.effect("knows of the journey that was finished, unless it is another database", () =>
+    Effect.gen(function*() {
+      const state = stateOf("https://demo.example/receiver")
+      const customer = yield* start(state)
+      assert.strictEqual(yield* finishedJourney(state, customer), undefined)
+      yield* state.keep({ finishedAt: startedAt })
+      assert.strictEqual(yield* finishedJourney(state, customer), undefined)
+      const carrier = yield* (yield* ApiKeys).principalOf(Redacted.make(state.kept().carrierKey!))
+      const invoices = yield* Invoices
+      for (const { invoice } of journeyFrom(startedAt).flatMap((scene) => scene.invoices)) yield* invoices.create(carrier, invoice)
+      assert.strictEqual(yield* finishedJourney(state, customer), startedAt)
+    }).pipe(Effect.provide(TestWaybill.layer())))
+})

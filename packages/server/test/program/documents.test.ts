@@ -1,0 +1,103 @@
+import { DocumentsClient, type DocumentUpload } from "@waybill/client"
+import { documentsSample, fileSample } from "@waybill/testkit"
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, inject, it } from "vitest"
+import { directory, Program, sharedSettings } from "./Program.ts"
+import { tenantOn } from "./Tenant.ts"
+
+const pgUrl = inject("pgUrl")
+
+const mebibyte = 1024 * 1024
+
+/** The largest that may be. */
+const largest = fileSample("PDF", 25 * mebibyte)
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+const upload = (invoiceNumber: string, files: ReadonlyArray<Uint8Array>) =>
+  documentsSample({ invoiceNumber, documents: [{ documentType: "POD", files }] }) as DocumentUpload
+
+/** The most memory that the process has had since it began, in MiB; run from its sources it begins with a lot. */
+const mostResident = (program: Program) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${program.child.pid}/status`, "utf8"))![1]) / 1024
+
+const served = async (more: Readonly<Record<string, string>> = {}) => {
+  const { env, operatorKey } = sharedSettings(pgUrl, more)
+  const program = new Program({ env })
+  const url = await program.ready()
+  const { carrierKey } = await tenantOn(url, operatorKey)
+  return { program, url, carrierKey, documents: new DocumentsClient({ baseUrl: url, apiKey: carrierKey, basePath: env["WAYBILL_BASE_PATH_INVOICES"] }) }
+}
+
+/** What comes back of an invoice number's only file, piece by piece. */
+const downloaded = async (documents: DocumentsClient, invoiceNumber: string) => {
+  const hash = createHash("sha256")
+  let pieces = 0
+  await documents.download(invoiceNumber, async (_, content) => {
+    for await (const piece of content) {
+      hash.update(piece)
+      pieces += 1
+    }
+  })
+  return { sha256: hash.digest("hex"), pieces }
+}
+
+describe("documents, served", { timeout: 120_000 }, () => {
+  it.runIf(process.platform === "linux").each([
+    ["the database", () => ({})],
+    ["a directory", () => ({ WAYBILL_DOCUMENTS: `directory:${join(directory(), "papers")}` })]
+  ])("takes the largest file there may be into %s, and gives it back, with less than 100 MiB over what it has at rest", async (_, settings) => {
+    const { documents, program } = await served(settings())
+    await documents.upload(upload("4710", [fileSample("PDF", 1000)]))
+    await downloaded(documents, "4710")
+    const atRest = mostResident(program)
+    await documents.upload(upload("4711", [largest]))
+    const found = await downloaded(documents, "4711")
+    expect(found.sha256).toBe(sha256(largest))
+    expect(found.pieces).toBeGreaterThan(10)
+    expect(mostResident(program) - atRest).toBeLessThan(100)
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("takes no byte more, and keeps nothing of what it refuses", async () => {
+    const papers = join(directory(), "papers")
+    const { documents, program } = await served({ WAYBILL_DOCUMENTS: `directory:${papers}` })
+    const larger = new Uint8Array(largest.length + 1)
+    larger.set(largest)
+    await expect(documents.upload(upload("4711", [fileSample("PDF", 1000), larger]))).rejects.toMatchObject({ status: 413 })
+    await expect(documents.upload(upload("4711", [new TextEncoder().encode("<html>")]))).rejects.toMatchObject({ status: 400 })
+    await expect(documents.get("4711")).rejects.toMatchObject({ status: 404 })
+    expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([])
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("keeps files in the directory it was told, where the next process finds them", async () => {
+    const papers = join(directory(), "papers")
+    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: `directory:${papers}` })
+    const first = new Program({ env })
+    const url = await first.ready()
+    const { carrierKey } = await tenantOn(url, operatorKey)
+    const file = fileSample("PNG", 3000)
+    await new DocumentsClient({ baseUrl: url, apiKey: carrierKey }).upload(upload("4712", [file]))
+    const [kept, ...others] = readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    expect(others).toEqual([])
+    expect(new Uint8Array(readFileSync(join(kept!.parentPath, kept!.name)))).toEqual(file)
+    expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+
+    const second = new Program({ env })
+    const documents = new DocumentsClient({ baseUrl: await second.ready(), apiKey: carrierKey })
+    expect((await downloaded(documents, "4712")).sha256).toBe(sha256(file))
+    await documents.remove("4712")
+    expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([])
+    expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("does not start where it could not keep them, and says so in one line", async () => {
+    const { env } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: "directory:/dev/null/papers" })
+    const program = new Program({ env })
+    expect(await program.end()).toEqual({ code: 1, signal: null })
+    expect(program.stderr).toContain("waybill: Documents cannot be kept in /dev/null/papers: ")
+    expect(program.stderr.trim().split("\n").filter((line) => !line.startsWith("{"))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DocumentContents, Transaction } from "@waybill/core"
+import { Effect, Exit, Layer } from "effect"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { onTestFinished, vi } from "vitest"
+import { documentsLayer, DocumentsUnusable } from "../../src/serve/Documents.ts"
+
+/** A storage whose contents nobody should ask. */
+const database = Layer.mergeAll(
+  Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect })),
+  Layer.mock(DocumentContents, {})
+)
+
+const built = (settings: Parameters<typeof documentsLayer>[0]) =>
+  Layer.provideMerge(documentsLayer(settings), database)
+
+const refusal = (settings: Parameters<typeof documentsLayer>[0]) =>
+  Effect.map(Effect.exit(Effect.scoped(Layer.build(built(settings)))), (exit) => {
+    const error = Exit.isFailure(exit) ? exit.cause.reasons.map((reason) => "error" in reason ? reason.error : reason)[0] : undefined
+    assert.instanceOf(error, DocumentsUnusable)
+    return (error as DocumentsUnusable).message
+  })
+
+const temporary = () => {
+  const dir = mkdtempSync(join(tmpdir(), "waybill-documents-"))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+describe("where documents are kept", () => {
+  it.effect("is a directory, which is made where there is none", () => {
+    const path = join(temporary(), "papers")
+    return Effect.gen(function*() {
+      const contents = yield* DocumentContents
+      const transaction = yield* Transaction
+      const kept = yield* Effect.scoped(Effect.gen(function*() {
+        const writer = yield* contents.open("acme")
+        yield* writer.write(new Uint8Array([1, 2, 3]))
+        yield* writer.finish
+        yield* transaction.run(contents.keep("acme", [writer.contentId]))
+        return writer.contentId
+      }))
+      assert.deepStrictEqual(yield* contents.read("acme", kept, 0), new Uint8Array([1, 2, 3]))
+      assert.isTrue(readdirSync(path, { recursive: true }).some((name) => String(name).endsWith(kept)))
+    }).pipe(Effect.provide(built({ documents: { kind: "directory", path }, s3Endpoint: undefined })))
+  })
+
+  it.effect("has to be a directory that can be written to, else the start says so", () =>
+    Effect.gen(function*() {
+      const file = join(temporary(), "file")
+      writeFileSync(file, "")
+      const told = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, s3Endpoint: undefined })
+      assert.include(told, `Documents cannot be kept in ${join(file, "papers")}: `)
+      assert.include(told, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
+    }))
+
+  it.effect("is a bucket of a region that the client's own settings name", () => {
+    for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined)
+    for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, join(tmpdir(), "waybill-none"))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const settings = { documents: { kind: "s3", bucket: "papers", prefix: "" }, s3Endpoint: "http://127.0.0.1:9" } as const
+    return Effect.gen(function*() {
+      assert.match(yield* refusal(settings), /^Documents cannot be kept in s3:\/\/papers: .*Set AWS_REGION/)
+      vi.stubEnv("AWS_REGION", "eu-central-1")
+      yield* Effect.scoped(Layer.build(built(settings)))
+    })
+  })
+})
