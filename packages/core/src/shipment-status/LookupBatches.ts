@@ -4,7 +4,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { ShipmentStatusStore, StatusFound, StatusLookup } from "./ShipmentStatusStore.ts"
 
 /** Statements of one tenant under way at the same time; what comes meanwhile gathers for the next. */
-const maxUnderWay = 2
+const maxUnderWay = 4
 
 const maxLookupsPerStatement = 512
 
@@ -45,7 +45,7 @@ export const lookupBatches = (store: ShipmentStatusStore["Service"]): Effect.Eff
         const queue = queues.get(tenantId) ?? { waiting: [], underWay: 0 }
         queues.set(tenantId, queue)
         queue.waiting.push({ lookup, found })
-        // one that has nothing under way starts at once; a second one only when much has gathered meanwhile
+        // with nothing under way it starts at once; beside others only when more has gathered meanwhile
         if (queue.underWay === 0 || (queue.underWay < maxUnderWay && queue.waiting.length > 1)) {
           queue.underWay += 1
           fork(drain(tenantId, queue))
