@@ -29,7 +29,12 @@ const verifiedAnswers = {
   429: tooMany
 }
 
-const publicAnswers = { 200: { description: "The public fields", schema: PublicShipment }, 404: notFound, 429: tooMany }
+const publicAnswers = {
+  200: { description: "The public fields", schema: PublicShipment },
+  401: refused("Credentials were sent that are not valid"),
+  404: notFound,
+  429: tooMany
+}
 
 const severalMatch = "Of several shipments the caller's own comes first, then the one picked up last."
 
