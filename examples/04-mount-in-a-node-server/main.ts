@@ -21,11 +21,10 @@ const waybill = createWaybill({
 })
 await waybill.tenants.put("acme", { name: "Acme Freight" })
 
-// with Express: app.use("/freight", toNodeHandler(waybill)), before anything that parses bodies
-const freight = toNodeHandler(waybill)
+const freight = toNodeHandler(waybill, { mountPath: "/freight" })
 const server = createServer((request, response) => {
   if (request.url!.startsWith("/freight/")) {
-    freight(Object.assign(request, { baseUrl: "/freight", originalUrl: request.url! }), response)
+    freight(request, response)
     return
   }
   response.end("the rest of your application")

@@ -15,7 +15,7 @@ import {
 } from "@waybill/core"
 import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type HostPrincipal, principalOf } from "./access/AuthenticatorHost.ts"
+import { type HostPrincipal, HostRequest, principalOf } from "./access/AuthenticatorHost.ts"
 import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
 import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
 import { layerOf, loggerOf, type WaybillOptions } from "./facade/Options.ts"
@@ -140,6 +140,10 @@ class Service {
 
   async answer(request: Request, reached: HandlerOptions): Promise<Response> {
     if (this.#stopped !== undefined) return refusal(stopping.problem)
+    if (request.bodyUsed) {
+      Effect.runFork(Effect.provide(Effect.logError(bodyWasUsed.detail), this.#logger))
+      return refusal(bodyWasUsed)
+    }
     return this.#track((async () => {
       let context: Context.Context<Services>
       try {
@@ -227,10 +231,11 @@ const build = async (layer: Layer.Layer<Services, Failure>) => {
 }
 
 /** The same, for requests that came by way of somebody else's server or router. */
-const reachedBy = ({ mountPath = "", remoteAddress }: HandlerOptions, app: App): App => {
+const reachedBy = ({ host, mountPath = "", remoteAddress }: HandlerOptions, app: App): App => {
   const mount = mountPath.replace(/\/+$/, "")
-  if (mount === "" && remoteAddress === undefined) return app
-  return Effect.updateService(app, HttpServerRequest.HttpServerRequest, (request) =>
+  const told = host === undefined ? app : Effect.provideService(app, HostRequest, host)
+  if (mount === "" && remoteAddress === undefined) return told
+  return Effect.updateService(told, HttpServerRequest.HttpServerRequest, (request) =>
     request.modify({
       ...(mount !== "" && request.url.startsWith(`${mount}/`) ? { url: request.url.slice(mount.length) } : {}),
       ...(remoteAddress === undefined ? {} : { remoteAddress: Option.some(remoteAddress) })
@@ -238,6 +243,13 @@ const reachedBy = ({ mountPath = "", remoteAddress }: HandlerOptions, app: App):
 }
 
 const unavailable = problemOf(new StorageError({ operation: "createWaybill", cause: undefined }))
+
+const bodyWasUsed: Problem = {
+  status: 500,
+  code: "body_already_read",
+  title: "Internal server error",
+  detail: "Something read this request's body before Waybill could. Give it the request unread, or a request.clone() that was made before."
+}
 
 const refusal = (problem: Problem): Response =>
   new Response(problemDetails.write(problem, instanceOf(crypto.randomUUID())), {

@@ -3,7 +3,7 @@ export { AuthenticatorStandard, type AuthenticatorStandardOptions } from "./acce
 export type { JwtOptions } from "./access/JwtVerifier.ts"
 export { createWaybill } from "./createWaybill.ts"
 export { documentsInDirectory, type DocumentsOutside, documentsOutside } from "./facade/DocumentsOutside.ts"
-export { type NodeRequest, toNodeHandler } from "./facade/NodeHandler.ts"
+export { type NodeHandlerOptions, type NodeRequest, toNodeHandler } from "./facade/NodeHandler.ts"
 export type { DeliverySettings, LogEntry, WaybillOptions } from "./facade/Options.ts"
 export type * from "./facade/Waybill.ts"
 export { WaybillError } from "./facade/WaybillError.ts"

@@ -1,6 +1,6 @@
 /** A host's own log-in in place of ours. */
 import { type AccessStore, AccountNumber, Authenticator, ClientName, type Principal, StorageError, TenantId, Unauthenticated } from "@waybill/core"
-import { Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { makeTokenAccess } from "./TokenAccess.ts"
 
 /** Who is calling, as a host says it. `accounts` may be left out, `origin` need not be known. */
@@ -14,11 +14,20 @@ export interface HostPrincipal {
   readonly origin?: Principal["origin"]
 }
 
+interface HostLogin {
+  // a method, so that `host` may be declared as what the framework really hands over
+  authenticate(request: Request, host?: unknown): Promise<HostPrincipal | undefined>
+}
+
 /**
  * Answers `undefined` when the request has no valid credentials. A rejection says that the host could not find out, which
- * callers see as 503.
+ * callers see as 503. `request` has method, address and headers; `host` is the framework's own request with whatever your
+ * log-in put there before (Express and Nest `req`, Fastify `request`, Hono `c`), where a mount handed it over.
  */
-export type HostAuthenticate = (request: Request) => Promise<HostPrincipal | undefined>
+export type HostAuthenticate = HostLogin["authenticate"]
+
+/** The framework's own request, of the call that is running. */
+export const HostRequest = Context.Reference<unknown>("@waybill/http/access/HostRequest", { defaultValue: () => undefined })
 
 export const AuthenticatorHost = {
   layer: (authenticate: HostAuthenticate): Layer.Layer<Authenticator, never, AccessStore> => Layer.effect(Authenticator, make(authenticate))
@@ -32,8 +41,9 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
         method,
         headers: Object.entries(headers).flatMap(([name, value]): Array<[string, string]> => value === undefined ? [] : [[name, value]])
       })
+      const host = yield* HostRequest
       const said = yield* Effect.tryPromise({
-        try: () => authenticate(request),
+        try: () => authenticate(request, host),
         catch: (cause) => new StorageError({ operation: "Authenticator.authenticate", cause })
       })
       if (said === undefined || said === null) {

@@ -16,12 +16,19 @@ export interface NodeRequest extends IncomingMessage {
   readonly ip?: string | undefined
   /** The body's bytes, kept by whoever read it. */
   readonly rawBody?: Uint8Array | string
+  /** The body's bytes after `express.raw()`; what other parsers leave here is of no use. */
+  readonly body?: unknown
+}
+
+export interface NodeHandlerOptions {
+  /** The path it is mounted at, such as `/freight`. Express tells by itself with `app.use("/freight", …)`. */
+  readonly mountPath?: string
 }
 
 export const bodyWasRead =
   "Something read this request's body before Waybill could, most likely express.json() or another body parser. " +
   "Mount toNodeHandler(waybill) before the parser, or let the parser keep the bytes: " +
-  "express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })."
+  "express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }), with Nest NestFactory.create(AppModule, { rawBody: true })."
 
 /**
  * A handler for `(req, res)`.
@@ -29,7 +36,7 @@ export const bodyWasRead =
  * The body must not have been read, unless `req.rawBody` has its bytes: what was parsed cannot be put together again.
  * Otherwise the answer is 500, and `next`, or a warning of the process, says what to do.
  */
-export const toNodeHandler = (waybill: Pick<Waybill, "handler">) =>
+export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: NodeHandlerOptions = {}) =>
 (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
   const body = bodyOf(req)
   if (body === "lost") {
@@ -42,35 +49,54 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">) =>
   res.once("close", () => {
     if (!res.writableFinished) aborted.abort()
   })
-  const secure = "encrypted" in req.socket && req.socket.encrypted === true
-  let request: Request
-  try {
-    request = new Request(`${secure ? "https" : "http"}://${hostOf(req.headers.host ?? req.headers[":authority"])}${pathOf(req.originalUrl ?? req.url)}`, {
-      method: req.method ?? "GET",
-      headers: headersOf(req),
-      signal: aborted.signal,
-      ...(body === undefined ? {} : { body, duplex: "half" })
-    } as RequestInit)
-  } catch {
-    // methods that `Request` does not know, such as TRACE
+  const request = webRequestOf(req, { target: req.originalUrl ?? req.url, body, signal: aborted.signal })
+  if (request === undefined) {
     res.writeHead(405, { allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "content-length": 0 }).end()
     return
   }
-  waybill.handler(request, { mountPath: req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress }).then((response) => write(res, response)).catch((error: unknown) => {
+  const reached = { mountPath: mountPath ?? req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress, host: req }
+  waybill.handler(request, reached).then((response) => write(res, response)).catch((error: unknown) => {
     if (next !== undefined && !res.headersSent) next(error)
     else res.destroy()
   })
 }
 
-const bodyOf = (req: NodeRequest): Uint8Array | ReadableStream<Uint8Array> | undefined | "lost" => {
-  const declared = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0
-  if (!declared || req.method === "GET" || req.method === "HEAD") return undefined
-  if (req.rawBody !== undefined) return typeof req.rawBody === "string" ? new TextEncoder().encode(req.rawBody) : req.rawBody
-  return req.readableDidRead || req.readableEnded ? "lost" : lazily(req)
+export interface WebRequestParts {
+  /** Path and query as they were asked for. */
+  readonly target: string | undefined
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | undefined
+  readonly signal: AbortSignal
 }
 
+/** `undefined` for methods that `Request` does not know, such as TRACE. */
+export const webRequestOf = (req: IncomingMessage, { body, signal, target }: WebRequestParts): Request | undefined => {
+  const secure = "encrypted" in req.socket && req.socket.encrypted === true
+  try {
+    return new Request(`${secure ? "https" : "http"}://${hostOf(req.headers.host ?? req.headers[":authority"])}${pathOf(target)}`, {
+      method: req.method ?? "GET",
+      headers: headersOf(req),
+      signal,
+      ...(body === undefined ? {} : { body, duplex: "half" })
+    } as RequestInit)
+  } catch {
+    return undefined
+  }
+}
+
+const bodyOf = (req: NodeRequest): Uint8Array | ReadableStream<Uint8Array> | undefined | "lost" => {
+  if (!hasBody(req)) return undefined
+  const kept = req.rawBody ?? (req.body instanceof Uint8Array ? req.body : undefined)
+  if (kept !== undefined) return typeof kept === "string" ? new TextEncoder().encode(kept) : kept
+  return wasRead(req) ? "lost" : lazily(req)
+}
+
+export const hasBody = ({ headers, method }: IncomingMessage): boolean =>
+  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0) && method !== "GET" && method !== "HEAD"
+
+export const wasRead = (body: Readable): boolean => body.readableDidRead || body.readableEnded
+
 /** Reads nothing until somebody wants it, so that what is refused at its headers leaves the rest to Node. */
-const lazily = (req: IncomingMessage): ReadableStream<Uint8Array> => {
+export const lazily = (req: Readable): ReadableStream<Uint8Array> => {
   let chunks: AsyncIterator<Uint8Array> | undefined
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {

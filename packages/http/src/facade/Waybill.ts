@@ -115,6 +115,8 @@ export interface HandlerOptions {
   readonly mountPath?: string
   /** The other end of the connection; public lookups are counted by it. */
   readonly remoteAddress?: string | undefined
+  /** The framework's own request or context; `authenticate` gets it as its second argument. */
+  readonly host?: unknown
 }
 
 /** Every method rejects with `WaybillError`. */

@@ -1,0 +1,78 @@
+/** Waybill below /freight of an Express application, with the application's own log-in and body parser. */
+import { DeliveryReceiver } from "@waybill/client/receiver"
+import { makeStorage } from "@waybill/core"
+import { createWaybill, type HostPrincipal, toNodeHandler } from "@waybill/http"
+import { StorageMemory } from "@waybill/testkit"
+import express, { type Request, type Response } from "express"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { callers, mailbox } from "../callers.ts"
+
+// who your users are, and what your log-in puts into the request: express-session, Passport, or your own
+const users: Readonly<Record<string, HostPrincipal>> = {
+  "tms-token": { tenantId: "acme", client: "tms", roles: ["carrier"], dot: "1234567", mc: "765432" },
+  "shipper-token": { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
+}
+interface LoggedIn extends Request {
+  user?: HostPrincipal | undefined
+}
+
+const waybill = createWaybill({
+  // in production: postgresStorage({ pool }) of @waybill/postgres
+  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
+  authenticate: async (_request, req: LoggedIn) => req.user,
+  // the receiver of this example is on the same machine
+  egressAllow: ["127.0.0.1"]
+})
+await waybill.tenants.put("acme", { name: "Acme Freight" })
+const { secret } = await waybill.secrets.put("acme", "main")
+await waybill.start()
+
+const inbox = mailbox()
+const receiver = new DeliveryReceiver({
+  secrets: secret,
+  onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
+})
+
+const app = express()
+app.use((req: LoggedIn, _res, next) => {
+  req.user = users[req.headers.authorization?.replace("Bearer ", "") ?? ""]
+  next()
+})
+// after the log-in, before the parser: uploads are streams, and larger than a parser takes
+app.use("/freight", toNodeHandler(waybill))
+// signatures are of bytes, so the receiver wants them unparsed
+app.post("/hooks/waybill", express.raw({ type: "*/*", limit: "5mb" }), async (req, res) => {
+  const { body, headers, status } = await receiver.answer({ headers: req.headers, body: req.body as Buffer })
+  res.status(status).set(headers).send(body)
+})
+app.use(express.json())
+app.post("/orders", (req, res) => res.json({ ordered: (req.body as { readonly item: string }).item }))
+// too late
+app.use("/behind", toNodeHandler(waybill))
+app.use((error: Error, _req: Request, res: Response, _next: unknown) => res.status(500).send(error.message))
+
+const server = createServer(app)
+await once(server.listen(0, "127.0.0.1"), "listening")
+const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+// from here on: callers
+
+const post = (path: string, body: object) =>
+  fetch(baseUrl + path, { method: "POST", headers: { "content-type": "application/json", authorization: "Bearer tms-token" }, body: JSON.stringify(body) })
+
+console.log(`the application's own routes have its parser: ${await (await post("/orders", { item: "pallets" })).text()}`)
+await callers({
+  baseUrl: `${baseUrl}/freight`,
+  hookUrl: `${baseUrl}/hooks/waybill`,
+  carrier: "tms-token",
+  shipper: "shipper-token",
+  delivered: inbox.taken
+})
+const refused = await post("/behind/intake/v1/transit-events", { events: [] })
+console.log(`behind the parser: ${refused.status} ${await refused.text()}`)
+
+server.close()
+await waybill.stop()

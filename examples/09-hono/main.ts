@@ -1,0 +1,88 @@
+/** Waybill below /freight of a Hono application, with the application's own log-in. */
+import { serve } from "@hono/node-server"
+import { DeliveryReceiver } from "@waybill/client/receiver"
+import { makeStorage } from "@waybill/core"
+import { createWaybill, type HostPrincipal } from "@waybill/http"
+import { toHonoHandler } from "@waybill/http/hono"
+import { postedShipment, StorageMemory } from "@waybill/testkit"
+import { type Context, Hono } from "hono"
+import type { AddressInfo } from "node:net"
+import { callers, mailbox } from "../callers.ts"
+
+// who your users are, and what your log-in puts into the context
+const users: Readonly<Record<string, HostPrincipal>> = {
+  "tms-token": { tenantId: "acme", client: "tms", roles: ["carrier"], dot: "1234567", mc: "765432" },
+  "shipper-token": { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
+}
+interface Env {
+  readonly Variables: { user: HostPrincipal | undefined }
+}
+
+const waybill = createWaybill({
+  // in production: postgresStorage({ pool }) of @waybill/postgres
+  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
+  authenticate: async (_request, c: Context<Env>) => c.get("user"),
+  // the receiver of this example is on the same machine
+  egressAllow: ["127.0.0.1"],
+  // what is refused at the end of this example is in its log as well
+  log: () => {}
+})
+await waybill.tenants.put("acme", { name: "Acme Freight" })
+const { secret } = await waybill.secrets.put("acme", "main")
+await waybill.start()
+
+const inbox = mailbox()
+const receiver = new DeliveryReceiver({
+  secrets: secret,
+  onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
+})
+
+const app = new Hono<Env>()
+app.use(async (c, next) => {
+  c.set("user", users[c.req.header("authorization")?.replace("Bearer ", "") ?? ""])
+  await next()
+})
+app.all("/freight/*", toHonoHandler(waybill))
+app.post("/hooks/waybill", (c) => receiver.handle(c.req.raw))
+
+// what read a body by way of Hono, such as a validator, is no obstacle; what read `c.req.raw` is
+app.use("/checked/*", async (c, next) => {
+  if (c.req.header("content-type") === "application/json") await c.req.json()
+  await next()
+})
+app.all("/checked/*", toHonoHandler(waybill))
+app.use("/behind/*", async (c, next) => {
+  await c.req.raw.json()
+  await next()
+})
+app.all("/behind/*", toHonoHandler(waybill))
+
+const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 })
+await new Promise((resolve) => server.once("listening", resolve))
+const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+// from here on: callers
+
+await callers({
+  baseUrl: `${baseUrl}/freight`,
+  hookUrl: `${baseUrl}/hooks/waybill`,
+  carrier: "tms-token",
+  shipper: "shipper-token",
+  delivered: inbox.taken
+})
+
+const register = async (mount: string) => {
+  const response = await fetch(`${baseUrl}${mount}/intake/v1/shipments`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer tms-token" },
+    body: JSON.stringify({ shipments: [postedShipment("S-2")] })
+  })
+  const { detail = "accepted" } = (await response.json()) as { readonly detail?: string }
+  return `${response.status} ${detail}`
+}
+console.log(`after c.req.json(): ${await register("/checked")}`)
+console.log(`after c.req.raw.json(): ${await register("/behind")}`)
+
+server.close()
+await waybill.stop()

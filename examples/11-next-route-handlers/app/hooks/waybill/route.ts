@@ -1,0 +1,3 @@
+import { receiver } from "../../receiver.ts"
+
+export const POST = receiver.handle

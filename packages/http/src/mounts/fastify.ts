@@ -1,0 +1,64 @@
+/** The service as a plugin of Fastify: its routes alone get their bodies unparsed. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Readable } from "node:stream"
+import { hasBody, lazily, wasRead, webRequestOf } from "../facade/NodeHandler.ts"
+import type { Waybill } from "../facade/Waybill.ts"
+import { mountPathOf } from "./MountPath.ts"
+
+/** What this needs of Fastify's instance. */
+export interface FastifyScope {
+  readonly prefix: string
+  removeAllContentTypeParsers(): unknown
+  addContentTypeParser(type: string, options: object, parser: (request: never, payload: Readable, done: (error: Error | null, body?: unknown) => void) => void): unknown
+  route(route: { method: Array<string>; url: string; handler: (request: FastifyCall, reply: FastifyAnswer) => Promise<unknown> }): unknown
+}
+
+/** What it needs of a request. */
+export interface FastifyCall {
+  readonly raw: IncomingMessage
+  /** Path and query, after `rewriteUrl`. */
+  readonly url: string
+  /** As `trustProxy` has it. */
+  readonly ip: string
+  readonly body?: unknown
+}
+
+/** What it needs of a reply. */
+export interface FastifyAnswer {
+  readonly raw: ServerResponse
+  code(status: number): unknown
+}
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+export const streamWasRead =
+  "Something read this request's body before Waybill could: a preParsing hook, or a middleware such as express.json(). "
+  + "Register toFastifyPlugin(waybill) in a scope without it, or let the hook return a stream of the same bytes."
+
+/**
+ * `app.register(toFastifyPlugin(waybill), { prefix: "/freight" })`. Parsers of the host do not run for what is below the
+ * prefix, hooks do; `authenticate` gets Fastify's request as its second argument. Must not be wrapped with fastify-plugin.
+ */
+export const toFastifyPlugin = (waybill: Pick<Waybill, "handler">) => async (scope: FastifyScope): Promise<void> => {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser("*", {}, (_request, payload, done) => done(null, payload))
+  scope.route({
+    method: methods,
+    url: "/*",
+    handler: async (call, reply) => {
+      const payload = call.body as Readable | undefined
+      const unread = hasBody(call.raw) ? payload : undefined
+      if (unread !== undefined && wasRead(unread)) throw Object.assign(new Error(streamWasRead), { statusCode: 500, code: "body_already_read" })
+      const aborted = new AbortController()
+      reply.raw.once("close", () => {
+        if (!reply.raw.writableFinished) aborted.abort()
+      })
+      const request = webRequestOf(call.raw, { target: call.url, body: unread && lazily(unread), signal: aborted.signal })!
+      const mountPath = mountPathOf(call.url, scope.prefix)
+      const response = await waybill.handler(request, { mountPath, remoteAddress: call.ip, host: call })
+      // HTTP/2 has no such header, and Node refuses to send it
+      if (call.raw.httpVersionMajor > 1) response.headers.delete("connection")
+      return response
+    }
+  })
+}

@@ -1,0 +1,56 @@
+/** The service as a handler of Hono, on any of its runtimes. */
+import type { Waybill } from "../facade/Waybill.ts"
+import { mountPathOf } from "./MountPath.ts"
+
+/** What this needs of Hono's context. */
+export interface HonoContext {
+  readonly req: {
+    readonly raw: Request
+    /** The route that matched, such as `/freight/*`. */
+    readonly routePath?: string
+    /** What was read by way of Hono, by its form. */
+    readonly bodyCache: object
+    arrayBuffer(): Promise<ArrayBuffer>
+  }
+  readonly env: unknown
+}
+
+export interface HonoHandlerOptions {
+  /** The path it is mounted at. Told by Hono's own route where left out. */
+  readonly mountPath?: string
+  /** The other end of the connection, which public lookups are counted by. Known without it on `@hono/node-server`. */
+  readonly remoteAddress?: (context: HonoContext) => string | undefined
+}
+
+/**
+ * `app.all("/freight/*", toHonoHandler(waybill))`. A body that a validator or `c.req.json()` has read is taken from what Hono
+ * keeps of it; uploads then are in memory as a whole. `authenticate` gets Hono's context as its second argument.
+ */
+export const toHonoHandler = (waybill: Pick<Waybill, "handler">, options: HonoHandlerOptions = {}) => async (context: HonoContext): Promise<Response> => {
+  const { raw, routePath } = context.req
+  const mounted = options.mountPath ?? routePath
+  if (mounted === undefined) throw new Error("This version of Hono does not tell its routes. Give toHonoHandler(waybill, { mountPath: \"/freight\" }).")
+  return waybill.handler(await unread(context), {
+    mountPath: mountPathOf(new URL(raw.url).pathname, mounted),
+    remoteAddress: options.remoteAddress === undefined ? nodeAddressOf(context.env) : options.remoteAddress(context),
+    host: context
+  })
+}
+
+const unread = async ({ req }: HonoContext): Promise<Request> => {
+  const { headers, method, signal, url } = req.raw
+  // a form cannot be put together again; nothing here takes one
+  if (!req.raw.bodyUsed || Object.keys(req.bodyCache).every((form) => form === "formData" || form === "parsedBody")) return req.raw
+  return new Request(url, { method, headers, signal, body: await req.arrayBuffer() })
+}
+
+/** Of `@hono/node-server`. */
+const nodeAddressOf = (env: unknown): string | undefined => {
+  const { incoming, server } = (env ?? {}) as NodeBindings
+  return (server?.incoming ?? incoming)?.socket?.remoteAddress
+}
+
+interface NodeBindings {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
+  readonly server?: NodeBindings
+}

@@ -1,0 +1,26 @@
+/** The service as route handlers of Next's app router. */
+import type { Waybill } from "../facade/Waybill.ts"
+import { mountPathBefore } from "./MountPath.ts"
+
+/** What Next gives a route handler besides the request. Before Next 15 it was no promise; that works, too. */
+export interface NextRoute {
+  readonly params: Promise<Record<string, string | Array<string> | undefined>>
+}
+
+export type NextHandler = (request: Request, route: NextRoute) => Promise<Response>
+
+/** One function for every method that the service takes. */
+export type NextHandlers = Readonly<Record<"GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS", NextHandler>>
+
+/**
+ * For `app/freight/[...path]/route.ts`: `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = toNextHandlers(waybill)`.
+ * The folder before the catch-all is the mount path, whatever it is. `authenticate` gets Next's request as its second argument.
+ */
+export const toNextHandlers = (waybill: Pick<Waybill, "handler">): NextHandlers => {
+  const handler: NextHandler = async (request, { params }) => {
+    const caught = Object.values(await params).find((value) => Array.isArray(value))
+    if (caught === undefined) throw new Error("toNextHandlers(waybill) belongs into a catch-all route, such as app/freight/[...path]/route.ts.")
+    return waybill.handler(request, { mountPath: mountPathBefore(new URL(request.url).pathname, caught.length), host: request })
+  }
+  return { GET: handler, HEAD: handler, POST: handler, PUT: handler, PATCH: handler, DELETE: handler, OPTIONS: handler }
+}

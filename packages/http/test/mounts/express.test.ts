@@ -1,0 +1,100 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { createRequire } from "node:module"
+import type { AddressInfo } from "node:net"
+import { describe, expect, it } from "vitest"
+import { toNodeHandler } from "../../src/index.ts"
+import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, upload, userNamed } from "./Mounted.ts"
+
+// it brings no types along
+const express = createRequire(import.meta.url)("express")
+
+const listen = async (app: any): Promise<string> => {
+  const server = createServer(app)
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  closeAfterwards(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const logIn = (req: any, _res: unknown, next: () => void) => {
+  req.user = userNamed(req.headers.authorization)
+  next()
+}
+
+const started = async (...before: ReadonlyArray<unknown>) => {
+  const waybill = await startWaybill((req) => req.user)
+  const app = express()
+  app.use(logIn)
+  for (const each of before) app.use(each)
+  app.use("/freight", toNodeHandler(waybill))
+  app.use((error: Error, _req: unknown, res: any, _next: unknown) => res.status((error as { status?: number }).status ?? 500).send(error.message))
+  return { app, mount: `${await listen(app)}/freight` }
+}
+
+describe("Express", () => {
+  it("has the service below a path, with its own log-in, and documents pass as streams", async () => {
+    const { app, mount } = await started()
+    app.use(express.json())
+    await expectService(mount)
+    await expectEverybodyTheirOwn(mount)
+    await expectDocuments(mount)
+  })
+
+  it("has it below a router and a parameter", async () => {
+    const service = remembering()
+    const app = express()
+    const router = express.Router()
+    router.use("/freight", toNodeHandler(service))
+    app.use("/tenants/:tenant", router)
+    const url = await listen(app)
+    await fetch(`${url}/tenants/a%20b/freight/healthz?x=1`)
+    expect(service.reached.map(({ mountPath, request }) => [mountPath, request.url])).toEqual([["/tenants/a%20b/freight", `${url}/tenants/a%20b/freight/healthz?x=1`]])
+  })
+
+  it("says what to do behind express.json()", async () => {
+    const { mount } = await started(express.json())
+    const answer = await publish(mount, "e1")
+    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining("Mount toNodeHandler(waybill) before the parser")])
+  })
+
+  it("takes what express.json() kept, and what express.raw() made", async () => {
+    const keep = (req: any, _res: unknown, bytes: Buffer) => {
+      req.rawBody = bytes
+    }
+    for (const parser of [express.json({ limit: "40mb", verify: keep }), express.raw({ limit: "40mb", type: "*/*" })]) {
+      const { mount } = await started(parser)
+      await expectService(mount, { behindParser: true })
+      await expectDocuments(mount)
+    }
+  })
+
+  it("refuses uploads itself where its parser comes first with the usual limit", async () => {
+    const { mount } = await started(express.json())
+    expect((await upload(mount, new Uint8Array(200_000))).status).toBe(413)
+  })
+
+  it("tells whose call it is as `trust proxy` has it", async () => {
+    const service = remembering()
+    const app = express().set("trust proxy", true)
+    app.use(toNodeHandler(service))
+    await fetch(await listen(app), { headers: { "x-forwarded-for": "198.51.100.7" } })
+    expect(service.reached[0]).toMatchObject({ remoteAddress: "198.51.100.7", mountPath: "" })
+  })
+
+  it("lets bodies through as they come, in and out", async () => {
+    const app = express()
+    app.use("/freight", toNodeHandler(echo()))
+    await expectStreams(`${await listen(app)}/freight`)
+  })
+
+  it("tells when the caller hangs up, and breaks off with the answer", async () => {
+    const service = troubled()
+    const app = express()
+    app.use("/freight", toNodeHandler(service))
+    app.use((_error: Error, _req: unknown, res: any, _next: unknown) => res.destroy())
+    await expectTroubleToBeTold(`${await listen(app)}/freight`, service)
+  })
+})

@@ -1,0 +1,123 @@
+import { fastify, type FastifyRequest, type FastifyServerOptions } from "fastify"
+import { connect } from "node:http2"
+import { Readable } from "node:stream"
+import { describe, expect, it } from "vitest"
+import type { HostPrincipal, Waybill } from "../../src/index.ts"
+import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
+import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, userNamed } from "./Mounted.ts"
+
+type LoggedIn = FastifyRequest & { user?: HostPrincipal | undefined }
+
+const appOf = (options: FastifyServerOptions = {}) => {
+  const app = fastify({ forceCloseConnections: true, ...options })
+  closeAfterwards(() => app.close())
+  return app
+}
+
+const listen = (app: { listen(options: object): Promise<string> }) => app.listen({ host: "127.0.0.1", port: 0 })
+
+const started = async (prepare: (app: ReturnType<typeof appOf>) => void = () => {}, options: FastifyServerOptions = {}) => {
+  const waybill: Waybill = await startWaybill((request) => request.user)
+  const app = appOf(options)
+  app.addHook("onRequest", async (request: LoggedIn) => {
+    request.user = userNamed(request.headers.authorization)
+  })
+  prepare(app)
+  app.register(toFastifyPlugin(waybill), { prefix: "/freight" })
+  return `${await listen(app)}/freight`
+}
+
+describe("Fastify", () => {
+  it("has the service below a prefix, with its own log-in, and documents pass as streams", async () => {
+    const mount = await started()
+    await expectService(mount)
+    await expectEverybodyTheirOwn(mount)
+    await expectDocuments(mount)
+  })
+
+  it("does not hold bodies against the limit of the host, nor give them to its parsers, and leaves those alone", async () => {
+    const parsed: Array<string> = []
+    const mount = await started((app) => {
+      app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+        parsed.push(body as string)
+        done(null, JSON.parse(body as string))
+      })
+      app.post("/orders", async ({ body }) => body)
+    }, { bodyLimit: 1000 })
+    await expectDocuments(mount)
+    expect(parsed).toEqual([])
+    const ordered = await fetch(new URL("/orders", mount), { method: "POST", headers: { "content-type": "application/json" }, body: "{\"item\":1}" })
+    expect([await ordered.json(), parsed]).toEqual([{ item: 1 }, ["{\"item\":1}"]])
+  })
+
+  it("takes the stream that a preParsing hook put in place of the body", async () => {
+    const mount = await started((app) =>
+      app.addHook("preParsing", async (_request, _reply, payload) => {
+        const chunks: Array<Buffer> = []
+        for await (const chunk of payload) chunks.push(chunk as Buffer)
+        return Readable.from([Buffer.concat(chunks)], { objectMode: false })
+      }))
+    await expectService(mount)
+    await expectDocuments(mount)
+  })
+
+  it("says what to do when something read the body", async () => {
+    const mount = await started((app) =>
+      app.addHook("onRequest", async ({ raw }) => {
+        for await (const _chunk of raw) { /* gone */ }
+      }))
+    const answer = await publish(mount, "e1")
+    expect([answer.status, await answer.json()]).toMatchObject([500, { code: "body_already_read", message: expect.stringContaining("Register toFastifyPlugin(waybill)") }])
+    expect((await fetch(`${mount}/visibility/v1/events`)).status).toBe(401)
+  })
+
+  it("has it below a prefix with a parameter and inside another plugin, and adds the headers of its hooks", async () => {
+    const service = remembering()
+    const app = appOf({ trustProxy: true })
+    app.addHook("onSend", async (_request, reply) => void reply.header("x-host", "mine"))
+    app.register(async (scope) => void scope.register(toFastifyPlugin(service), { prefix: "/freight" }), { prefix: "/tenants/:tenant" })
+    const url = await listen(app)
+    const answer = await fetch(`${url}/tenants/a%20b/freight/healthz?x=1`, { headers: { "x-forwarded-for": "198.51.100.7" } })
+    expect([await answer.text(), answer.headers.get("x-host")]).toEqual(["told", "mine"])
+    const { host, mountPath, remoteAddress, request } = service.reached[0]!
+    expect([mountPath, remoteAddress, request.url, (host as FastifyRequest).params]).toEqual([
+      "/tenants/a%20b/freight", "198.51.100.7", `${url}/tenants/a%20b/freight/healthz?x=1`, { tenant: "a b", "*": "healthz" }
+    ])
+  })
+
+  it("has it without a prefix, and answers what is injected", async () => {
+    const service = remembering()
+    const app = appOf()
+    app.register(toFastifyPlugin(service))
+    expect((await app.inject({ method: "POST", url: "/healthz", payload: { a: 1 } })).payload).toBe("told")
+    expect(service.reached[0]).toMatchObject({ mountPath: "" })
+    expect(await service.reached[0]!.request.json()).toEqual({ a: 1 })
+  })
+
+  it("serves HTTP/2", async () => {
+    const waybill = await startWaybill(() => undefined)
+    const app = fastify({ http2: true })
+    app.register(toFastifyPlugin(waybill), { prefix: "/freight" })
+    const session = connect(await listen(app))
+    closeAfterwards(() => app.close())
+    const get = (path: string) =>
+      new Promise((resolve, reject) => session.request({ ":path": path }).on("response", (headers) => resolve(headers[":status"])).on("error", reject).resume())
+    expect(await get("/freight/healthz")).toBe(200)
+    // its answer wants to close the connection, which HTTP/2 has no header for
+    expect(await get(`/freight/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).toBe(414)
+    await new Promise<void>((resolve) => session.close(resolve))
+  })
+
+  it("lets bodies through as they come, in and out", async () => {
+    const app = appOf()
+    app.register(toFastifyPlugin(echo()), { prefix: "/freight" })
+    await expectStreams(`${await listen(app)}/freight`)
+  })
+
+  it("tells when the caller hangs up, and breaks off with the answer", async () => {
+    const service = troubled()
+    const app = appOf()
+    app.register(toFastifyPlugin(service), { prefix: "/freight" })
+    await expectTroubleToBeTold(`${await listen(app)}/freight`, service)
+  })
+})

@@ -1,0 +1,68 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { describe, expect, it } from "vitest"
+import { toNodeHandler, type Waybill } from "../../src/index.ts"
+import { type NextHandlers, type NextRoute, toNextHandlers } from "../../src/mounts/next.ts"
+import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
+
+/** Calls the route of a catch-all folder as Next does: parameters decoded, and promised. */
+const folder = "/api/freight/"
+const called = (handlers: NextHandlers, request: Request) => {
+  const path = new URL(request.url).pathname.slice(folder.length).split("/").map(decodeURIComponent)
+  return handlers[request.method as "GET"](request, { params: Promise.resolve({ tenant: "acme", path }) })
+}
+
+const started = async (waybill: Pick<Waybill, "handler">): Promise<string> => {
+  const handlers = toNextHandlers(waybill)
+  const server = createServer(toNodeHandler({ handler: (request) => called(handlers, request) }))
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  closeAfterwards(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/freight`
+}
+
+describe("Next", () => {
+  it("has the service in a catch-all route, with its own log-in, and documents pass as streams", async () => {
+    const mount = await started(await startWaybill((request: Request) => userNamed(request.headers.get("authorization"))))
+    await expectService(mount)
+    await expectEverybodyTheirOwn(mount)
+    await expectDocuments(mount)
+  })
+
+  it("lets bodies through as they come, in and out", async () => {
+    await expectStreams(await started(echo()))
+  })
+
+  it("finds the folder before the catch-all, whatever is in either", async () => {
+    const service = remembering()
+    const { GET } = toNextHandlers(service)
+    const request = new Request("https://freight.example/a%20b/freight/shipment/pro/1%2F2?x=/y/z")
+    expect(await (await GET(request, { params: Promise.resolve({ tenant: "a b", rest: ["shipment", "pro", "1/2"] }) })).text()).toBe("told")
+    // before Next 15
+    await GET(request, { params: { rest: ["shipment", "pro", "1/2"] } as never })
+    expect(service.reached.map(({ host, mountPath }) => [mountPath, host === request])).toEqual([["/a%20b/freight", true], ["/a%20b/freight", true]])
+  })
+
+  it("has the types that Next demands of a route", () => {
+    type Demanded = (request: Request & { readonly nextUrl: URL }, context: { params: Promise<{ tenant: string; path: Array<string> }> }) => Promise<Response | void> | Response | void
+    const demanded: Readonly<Record<"GET" | "OPTIONS", Demanded>> = toNextHandlers(remembering())
+    // up to Next 15 the other way round: what the handler takes is a kind of what Next gives
+    const given: (route: NextRoute) => { params: Promise<object> } = (route) => route
+    expect([typeof demanded.GET, typeof given]).toEqual(["function", "function"])
+  })
+
+  it("says where it belongs", async () => {
+    await expect(toNextHandlers(remembering()).GET(new Request("http://x/freight"), { params: Promise.resolve({ id: "1" }) })).rejects.toThrow("app/freight/[...path]/route.ts")
+  })
+
+  it("says what to do when something read the body", async () => {
+    const { POST } = toNextHandlers(await startWaybill(() => undefined))
+    const request = new Request("http://x/freight/intake/v1/transit-events", { method: "POST", body: "{}" })
+    await request.json()
+    const answer = await POST(request, { params: Promise.resolve({ path: ["intake", "v1", "transit-events"] }) })
+    expect([answer.status, await answer.json()]).toMatchObject([500, { code: "body_already_read", detail: expect.stringContaining("request.clone()") }])
+  })
+})
