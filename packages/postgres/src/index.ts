@@ -1,4 +1,5 @@
 export * from "./client/index.ts"
+export { checkMigrations, printMigrations } from "./migrations/HostMigrations.ts"
 export { InvalidSchemaName, type Migration, migrate, MigrationFailed, MigrationRefused, pending, print, quoteSchema } from "./migrations/Migrations.ts"
 export { migrations } from "./migrations/index.ts"
 export * as StoragePostgres from "./StoragePostgres.ts"

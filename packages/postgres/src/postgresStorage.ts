@@ -1,9 +1,10 @@
 /** Postgres as one value for `createWaybill`: your pool or a URL, and your transactions. */
 import { makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
 import { Cause, Effect, Layer, Redacted } from "effect"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
 import * as PgClient from "./client/PgClient.ts"
+import { hostFault } from "./client/PgErrors.ts"
 import type { HostClient, HostExecutor } from "./client/PgHost.ts"
 import { InHostTransaction } from "./shared/HostTransaction.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
@@ -22,8 +23,8 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
 /**
  * Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false.
  *
- * `waybill.within(tx)` takes a `pg` client that has sent `BEGIN`, or `{ executeSql(text, values) }` for anything else
- * that can send a statement on an open transaction (Drizzle, Kysely, Prisma, Knex).
+ * `waybill.within(tx)` takes a `pg` client that has sent `BEGIN`, what `fromDrizzle`, `fromKysely`, `fromKnex` or `fromPrisma`
+ * make of a transaction, or `{ executeSql(text, values) }` for anything else that can send a statement on one.
  */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage => {
   const { maxConnections, pool, prepare, url } = options
@@ -57,16 +58,21 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     ),
     joined: (tx) => {
       if (!isHost(tx)) {
-        throw new TypeError("within(tx) takes a pg client that has sent BEGIN, or an object with executeSql(text, values).")
+        throw new TypeError(
+          "within(tx) takes a pg client that has sent BEGIN, or what fromDrizzle, fromKysely, fromKnex or fromPrisma make of a transaction."
+        )
       }
       return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.suspend(() => {
           if (open === undefined) return Effect.die(new Error("The storage is not open yet, or was closed."))
-          return Effect.catchIf(
-            open.joined(tx)(Effect.provideService(effect, InHostTransaction, true)),
-            (error): error is Extract<E | SqlError, SqlError> => isSqlError(error),
-            (error) => Effect.fail(new StorageError({ operation: "within", cause: error }))
-          )
+          return Effect.catch(open.joined(tx)(Effect.provideService(effect, InHostTransaction, true)), (error) => {
+            const behind = error instanceof StorageError ? error.cause : error
+            if (!isSqlError(behind)) return Effect.fail(error)
+            const fault = hostFault(behind)
+            // trying again would not help, and only whoever wrote the call can
+            if (fault !== undefined) return Effect.die(new Error(fault, { cause: behind }))
+            return Effect.fail(error === behind ? new StorageError({ operation: "within", cause: behind }) : error)
+          })
         }) as Effect.Effect<A, E, R>
     }
   })

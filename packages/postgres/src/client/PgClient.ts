@@ -15,7 +15,7 @@ import pg from "pg"
 import type { BulkRunner } from "./PgBulk.ts"
 import type { PgConnection } from "./PgConnection.ts"
 import { refusal } from "./PgErrors.ts"
-import { hostConnection, type HostClient, type HostExecutor } from "./PgHost.ts"
+import { hostConnection, type HostClient, type HostExecutor, inTurn } from "./PgHost.ts"
 import { listenOn } from "./PgListen.ts"
 import { statementNames } from "./PgNames.ts"
 import { lendFrom } from "./PgPool.ts"
@@ -43,7 +43,7 @@ export interface PgClient extends SqlClient.SqlClient, BulkRunner {
   /**
    * Runs an effect so that every statement of this client goes to the host's open transaction. `withTransaction` inside
    * becomes a savepoint; the outer transaction is the host's to commit or roll back, and its client the host's to
-   * release. Callbacks given to `afterCommit` run when the effect succeeds, which is before the host commits.
+   * release. Calls on one host wait for each other. Callbacks given to `afterCommit` run when the effect succeeds, which is before the host commits.
    */
   readonly joined: (
     host: HostClient | HostExecutor
@@ -212,7 +212,8 @@ const make = Effect.fnUntraced(function*({ config, dedicated, pool }: MakeOption
           Effect.provideService(Joining, connection),
           // a transaction of our own that is open around us is not the host's
           Effect.updateContext((context: Context.Context<R>) =>
-            Context.omit(client.transactionService)(context) as Context.Context<any>)
+            Context.omit(client.transactionService)(context) as Context.Context<any>),
+          inTurn(host)
         ) as Effect.Effect<A, E | SqlError, R>)
   } satisfies Omit<PgClient, keyof SqlClient.SqlClient> & Pick<PgClient, "withTransaction">) as PgClient
 })

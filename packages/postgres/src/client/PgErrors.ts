@@ -17,7 +17,7 @@ import {
 
 /**
  * Classifies whatever a driver threw. Looks through wrappers: Drizzle puts the database's error under `cause`, Prisma
- * its code under `meta`.
+ * its code under `meta`, and with a driver adapter deeper still.
  *
  * @stability unstable
  */
@@ -45,6 +45,26 @@ export const sqlError = (cause: unknown, operation?: string): SqlError =>
 /** A failure this layer found by itself, with its own sentence. */
 export const refusal = (message: string, operation: string): SqlError =>
   new SqlError({ reason: new UnknownError({ cause: new Error(message), message, operation }) })
+
+/**
+ * What a host did wrong with the transaction that we were to take part in, as one sentence; nothing where it is not at fault.
+ *
+ * @stability unstable
+ */
+export const hostFault = (error: SqlError): string | undefined => {
+  if (error.reason.operation === "join") return error.message
+  const layers = unwrap(error.reason.cause)
+  if (layers.some(({ code, message }) => code === "25P01" || code === "P2028" || overMessages.test(message))) {
+    return "The transaction given to within(tx) is over, or never began. Call within(tx) inside it, and await the call before it ends."
+  }
+  if (layers.some(({ code }) => code === "25P02")) {
+    return "The transaction given to within(tx) has failed: one of its statements did, and the error was caught. Roll it back, or put such a statement into a savepoint."
+  }
+  return undefined
+}
+
+/** Knex and Kysely have no codes for a transaction that is over. */
+const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)/
 
 /** The connection can no longer be used, with its own sentence. */
 export const connectionLost = (message: string, operation: string, cause: unknown = new Error(message)): SqlError =>
@@ -115,12 +135,12 @@ interface ErrorLayer {
 const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
   const layers: Array<ErrorLayer> = []
   for (let current = cause; isRecord(current) && layers.length < 8; current = current.cause) {
-    for (const candidate of [current, current.meta]) {
+    for (const candidate of [current, current.meta, adapterCause(current.meta)]) {
       if (!isRecord(candidate)) continue
       layers.push({
-        code: textOf(candidate.code),
+        code: textOf(candidate.code) ?? textOf(candidate.originalCode),
         constraint: textOf(candidate.constraint),
-        message: textOf(candidate.message) ?? ""
+        message: textOf(candidate.message) ?? textOf(candidate.originalMessage) ?? ""
       })
     }
   }
@@ -130,6 +150,10 @@ const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
 /** The innermost sentence: wrappers repeat the statement and its values, which belong in no log. */
 const messageOf = (layers: ReadonlyArray<ErrorLayer>): string =>
   layers.findLast(({ message }) => message !== "")?.message ?? "The database driver failed without saying why"
+
+/** Prisma over a driver adapter keeps the database's words at `meta.driverAdapterError.cause`. */
+const adapterCause = (meta: unknown): unknown =>
+  isRecord(meta) && isRecord(meta.driverAdapterError) ? meta.driverAdapterError.cause : undefined
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 

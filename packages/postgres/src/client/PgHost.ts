@@ -1,4 +1,5 @@
 /** A connection inside a transaction that the host application began and will end. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,8 +20,8 @@ export interface HostClient {
 }
 
 /**
- * Anything else that can send a statement with `$1` placeholders on the connection of an open transaction: the way in for
- * Drizzle, Kysely, Prisma and Knex. Rows are objects, their keys in the order of the columns.
+ * Anything else that can send a statement with `$1` placeholders on the connection of an open transaction: what `fromDrizzle`,
+ * `fromKysely`, `fromKnex` and `fromPrisma` make of theirs. Rows are objects, their keys in the order of the columns.
  *
  * @stability unstable
  */
@@ -57,11 +58,29 @@ export const hostConnection = (
   )
 }
 
-const locks = new WeakMap<object, Semaphore.Semaphore>()
+/**
+ * One call after the other on a host's transaction: savepoints of calls that overlap would end one another, and what one
+ * takes back would take the other's with it.
+ */
+export const inTurn = (host: HostClient | HostExecutor) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(TurnOf, (holder) =>
+    holder === host ? call : lockOf(turns, host).withPermit(Effect.provideService(call, TurnOf, host)))
 
-const exclusiveOn = (host: object) => {
+/** Whose turn it is that we run in; a call inside of a call does not wait for itself. */
+const TurnOf = Context.Reference<object | undefined>("@waybill/postgres/client/TurnOf", { defaultValue: () => undefined })
+
+type Locks = WeakMap<object, Semaphore.Semaphore>
+const turns: Locks = new WeakMap()
+const statements: Locks = new WeakMap()
+
+const lockOf = (locks: Locks, host: object): Semaphore.Semaphore => {
   const lock = locks.get(host) ?? Semaphore.makeUnsafe(1)
   locks.set(host, lock)
+  return lock
+}
+
+const exclusiveOn = (host: object) => {
+  const lock = lockOf(statements, host)
   return <A>(send: () => Promise<A>): Effect.Effect<A, SqlError> =>
     lock.withPermit(
       Effect.uninterruptible(Effect.tryPromise({ try: send, catch: (cause) => sqlError(cause, "execute") }))

@@ -111,27 +111,36 @@ export const pending = (
   Effect.flatMap(ledger(options), (rows) => Effect.fromResult(outstanding(options, rows)))
 
 /**
- * All migrations as one text for a database administrator, to be run once on a database that has none of them.
- * Afterwards {@link pending} is empty and programs need no right to create anything.
+ * All migrations as one text for a database administrator, to be run once on a database that has none of them, or only those
+ * behind version `after` for a database at that version. Afterwards {@link pending} is empty and programs need no right to
+ * create anything.
  *
  * @stability unstable
  */
-export const print = (options: MigrationOptions): string => {
+export const print = (options: MigrationOptions, after = 0): string => {
   const schema = quoteSchema(options.schema)
-  const steps = inOrder(options).map((migration) =>
+  const known = inOrder(options)
+  if (after !== 0 && !known.some(({ id }) => id === after)) throw new RangeError(`There is no migration ${after} to go on from.`)
+  const steps = known.filter(({ id }) => id > after).map((migration) =>
     `-- ${migration.id} ${migration.name}\n${migration.up(schema).trim().replace(/;?$/, ";")}\n${record(schema, migration)};`
   )
   return [
     "BEGIN;",
     `SELECT ${settings};`,
     `SELECT pg_advisory_xact_lock('${lockKey(options.schema)}');`,
-    `CREATE SCHEMA IF NOT EXISTS ${schema};`,
-    `${createLedger(schema)};`,
+    ...(after === 0 ? [`CREATE SCHEMA IF NOT EXISTS ${schema};`, `${createLedger(schema)};`] : [onlyAt(options.schema, after)]),
     ...steps,
     "COMMIT;",
     ""
   ].join("\n\n")
 }
+
+const onlyAt = (schema: string, version: number): string =>
+  `DO $$ BEGIN
+  IF (SELECT max(id) FROM ${quoteSchema(schema)}.migrations) IS DISTINCT FROM ${version} THEN
+    RAISE EXCEPTION 'Schema ${schema} is not at version ${version}; nothing was changed.';
+  END IF;
+END $$;`
 
 interface LedgerRow {
   readonly id: number

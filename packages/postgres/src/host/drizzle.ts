@@ -1,0 +1,24 @@
+/** `waybill.within(fromDrizzle(tx))`: the transaction of Drizzle on Postgres. */
+import type { HostExecutor } from "../client/PgHost.ts"
+import { executorOver, refuseUnless } from "./Executor.ts"
+
+export type { HostExecutor }
+
+/** What `db.transaction(async (tx) => …)` hands out; `db` itself has no `rollback`. */
+export interface DrizzleTransaction {
+  readonly execute: (query: never) => PromiseLike<unknown>
+  readonly rollback: () => never
+}
+
+export const fromDrizzle = (tx: DrizzleTransaction): HostExecutor => {
+  refuseUnless(
+    typeof tx?.execute === "function" && typeof tx.rollback === "function",
+    "fromDrizzle(tx) takes the tx that db.transaction(async (tx) => …) hands out."
+  )
+  return executorOver(tx, async (sql, params) => {
+    // what Drizzle's own sql`…` becomes before it is sent; written so, its placeholders stay where they are
+    const query = { getSQL: () => query, toQuery: () => ({ sql, params }) }
+    const answer = await tx.execute(query as never) as ReadonlyArray<unknown> | { readonly rows: ReadonlyArray<unknown> }
+    return "rows" in answer ? answer.rows : answer
+  })
+}

@@ -1,0 +1,25 @@
+/** `waybill.within(fromKysely(trx))`: the transaction of Kysely on Postgres. */
+import type { HostExecutor } from "../client/PgHost.ts"
+import { executorOver, refuseUnless } from "./Executor.ts"
+
+export type { HostExecutor }
+
+/** What `db.transaction().execute(async (trx) => …)` hands out, or `db.startTransaction().execute()` answers. */
+export interface KyselyTransaction {
+  readonly isTransaction: true
+  readonly withoutPlugins: () => { readonly executeQuery: (query: never) => PromiseLike<{ readonly rows: ReadonlyArray<unknown> }> }
+}
+
+export const fromKysely = (trx: KyselyTransaction): HostExecutor => {
+  refuseUnless(
+    trx?.isTransaction === true && typeof trx.withoutPlugins === "function",
+    "fromKysely(trx) takes the trx that db.transaction().execute(async (trx) => …) hands out."
+  )
+  return executorOver(trx, async (sql, parameters) => {
+    const queryId = { queryId: crypto.randomUUID() }
+    const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] }
+    // plugins change rows as they please, the names of columns for one
+    const { rows } = await trx.withoutPlugins().executeQuery({ sql, parameters, query, queryId } as never)
+    return rows
+  })
+}

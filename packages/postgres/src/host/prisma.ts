@@ -1,0 +1,19 @@
+/** `waybill.within(fromPrisma(tx))`: the interactive transaction of Prisma on Postgres. */
+import type { HostExecutor } from "../client/PgHost.ts"
+import { executorOver, refuseUnless } from "./Executor.ts"
+
+export type { HostExecutor }
+
+/** What `prisma.$transaction(async (tx) => …)` hands out; only `prisma` itself has a `$connect`. */
+export interface PrismaTransaction {
+  readonly $queryRawUnsafe: (sql: string, ...values: ReadonlyArray<never>) => PromiseLike<unknown>
+  readonly $connect?: never
+}
+
+export const fromPrisma = (tx: PrismaTransaction): HostExecutor => {
+  refuseUnless(
+    typeof tx?.$queryRawUnsafe === "function" && tx.$connect === undefined,
+    "fromPrisma(tx) takes the tx that prisma.$transaction(async (tx) => …) hands out."
+  )
+  return executorOver(tx, async (sql, values) => await tx.$queryRawUnsafe(sql, ...values as unknown as ReadonlyArray<never>) as ReadonlyArray<unknown>)
+}

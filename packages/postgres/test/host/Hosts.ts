@@ -1,0 +1,196 @@
+/** Hosts that hold a transaction each in its own library, all against the same database. */
+import { sql as drizzleSql } from "drizzle-orm"
+import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres"
+import knexOf, { type Knex } from "knex"
+import { CamelCasePlugin, CompiledQuery, Kysely, PostgresDialect, type Transaction } from "kysely"
+import pg from "pg"
+import { fromDrizzle } from "../../src/host/drizzle.ts"
+import { fromKnex } from "../../src/host/knex.ts"
+import { fromKysely } from "../../src/host/kysely.ts"
+import { fromPrisma } from "../../src/host/prisma.ts"
+import { PrismaStandIn, type PrismaStandInTransaction } from "./PrismaStandIn.ts"
+
+/** A transaction that a host holds. */
+export interface Open {
+  /** What `waybill.within` takes. */
+  readonly within: unknown
+  /** A statement of the host's own. */
+  readonly send: (sql: string) => Promise<unknown>
+  /** A transaction inside of it, which is a savepoint. */
+  readonly nested: <A>(use: (inner: Open) => Promise<A>) => Promise<A>
+}
+
+export interface Host {
+  readonly name: string
+  /** Commits what `use` did, or rolls it back when it throws. */
+  readonly transaction: <A>(use: (open: Open) => Promise<A>) => Promise<A>
+  /** What stands outside of every transaction, handed to the adapter by mistake. */
+  readonly notOpen: () => unknown
+  /** The sentence that answers the mistake. */
+  readonly sentence: RegExp
+  readonly close: () => Promise<unknown>
+}
+
+export interface HostSettings {
+  readonly url: string
+  readonly max: number
+}
+
+const poolOf = ({ max, url }: HostSettings) => new pg.Pool({ connectionString: url, max }).on("error", () => {})
+
+/** For libraries in which a savepoint is a statement like any other. */
+const savepoints = (send: Open["send"], again: () => Open, depth = 0): Open["nested"] => async (use) => {
+  const name = `host_${depth}_${Math.random().toString(36).slice(2, 8)}`
+  await send(`SAVEPOINT ${name}`)
+  try {
+    const result = await use(again())
+    await send(`RELEASE SAVEPOINT ${name}`)
+    return result
+  } catch (error) {
+    await send(`ROLLBACK TO SAVEPOINT ${name}`)
+    throw error
+  }
+}
+
+export const pgHost = (settings: HostSettings): Host => {
+  const pool = poolOf(settings)
+  const openOf = (client: pg.PoolClient): Open => {
+    const send = (sql: string) => client.query(sql)
+    return { within: client, send, nested: savepoints(send, () => openOf(client)) }
+  }
+  return {
+    name: "pg",
+    transaction: async (use) => {
+      const client = await pool.connect()
+      try {
+        await client.query("BEGIN")
+        const result = await use(openOf(client))
+        await client.query("COMMIT")
+        return result
+      } catch (error) {
+        await client.query("ROLLBACK")
+        throw error
+      } finally {
+        client.release()
+      }
+    },
+    notOpen: () => pool,
+    sentence: /^That is a pool, not a client in a transaction\. Pass the client that sent BEGIN\.$/,
+    close: () => pool.end()
+  }
+}
+
+export const drizzleHost = (settings: HostSettings): Host => {
+  const pool = poolOf(settings)
+  const db = drizzle(pool)
+  type Tx = Parameters<Parameters<NodePgDatabase["transaction"]>[0]>[0]
+  const openOf = (tx: Tx): Open => ({
+    within: fromDrizzle(tx),
+    send: async (sql) => tx.execute(drizzleSql.raw(sql)),
+    nested: (use) => tx.transaction((inner) => use(openOf(inner)))
+  })
+  return {
+    name: "Drizzle",
+    transaction: (use) => db.transaction((tx) => use(openOf(tx))),
+    notOpen: () => fromDrizzle(db as never),
+    sentence: /^fromDrizzle\(tx\) takes the tx that db\.transaction\(async \(tx\) => …\) hands out\.$/,
+    close: () => pool.end()
+  }
+}
+
+/** With a plugin that renames columns, as many Kysely hosts have one. */
+export const kyselyHost = (settings: HostSettings): Host => {
+  const db = new Kysely<Record<string, Record<string, unknown>>>({
+    dialect: new PostgresDialect({ pool: poolOf(settings) }),
+    plugins: [new CamelCasePlugin()]
+  })
+  const openOf = (trx: Transaction<any>): Open => {
+    const send = (sql: string) => trx.executeQuery(CompiledQuery.raw(sql))
+    return { within: fromKysely(trx), send, nested: savepoints(send, () => openOf(trx)) }
+  }
+  return {
+    name: "Kysely",
+    transaction: (use) => db.transaction().execute((trx) => use(openOf(trx))),
+    notOpen: () => fromKysely(db as never),
+    sentence: /^fromKysely\(trx\) takes the trx that db\.transaction\(\)\.execute\(async \(trx\) => …\) hands out\.$/,
+    close: () => db.destroy()
+  }
+}
+
+/** Kysely's other way: a transaction that the host ends by hand, with savepoints by name. */
+export const kyselyControlledHost = (settings: HostSettings): Host => {
+  const db = new Kysely<any>({ dialect: new PostgresDialect({ pool: poolOf(settings) }) })
+  type Controlled = Awaited<ReturnType<ReturnType<typeof db.startTransaction>["execute"]>>
+  const openOf = (trx: Controlled): Open => ({
+    within: fromKysely(trx),
+    send: (sql) => trx.executeQuery(CompiledQuery.raw(sql)),
+    nested: async (use) => {
+      const inner = await trx.savepoint("inside").execute()
+      try {
+        const result = await use(openOf(inner))
+        await inner.releaseSavepoint("inside").execute()
+        return result
+      } catch (error) {
+        await inner.rollbackToSavepoint("inside").execute()
+        throw error
+      }
+    }
+  })
+  return {
+    name: "Kysely, ended by hand",
+    transaction: async (use) => {
+      const trx = await db.startTransaction().execute()
+      try {
+        const result = await use(openOf(trx))
+        await trx.commit().execute()
+        return result
+      } catch (error) {
+        await trx.rollback().execute()
+        throw error
+      }
+    },
+    notOpen: () => fromKysely(db as never),
+    sentence: /^fromKysely\(trx\) takes the trx /,
+    close: () => db.destroy()
+  }
+}
+
+/** With rows that are changed on their way, as hosts with an object mapper have it. */
+export const knexHost = ({ max, url }: HostSettings): Host => {
+  const knex = knexOf({
+    client: "pg",
+    connection: url,
+    pool: { min: 0, max },
+    postProcessResponse: (result) => Array.isArray(result) ? result.map((row) => ({ ...row, seen: true })) : result
+  })
+  const openOf = (trx: Knex.Transaction): Open => ({
+    within: fromKnex(trx),
+    send: async (sql) => trx.raw(sql),
+    nested: (use) => trx.transaction((inner) => use(openOf(inner)))
+  })
+  return {
+    name: "Knex",
+    transaction: (use) => knex.transaction((trx) => use(openOf(trx))),
+    notOpen: () => fromKnex(knex as never),
+    sentence: /^fromKnex\(trx\) takes the trx that knex\.transaction\(async \(trx\) => …\) hands out\.$/,
+    close: () => knex.destroy()
+  }
+}
+
+export const prismaHost = (settings: HostSettings): Host => {
+  const pool = poolOf(settings)
+  const prisma = new PrismaStandIn(pool)
+  const openOf = (tx: PrismaStandInTransaction): Open => {
+    const send = async (sql: string) => tx.$executeRawUnsafe(sql)
+    return { within: fromPrisma(tx), send, nested: savepoints(send, () => openOf(tx)) }
+  }
+  return {
+    name: "Prisma (a stand-in for its client)",
+    transaction: (use) => prisma.$transaction((tx) => use(openOf(tx))),
+    notOpen: () => fromPrisma(prisma as never),
+    sentence: /^fromPrisma\(tx\) takes the tx that prisma\.\$transaction\(async \(tx\) => …\) hands out\.$/,
+    close: () => pool.end()
+  }
+}
+
+export const hosts = [pgHost, drizzleHost, kyselyHost, kyselyControlledHost, knexHost, prismaHost]

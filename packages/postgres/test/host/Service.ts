@@ -1,0 +1,119 @@
+/** The service on a schema of its own, a receiver of its webhooks, and a call to every method that writes. */
+import { createWaybill, type HostPrincipal, type Waybill, type WaybillWithin } from "@waybill/http"
+import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent } from "@waybill/testkit"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import pg from "pg"
+import { inject } from "vitest"
+import { postgresStorage } from "../../src/index.ts"
+import { freshSchema } from "../TestStorage.ts"
+
+export const tenantId = "acme"
+export const carrier: HostPrincipal = { tenantId, client: "tms", roles: ["carrier"] }
+export const customer: HostPrincipal = { tenantId, client: "shop", roles: ["customer"], accounts: ["A"] }
+
+export interface Received {
+  readonly path: string
+  readonly body: any
+}
+
+export interface Service {
+  readonly url: string
+  readonly pool: pg.Pool
+  readonly schema: string
+  /** A table of the host's own, `(id text)`. */
+  readonly own: string
+  readonly waybill: Waybill
+  readonly received: Array<Received>
+  readonly hook: (path: string) => string
+  readonly close: () => Promise<void>
+}
+
+export const startService = async (): Promise<Service> => {
+  const url = inject("pgUrl")
+  const schema = freshSchema()
+  const own = `public.own_${schema}`
+  const pool = new pg.Pool({ connectionString: url, max: 4 })
+  await pool.query(`CREATE TABLE ${own} (id text PRIMARY KEY)`)
+  const received: Array<Received> = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (chunk: string) => void (body += chunk)).on("end", () => {
+      received.push({ path: request.url!, body: JSON.parse(body) })
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const waybill = createWaybill({
+    storage: postgresStorage({ pool, schema, listen: false }),
+    sealingKeys: [new Uint8Array(32).fill(7)],
+    egressAllow: ["127.0.0.1"],
+    log: () => {}
+  })
+  await waybill.tenants.put(tenantId, { name: "Acme" })
+  await waybill.secrets.put(tenantId, "main")
+  return {
+    url,
+    pool,
+    schema,
+    own,
+    waybill,
+    received,
+    hook: (path) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    close: async () => {
+      await waybill.stop()
+      await new Promise((resolve) => server.close(resolve))
+      await pool.query(`DROP SCHEMA "${schema}" CASCADE; DROP TABLE ${own}`)
+      await pool.end()
+    }
+  }
+}
+
+/** Somebody who is told of everything that account A may see. */
+export const subscribeToAll = async ({ hook, waybill }: Pick<Service, "hook" | "waybill">) => {
+  await waybill.subscriptions.create(customer, { endpointUrl: hook("/events"), hmacSecretId: "main", delivery: { rateLimitPerMinute: 6_000_000 } })
+  await waybill.chargeSubscriptions.create(customer, { webhookUrl: hook("/charges"), accounts: ["A"], dataOptions: {} })
+}
+
+export const shipment = (id: string) => postedShipment(id, { accounts: ["A"] } as never)
+export const event = (id: string, eventId: string) => reportedEvent(id, { eventId, type: "PICKED_UP", accounts: ["A"] })
+export const bill = (id: string) => billChange("created", id, { account: "A" }) as never
+export const invoice = (id: string) => invoiceSample({ uniqueID: id, shipmentID: id, invoiceNumber: id, accounts: ["A"] }) as never
+
+/** Everything that can be published, in every area, under ids that begin with `id`. Answers the pickup's number. */
+export const publishAll = async (within: WaybillWithin, id: string): Promise<string> => {
+  await within.shipments.register(carrier, [shipment(id)])
+  await within.events.publish(carrier, [event(id, `${id}-1`)])
+  await within.shipments.report(carrier, [{ shipmentId: id, shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-21T09:00:00Z" }])
+  await within.freightCharges.publish(carrier, [bill(id)])
+  await within.invoices.create(carrier, invoice(id))
+  await within.documents.upload(carrier, documentsSample({
+    shipmentID: id,
+    invoiceNumber: id,
+    accounts: ["A"],
+    documents: [{ documentType: "POD", files: [fileSample("PDF", 70_000)] }],
+    more: { uniqueID: id }
+  }) as never)
+  const [answer] = await within.pickups.create(customer, pickupRequest({ orgAccountNumber: "A" }) as never, { idempotencyKey: id })
+  return answer!.carrierPickupNumber!
+}
+
+/** Every row of every table of the service and the host, so that two moments can be compared. */
+export const contents = async ({ own, pool, schema }: Pick<Service, "own" | "pool" | "schema">): Promise<Readonly<Record<string, string>>> => {
+  const { rows } = await pool.query<{ name: string }>("SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1 ORDER BY 1", [schema])
+  const found: Record<string, string> = {}
+  for (const { name } of [...rows, { name: own }]) {
+    const { rows: [table] } = await pool.query(`SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' ORDER BY t::text)), '') AS all FROM ${name} AS t`)
+    found[name] = table.all
+  }
+  return found
+}
+
+/** Sends what is due and answers what arrived since the last time. */
+export const deliver = async ({ received, waybill }: Pick<Service, "received" | "waybill">): Promise<ReadonlyArray<Received>> => {
+  while (await waybill.runOnce() > 0);
+  return received.splice(0)
+}
+
+export const rejected = async (call: Promise<unknown>): Promise<Error & { readonly code?: string; readonly status?: number }> =>
+  call.then(() => new Error("It was fulfilled."), (error: Error) => error)

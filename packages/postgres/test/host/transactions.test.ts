@@ -1,0 +1,158 @@
+/** What may happen to a host's transaction around a call, in every library. */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { type Host, hosts, type Open } from "./Hosts.ts"
+import { carrier, contents, customer, deliver, event, rejected, type Service, startService, subscribeToAll } from "./Service.ts"
+
+const over = "The transaction given to within(tx) is over, or never began. Call within(tx) inside it, and await the call before it ends."
+const failed = "The transaction given to within(tx) has failed: one of its statements did, and the error was caught. Roll it back, or put such a statement into a savepoint."
+
+describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max: 3 }) })))("the transaction of $host.name", ({ host }: { readonly host: Host }) => {
+  let service: Service
+
+  beforeAll(async () => {
+    service = await startService()
+    await subscribeToAll(service)
+  })
+  afterAll(async () => {
+    await host.close()
+    await service.close()
+  })
+
+  const publish = ({ within }: Open, id: string) => service.waybill.within(within).events.publish(carrier, [event(id, id)])
+  const own = ({ send }: Open, id: string) => send(`INSERT INTO ${service.own} VALUES ('${id}')`)
+  const stored = async () => (await service.waybill.events.list(customer, { pageSize: 500 })).data.map(({ eventId }) => eventId).sort()
+
+  /** Runs it and answers what it left behind: events, and events in deliveries. */
+  const leaves = async (run: () => Promise<unknown>) => {
+    const before = await stored()
+    await run()
+    const events = (await stored()).filter((id) => !before.includes(id))
+    const delivered = (await deliver(service)).flatMap(({ body }) => body.events.map((each: { readonly eventId: string }) => each.eventId)).sort()
+    expect(delivered, "each once").toEqual(events)
+    return events
+  }
+
+  it("a savepoint of the host that is rolled back takes along what was published in it, and nothing else", async () => {
+    expect(await leaves(() =>
+      host.transaction(async (outer) => {
+        await publish(outer, "n1")
+        await rejected(outer.nested(async (inner) => {
+          await publish(inner, "n2")
+          throw new Error("not this one")
+        }))
+        await outer.nested((inner) => publish(inner, "n3"))
+        await publish(outer, "n4")
+      })
+    )).toEqual(["n1", "n3", "n4"])
+  })
+
+  it("a savepoint that was kept goes with the transaction around it", async () => {
+    expect(await leaves(async () => {
+      const error = await rejected(host.transaction(async (outer) => {
+        await outer.nested(async (inner) => {
+          await publish(inner, "k1")
+          await inner.nested((innermost) => publish(innermost, "k2"))
+        })
+        throw new Error("none of it")
+      }))
+      expect(error.message).toBe("none of it")
+    })).toEqual([])
+  })
+
+  it("a refusal of ours leaves the host's transaction usable, and only what was refused is missing", async () => {
+    expect(await leaves(() =>
+      host.transaction(async (open) => {
+        await own(open, "u1")
+        await publish(open, "u1")
+        const refused = await rejected(service.waybill.within(open.within).events.publish(carrier, [{ ...event("u2", "u2"), type: "LOST" as never }]))
+        expect(refused).toMatchObject({ code: "invalid_input", status: 400 })
+        expect(await publish(open, "u1")).toMatchObject([{ result: "duplicate" }])
+        const taken = await rejected(service.waybill.within(open.within).events.publish(carrier, [event("elsewhere", "u1")]))
+        expect(taken.message).toContain("u1")
+        await publish(open, "u3")
+      })
+    )).toEqual(["u1", "u3"])
+  })
+
+  it("a statement of the host that fails takes everything along when the host lets it", async () => {
+    const before = await contents(service)
+    const error = await rejected(host.transaction(async (open) => {
+      await publish(open, "f1")
+      await own(open, "f1")
+      await own(open, "f1")
+    }))
+    expect(error.message).not.toBe("It was fulfilled.")
+    expect(await contents(service)).toEqual(before)
+  })
+
+  it("a statement of the host that failed in a savepoint is forgotten with it", async () => {
+    expect(await leaves(() =>
+      host.transaction(async (open) => {
+        await rejected(open.nested((inner) => inner.send("SELECT 1 / 0")))
+        await publish(open, "s1")
+      })
+    )).toEqual(["s1"])
+  })
+
+  it("one that has failed is refused with a sentence that says so", async () => {
+    expect(await leaves(() =>
+      rejected(host.transaction(async (open) => {
+        await publish(open, "x1")
+        await rejected(open.send("SELECT 1 / 0"))
+        expect(await rejected(publish(open, "x2"))).toMatchObject({ status: 500, message: failed })
+        throw new Error("rolled back")
+      }))
+    )).toEqual([])
+  })
+
+  it("one that is over is refused with a sentence that says so, and nothing is stored", async () => {
+    expect(await leaves(async () => {
+      for (const end of ["commit", "rollback"]) {
+        let left: Open | undefined
+        await rejected(host.transaction(async (open) => {
+          left = open
+          await publish(open, `over-${end}`)
+          if (end === "rollback") throw new Error("rolled back")
+        }))
+        const before = await contents(service)
+        const refused = await rejected(publish(left!, `late-${end}`))
+        expect([refused.status, refused.message]).toEqual([
+          500,
+          host.name === "pg" ? "The host's client has no transaction open. Send BEGIN and await it first." : over
+        ])
+        expect(await contents(service)).toEqual(before)
+      }
+    })).toEqual(["over-commit"])
+  })
+
+  it("calls that are made at once wait for each other, and one that fails takes nothing along", async () => {
+    expect(await leaves(() =>
+      host.transaction(async (open) => {
+        const tx = service.waybill.within(open.within)
+        const bad = () => tx.events.publish(carrier, [event("p0", "p0"), event("elsewhere", "p1")])
+        await publish(open, "p1")
+        const answers = await Promise.allSettled([publish(open, "p2"), bad(), publish(open, "p3"), bad(), service.waybill.within(open.within).events.publish(carrier, [event("p4", "p4")])])
+        expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected", "fulfilled"])
+      })
+    )).toEqual(["p1", "p2", "p3", "p4"])
+  })
+
+  it("what is no transaction is refused with one sentence", async () => {
+    const attempt = async () => service.waybill.within(host.notOpen()).events.publish(carrier, [event("z", "z")])
+    expect((await rejected(attempt())).message).toMatch(host.sentence)
+  })
+})
+
+describe("within", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.close())
+
+  it.each([undefined, null, 1, "tx", {}, [], () => {}, { query: {} }, { executeSql: "SELECT 1" }])("refuses %o with one sentence", (value) => {
+    expect(() => service.waybill.within(value)).toThrow(
+      /^within\(tx\) takes a pg client that has sent BEGIN, or what fromDrizzle, fromKysely, fromKnex or fromPrisma make of a transaction\.$/
+    )
+  })
+})

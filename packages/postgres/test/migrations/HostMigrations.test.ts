@@ -1,0 +1,164 @@
+/** The real migrations in a host's hands: printed, run by psql, looked at, refused. */
+import { Effect, Exit, Layer, Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import pg from "pg"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { checkMigrations, migrate, migrations, pending, PgClient, printMigrations, StoragePostgres } from "../../src/index.ts"
+
+const schema = "freight_1"
+const made: Array<string> = []
+
+/** An empty database of a test's own, as URL. */
+const database = async (): Promise<string> => {
+  const name = `test_${crypto.randomUUID().replaceAll("-", "")}`
+  await query(inject("pgUrl"), `CREATE DATABASE ${name} TEMPLATE template0`)
+  made.push(name)
+  const url = new URL(inject("pgUrl"))
+  url.pathname = `/${name}`
+  return url.href
+}
+
+const query = async (url: string, sql: string): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+afterAll(async () => {
+  for (const name of made) await query(inject("pgUrl"), `DROP DATABASE ${name} WITH (FORCE)`)
+})
+
+const migrated = (url: string, known = migrations) =>
+  Effect.runPromise(Effect.provide(migrate({ schema, migrations: known }), PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+
+/** As `psql --file` does; undefined where psql is not installed. */
+const psql = async (url: string, sql: string): Promise<string | undefined> => {
+  const child = spawn("psql", ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", url, "--file=-"], { stdio: ["pipe", "ignore", "pipe"] })
+  const missing = once(child, "error").then(() => undefined)
+  let errors = ""
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => void (errors += chunk))
+  child.stdin.on("error", () => {}).end(sql)
+  return Promise.race([missing, once(child, "close").then(([code]) => code === 0 ? "" : errors)])
+}
+
+/** Everything in a database that is not Postgres' own, as lines; what a migration made and where. */
+const catalogue = async (url: string): Promise<ReadonlyArray<unknown>> => {
+  const mine = (oid: string) => `(SELECT nspname !~ '^(pg_|information_schema$)' FROM pg_namespace WHERE oid = ${oid})`
+  const rows = await query(url, `
+    SELECT 'schema ' || nspname || ' ' || coalesce(nspacl::text, '') AS line FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema$)'
+    UNION ALL SELECT 'extension ' || extname FROM pg_extension
+    UNION ALL SELECT 'event trigger ' || evtname FROM pg_event_trigger
+    UNION ALL SELECT 'publication ' || pubname FROM pg_publication
+    UNION ALL SELECT concat_ws(' ', 'relation', oid::regclass, relkind, relpersistence, reloptions, relacl, relrowsecurity)
+      FROM pg_class WHERE ${mine("relnamespace")}
+    UNION ALL SELECT concat_ws(' ', 'column', attrelid::regclass, attnum, attname, format_type(atttypid, atttypmod), attnotnull, attidentity,
+        attgenerated, attstorage, attcompression, attcollation::regcollation, attoptions, pg_get_expr(adbin, adrelid))
+      FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+      WHERE attnum > 0 AND NOT attisdropped AND ${mine("c.relnamespace")}
+    UNION ALL SELECT concat_ws(' ', 'index', pg_get_indexdef(indexrelid), indisvalid) FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid WHERE ${mine("c.relnamespace")}
+    UNION ALL SELECT concat_ws(' ', 'constraint', conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated) FROM pg_constraint WHERE ${mine("connamespace")}
+    UNION ALL SELECT concat_ws(' ', 'function', pg_get_functiondef(oid)) FROM pg_proc WHERE ${mine("pronamespace")}
+    UNION ALL SELECT concat_ws(' ', 'trigger', pg_get_triggerdef(t.oid)) FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = tgrelid WHERE NOT tgisinternal AND ${mine("c.relnamespace")}
+    UNION ALL SELECT concat_ws(' ', 'view', viewname, definition) FROM pg_views WHERE schemaname = '${schema}'
+    UNION ALL SELECT concat_ws(' ', 'type', oid::regtype, typtype) FROM pg_type WHERE ${mine("typnamespace")}
+    ORDER BY 1`)
+  return rows.map(({ line }) => line)
+}
+
+const ledger = (url: string) => query(url, `SELECT id, name, breaking FROM ${schema}.migrations ORDER BY id`)
+
+describe("migrations that a host owns", () => {
+  let url: string
+  let expected: ReadonlyArray<unknown>
+
+  beforeAll(async () => {
+    url = await database()
+    const empty = await catalogue(url)
+    await migrated(url)
+    expected = await catalogue(url)
+    expect(expected.filter((line) => !empty.includes(line) && !String(line).includes(schema)), "nothing outside the schema").toEqual([])
+    expect(empty.filter((line) => !expected.includes(line)), "nothing taken away").toEqual([])
+  })
+
+  it.each(["psql", "one text in one message"])("are printed as SQL that gives the same schema and ledger, run as %s", async (way) => {
+    const other = await database()
+    const failure = way === "psql" ? await psql(other, printMigrations(schema)) : undefined
+    if (failure === undefined) await query(other, printMigrations(schema))
+    else expect(failure).toBe("")
+    expect(await catalogue(other)).toEqual(expected)
+    expect(await ledger(other)).toEqual(await ledger(url))
+    expect(await checkMigrations({ url: other, schema })).toEqual([])
+    expect(await migrated(other)).toEqual([])
+  })
+
+  it("have no statement of psql's own, nor a variable that it would fill in", () => {
+    expect(printMigrations(schema)).not.toMatch(/^\\|(^|[^:]):['"{a-z]/im)
+  })
+
+  it("are printed for a database at any version on the way, and refused by one at another", async () => {
+    for (const { id } of migrations.slice(0, -1)) {
+      const other = await database()
+      await migrated(other, migrations.slice(0, id))
+      const rest = printMigrations(schema, { after: id })
+      await query(other, rest)
+      expect(await catalogue(other)).toEqual(expected)
+      expect(await ledger(other)).toEqual(await ledger(url))
+      await expect(query(other, rest)).rejects.toThrow(`Schema ${schema} is not at version ${id}; nothing was changed.`)
+      expect(await catalogue(other)).toEqual(expected)
+    }
+    expect(() => printMigrations(schema, { after: 99 })).toThrow("There is no migration 99 to go on from.")
+  })
+
+  it("run twice change nothing and fail", async () => {
+    await expect(query(url, printMigrations(schema))).rejects.toThrow(/already exists/)
+    expect(await catalogue(url)).toEqual(expected)
+  })
+
+  it("are told by name when they are missing, over a pool or a URL, and nothing is made", async () => {
+    const other = await database()
+    const names = migrations.map(({ name }) => name)
+    expect(await checkMigrations({ url: other, schema })).toEqual(names)
+    const pool = new pg.Pool({ connectionString: other, max: 1 })
+    expect(await checkMigrations({ pool, schema })).toEqual(names)
+    expect((await pool.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema])).rows).toEqual([])
+    await migrated(other, migrations.slice(0, 2))
+    expect(await checkMigrations({ pool, schema })).toEqual(names.slice(2))
+    await pool.end()
+    await expect(checkMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/cannot be the schema's name/)
+  })
+
+  it("refuse every older program that a newer one has broken with, saying what to do", async () => {
+    const database = { url: Redacted.make(url), maxConnections: 1 }
+    for (const { id } of migrations.slice(0, -1)) {
+      const known = migrations.slice(0, id)
+      const broken = migrations.slice(id).find(({ breaking }) => breaking)
+      const exit = await Effect.runPromiseExit(Effect.provide(pending({ schema, migrations: known }), PgClient.layer(database)))
+      if (broken === undefined) {
+        expect(Exit.isSuccess(exit) && exit.value, "merely newer").toEqual([])
+        continue
+      }
+      expect(String(exit)).toContain(
+        `Schema ${schema} is at version ${migrations.length}, this program knows version ${id}, and migration ${broken.id} (${broken.name}) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`
+      )
+    }
+  })
+
+  it("of a program that is newer still are refused by this one before it touches anything", async () => {
+    const other = await database()
+    await migrated(other, [...migrations, { id: migrations.length + 1, name: "of_tomorrow", breaking: true, up: () => "SELECT 1" }])
+    const before = await catalogue(other)
+    const sentence = `Schema ${schema} is at version ${migrations.length + 1}, this program knows version ${migrations.length}, and migration ${migrations.length + 1} (of_tomorrow) cannot be worked with`
+    await expect(checkMigrations({ url: other, schema })).rejects.toThrow(sentence)
+    for (const options of [{ schema }, { schema, migrate: false }]) {
+      const storage = StoragePostgres.layer(options).pipe(Layer.provide(PgClient.layer({ url: Redacted.make(other), maxConnections: 2 })))
+      const exit = await Effect.runPromiseExit(Effect.scoped(Layer.build(storage)))
+      expect(String(exit)).toContain(sentence)
+    }
+    expect(await catalogue(other)).toEqual(before)
+  })
+})
