@@ -1,8 +1,9 @@
 /** The program behind `waybill`: its commands, its signals, and how it ends. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { waybill } from "./commands/Commands.ts"
+import { exitCodeOf } from "./commands/shared/Outcome.ts"
 import { describe, writeLine } from "./serve/Logging.ts"
 import { version } from "./serve/Version.ts"
 
@@ -14,6 +15,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     if (signals > 1) process.exit(1)
   })
 }
+
+/** Whoever read our output has seen enough, as `head` does. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0)
+  throw error
+})
 
 /** Foreseen failures have a sentence that says what to do; a stack would hide it. */
 const report = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
@@ -32,6 +39,6 @@ Command.run(waybill, { version }).pipe(
   Effect.tapCause(report),
   NodeRuntime.runMain({
     disableErrorReporting: true,
-    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+    teardown: (exit, onExit) => onExit(exitCodeOf(exit))
   })
 )

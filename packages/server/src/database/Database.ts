@@ -12,7 +12,8 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
   }
 }
 
-const oldest = 14
+/** The oldest Postgres that will do. */
+export const oldest = 14
 
 /** How long a database may take to come up, as when both are started together. */
 const patienceMillis = 30_000
@@ -68,7 +69,7 @@ const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlE
   )
 
 /** The driver's own sentence, without what surrounds it. */
-const whyNot = (error: SqlError.SqlError): string => {
+export const whyNot = (error: SqlError.SqlError): string => {
   const { cause } = error.reason
   const errors = cause instanceof AggregateError ? cause.errors : [cause]
   const told = errors.map((each) => each instanceof Error ? each.message : String(each)).filter((text) => text !== "")

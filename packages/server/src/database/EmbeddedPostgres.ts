@@ -3,7 +3,7 @@ import { Effect, Redacted, Ref, type Scope } from "effect"
 import { execFile } from "node:child_process"
 import { randomBytes, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { type DataDirUnusable, keepText, keptText, lockDataDir, makeDataDir, readKept } from "../config/DataDir.ts"
 import { EmbeddedPostgresFailed, findBinaries } from "./Binaries.ts"
@@ -49,7 +49,19 @@ export const runEmbeddedPostgres = Effect.fnUntraced(function*(
   yield* Effect.logInfo("The embedded database runs.").pipe(
     Effect.annotateLogs({ directory: cluster, port, ...(placement.account === undefined ? {} : { runsAs: placement.account.name }) })
   )
-  return Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
+  return addressOf(password, port)
+})
+
+const addressOf = (password: string, port: number | string): Redacted.Redacted => Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
+
+/** Where it runs, or ran when it did last; `undefined` where there never was one. */
+export const lastAddress = Effect.fnUntraced(function*(dataDir: string): Effect.fn.Return<Redacted.Redacted | undefined, DataDirUnusable> {
+  const kept = yield* readKept(dataDir, "postgres-home")
+  if (kept === undefined) return undefined
+  const home = resolve(dataDir, kept)
+  const password = yield* readKept(home, "password")
+  const port = yield* readKept(home, "port")
+  return password === undefined || port === undefined ? undefined : addressOf(password, port)
 })
 
 interface Started {

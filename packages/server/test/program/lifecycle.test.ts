@@ -254,7 +254,7 @@ describe("waybill migrate", { timeout: 60_000 }, () => {
 
   it("refuses what it does not know", async () => {
     const program = new Program({ args: ["migrate", "--chekc"] })
-    expect((await program.end()).code).toBe(1)
+    expect((await program.end()).code).toBe(2)
     expect(program.output).toContain("--chekc")
   })
 })

@@ -1,0 +1,70 @@
+/** `waybill deliveries`: what was sent, and what became of it. */
+import { type Delivery, type DeliveryState, OperatorClient } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
+import { instantFlag } from "./shared/Instants.ts"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, counted, jsonFlag, progress, table } from "./shared/Output.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+
+const states = ["sending", "waiting", "delivered", "dead", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
+
+/** Of one call of the server's. */
+const pageSize = 500
+
+const dayMillis = 86_400_000
+
+export const deliveriesCommand = Command.make(
+  "deliveries",
+  {
+    id: Argument.String("deliveryId").pipe(Argument.withDescription("One delivery, with its body and every attempt"), Argument.optional),
+    ...operatorFlags,
+    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only those; dead are dead letters"), Flag.optional),
+    subscription: Flag.String("subscription").pipe(Flag.withDescription("Only those of this subscription"), Flag.optional),
+    since: instantFlag("since").pipe(Flag.withDescription("Created then or later, such as 15m, 2h or 2026-11-20T08:15:00Z; default 24h"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("List so many at most; default 100"), Flag.withDefault(100)),
+    body: Flag.Boolean("body").pipe(Flag.withDescription("Of one delivery: only its body, byte for byte"), Flag.withDefault(false)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const client = new OperatorClient(connected)
+    if (Option.isSome(flags.id)) {
+      const deliveryId = flags.id.value
+      const delivery = yield* called((signal) => client.getDelivery(tenantId, deliveryId, { signal }))
+      if (flags.body) return yield* Effect.sync(() => void process.stdout.write(delivery.body))
+      return yield* answer(flags.json, { json: delivery, text: deliveryText(delivery) })
+    }
+    if (flags.body) return yield* unusable("--body needs a delivery's id.")
+    if (flags.limit < 1) return yield* unusable("--limit is a number from 1.")
+
+    const query = {
+      state: Option.getOrUndefined(flags.state),
+      subscriptionId: Option.getOrUndefined(flags.subscription),
+      since: Option.getOrElse(flags.since, () => new Date(Date.now() - dayMillis)),
+      // one more tells whether there are more
+      limit: Math.min(pageSize, flags.limit + 1)
+    }
+    const found = yield* called(async (signal) => {
+      const found: Array<Delivery> = []
+      for await (const delivery of client.allDeliveries(tenantId, query, { signal })) {
+        found.push(delivery)
+        if (found.length > flags.limit) break
+      }
+      return found
+    })
+    const shown = found.slice(0, flags.limit)
+    if (flags.json) for (const delivery of shown) yield* Console.log(JSON.stringify(delivery))
+    else if (shown.length > 0) yield* Console.log(table(shown.map(deliveryRow)))
+    else yield* progress(`No such delivery since ${query.since.toISOString()}.`)
+    if (found.length > shown.length) yield* progress(`The oldest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
+  })
+).pipe(
+  Command.withDescription("List deliveries of a tenant, oldest first, or show one with its body and every attempt"),
+  Command.withExamples([
+    { command: "waybill deliveries --tenant acme --state dead --since 7d", description: "Dead letters of a week" },
+    { command: "waybill deliveries --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One of them, body and attempts" },
+    { command: "waybill deliveries --tenant acme --since 1h --json | jq -r .state | sort | uniq -c", description: "How the last hour went" }
+  ])
+)

@@ -1,0 +1,68 @@
+/** `waybill keys`: who may call. */
+import { OperatorClient } from "@waybill/client"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, jsonFlag } from "./shared/Output.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+
+const createCommand = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("Of the client. Keys of one name are one client, so a replaced key keeps its subscriptions")),
+    ...operatorFlags,
+    roles: Flag.Literals("role", ["carrier", "customer"]).pipe(Flag.withDescription("What it may do; can be given twice"), Flag.atLeast(1)),
+    accounts: Flag.String("account").pipe(Flag.withDescription("Whose shipments a customer sees; can be given several times"), Flag.atLeast(0)),
+    dot: Flag.String("dot").pipe(Flag.withDescription("A carrier's USDOT number"), Flag.optional),
+    mc: Flag.String("mc").pipe(Flag.withDescription("A carrier's MC number"), Flag.optional),
+    ...disclosureFlags,
+    json: jsonFlag
+  },
+  (given) =>
+    Effect.scoped(Effect.gen(function*() {
+      const roles = [...new Set(given.roles)]
+      if (roles.includes("customer") && given.accounts.length === 0) return yield* unusable("A customer sees the shipments of its accounts. Give --account, at least once.")
+      const { tenantId, ...connected } = yield* asOperator(given)
+      const kept = yield* disclosure(given, "The key", true)
+      const dot = Option.getOrUndefined(given.dot)
+      const mc = Option.getOrUndefined(given.mc)
+      const made = yield* called((signal) =>
+        new OperatorClient(connected).createApiKey(tenantId, {
+          name: given.name,
+          roles,
+          ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
+          ...(dot === undefined ? {} : { dot }),
+          ...(mc === undefined ? {} : { mc })
+        }, { signal }))
+      yield* kept.keep(made.key)
+      yield* answer(given.json, {
+        json: { id: made.id, name: given.name, ...(kept.isShown ? { key: made.key } : {}) },
+        text: `Key ${made.id} of ${given.name} works from now on.${kept.told}${kept.isShown ? `\n${made.key}` : ""}`
+      })
+    }))
+).pipe(
+  Command.withDescription("Create an API key"),
+  Command.withExamples([
+    { command: "waybill keys create tms --tenant acme --role carrier --out carrier-key", description: "For the carrier's own system" },
+    { command: "waybill keys create shipper --tenant acme --role customer --account A-100 --account A-200 --show", description: "For a customer with two accounts" }
+  ])
+)
+
+const revokeCommand = Command.make(
+  "revoke",
+  { id: Argument.String("keyId").pipe(Argument.withDescription("As keys create told it")), ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ id, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    yield* called((signal) => new OperatorClient(connected).revokeApiKey(tenantId, id, { signal }))
+    yield* answer(json, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
+  })
+).pipe(
+  Command.withDescription("Revoke an API key, at once and on every node"),
+  Command.withExamples([{ command: "waybill keys revoke 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --tenant acme", description: "One that got into wrong hands" }])
+)
+
+export const keysCommand = Command.make("keys").pipe(
+  Command.withDescription("Create and revoke API keys"),
+  Command.withSubcommands([createCommand, revokeCommand])
+)

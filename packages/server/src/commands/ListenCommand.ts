@@ -1,0 +1,154 @@
+/** `waybill listen`: a receiver on this machine that verifies what comes and says what it is. */
+import { DeliveryReceiver, type DeliveryReceiverOptions, SeenInMemory, SequencesInMemory, WebhookSecretUnusable } from "@waybill/client"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { failed, unusable } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printable, progress } from "./shared/Output.ts"
+import { chargeText, eventText, statusText } from "./shared/ReceivedLines.ts"
+import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
+
+/** A whole day of freight charges may be large. */
+const mostBytes = 32 * 1024 * 1024
+
+/** What came, and how it was answered. */
+interface Reception {
+  readonly deliveryId: string | null
+  readonly verdict: "taken" | "duplicate" | "refused"
+  readonly kind: "events" | "status" | "charges" | null
+  readonly signed: boolean
+  readonly status: number
+  readonly contents: ReadonlyArray<string>
+  /** Why it was refused, and what is odd about what was taken. */
+  readonly remarks: ReadonlyArray<string>
+}
+
+type Taken = Pick<Reception, "kind" | "signed" | "contents" | "remarks">
+
+const receiverOf = (options: Pick<DeliveryReceiverOptions, "secrets" | "unsigned" | "seen" | "sequences">, taken: (what: Taken) => void) =>
+  new DeliveryReceiver({
+    ...options,
+    mostBytes,
+    onEvents: (events, { duplicates, order }) =>
+      taken({
+        kind: "events",
+        signed: true,
+        contents: events.map(eventText),
+        remarks: [
+          ...(duplicates.length === 0 ? [] : [`${counted(duplicates.length, "event")} came before`]),
+          ...order.missing.map(({ from, shipmentId, to }) => printable(`${shipmentId} lacks ${from === to ? `#${from}` : `#${from} to #${to}`}`)),
+          ...order.late.map((event) => `${eventText(event)} comes late`),
+          ...order.outOfOrder.map((event) => `${eventText(event)} is out of order`),
+          ...order.repeated.map((event) => `${eventText(event)} has the number of another event`)
+        ]
+      }),
+    onStatus: (notification, { signed }) => taken({ kind: "status", signed, contents: [statusText(notification)], remarks: [] }),
+    onCharges: (charges, { signed }) => taken({ kind: "charges", signed, contents: charges.map(chargeText), remarks: [] })
+  })
+
+const textOf = ({ contents, deliveryId, kind, remarks, signed, status, verdict }: Reception): string => {
+  const id = deliveryId ?? "a request"
+  const head = verdict === "taken"
+    ? `✓ ${signed ? "signed" : "unsigned"} ${kind} ${id}`
+    : verdict === "duplicate"
+    ? `= ${id} again, which was taken before`
+    : `✗ ${id} is refused`
+  return [`${head}, answered ${status}`, ...contents.map((line) => `    ${line}`), ...remarks.map((line) => `    ! ${line}`)].join("\n")
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Uint8Array> => {
+  const chunks: Array<Buffer> = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    // one byte too many is enough for the receiver to refuse it
+    if (length <= mostBytes + 1) chunks.push(chunk.subarray(0, chunk.length))
+  }
+  return Buffer.concat(chunks)
+}
+
+const listenOn = (server: Server, host: string, port: number) =>
+  Effect.callback<number, ReturnType<typeof failed>>((resume) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(failed(error.code === "EADDRINUSE" ? `Port ${port} on ${host} is taken. Give another --port.` : `It cannot listen on ${host}: ${error.message}.`))))
+    server.listen(port, host, () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+  })
+
+export const listenCommand = Command.make(
+  "listen",
+  {
+    port: Flag.Int("port").pipe(Flag.withDescription("Where it listens; 0, the default, takes a free one and says which"), Flag.withDefault(0)),
+    host: Flag.String("host").pipe(Flag.withDescription("Default 127.0.0.1: only this machine reaches it"), Flag.withDefault("127.0.0.1")),
+    ...secretFlags,
+    unsigned: Flag.Boolean("unsigned").pipe(Flag.withDescription("Take statuses and charges without a signature, too"), Flag.withDefault(false)),
+    answer: Flag.Int("answer").pipe(Flag.withDescription("Answer everything with this status, to see what the server does about it; such as 503 or 410"), Flag.optional),
+    json: jsonFlag
+  },
+  (flags) =>
+    Effect.scoped(Effect.gen(function*() {
+      const given = Option.getOrUndefined(flags.answer)
+      if (given !== undefined && !(given >= 200 && given <= 599)) return yield* unusable("--answer is an HTTP status from 200 to 599.")
+      const secrets = yield* secretsFrom(flags)
+      if (secrets.length === 0 && !flags.unsigned) {
+        return yield* unusable("Which secret? Set WAYBILL_WEBHOOK_SECRET, give --secret-file, or take what is unsigned with --unsigned.")
+      }
+      const options = { ...(secrets.length === 0 ? {} : { secrets }), unsigned: flags.unsigned ? "accept" : "refuse" } as const
+      let taken: Taken | undefined
+      const makeReceiver = (memory: Pick<DeliveryReceiverOptions, "seen" | "sequences">) =>
+        Effect.try({
+          try: () => receiverOf({ ...options, ...memory }, (what) => void (taken = what)),
+          catch: (error) => error instanceof WebhookSecretUnusable ? unusable(error.message) : failed(String(error))
+        })
+      const memory = { seen: new SeenInMemory(), sequences: new SequencesInMemory() }
+      const receiver = yield* makeReceiver(memory)
+
+      /** One after the other, so that `taken` belongs to this request. */
+      const receive = async (request: IncomingMessage): Promise<{ readonly reception: Reception; readonly body: string; readonly headers: Readonly<Record<string, string>> }> => {
+        const body = await bodyOf(request)
+        taken = undefined
+        // what is answered otherwise was not taken, so it is no duplicate when it comes again
+        const judge = given === undefined || (given >= 200 && given < 300) ? receiver : receiverOf({ ...options, sequences: false }, (what) => void (taken = what))
+        const answer = request.method === "POST"
+          ? await judge.answer({ headers: request.headers, body })
+          : { status: 405, headers: { allow: "POST" }, body: JSON.stringify({ detail: "Deliveries are POSTed." }) }
+        const found = taken as Taken | undefined
+        const isGood = answer.status >= 200 && answer.status < 300
+        const { "webhook-id": id } = request.headers
+        const reception: Reception = {
+          deliveryId: typeof id === "string" ? printable(id).slice(0, 300) : null,
+          verdict: !isGood ? "refused" : found === undefined ? "duplicate" : "taken",
+          kind: found?.kind ?? null,
+          signed: found?.signed ?? false,
+          status: given ?? answer.status,
+          contents: found?.contents ?? [],
+          remarks: isGood ? found?.remarks ?? [] : [printable((JSON.parse(answer.body) as { readonly detail: string }).detail)]
+        }
+        return given === undefined ? { reception, body: answer.body, headers: answer.headers } : { reception, body: "", headers: {} }
+      }
+
+      let last: Promise<unknown> = Promise.resolve()
+      const server = createServer((request, response) => {
+        const mine = last.then(() => receive(request))
+        last = mine.then(({ body, headers, reception }) => {
+          process.stdout.write(`${flags.json ? JSON.stringify({ at: new Date().toISOString(), ...reception }) : textOf(reception)}\n`)
+          response.writeHead(reception.status, headers).end(body)
+        }).catch(() => void response.destroy())
+      })
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        }))
+      const port = yield* listenOn(server, flags.host, flags.port)
+      const host = flags.host.includes(":") ? `[${flags.host}]` : flags.host
+      yield* progress(`Listening on http://${host}:${port}. A server takes it as endpointUrl when it runs with WAYBILL_EGRESS_ALLOW=${flags.host}. Ctrl-C ends it.`)
+      return yield* Effect.never
+    }))
+).pipe(
+  Command.withDescription("Receive webhooks on this machine: verify them, and say of each what it carries, what came before, and what is missing"),
+  Command.withExamples([
+    { command: "waybill listen --port 4000 --secret-file webhook-secret", description: "A receiver to subscribe while there is none" },
+    { command: "waybill listen --port 4000 --unsigned --answer 503", description: "One that takes nothing, to see retries and dead letters" }
+  ])
+)

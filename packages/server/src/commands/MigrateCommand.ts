@@ -1,0 +1,61 @@
+/** `waybill migrate`: the tables, applied, printed or looked at. */
+import { checkMigrations, migrate, migrations, printMigrations } from "@waybill/postgres"
+import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { openDatabase, poolLayer } from "../database/Database.ts"
+import { observed, readConfig } from "./ServeCommand.ts"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, jsonFlag } from "./shared/Output.ts"
+
+/** `migrate --check` found something. */
+export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", {
+  schema: Schema.String,
+  names: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `Schema ${this.schema} lacks ${this.names.join(", ")}. Run: waybill migrate`
+  }
+}
+
+export const migrateCommand = Command.make(
+  "migrate",
+  {
+    print: Flag.Boolean("print").pipe(Flag.withDescription("Print every migration as SQL, for a database administrator; no database is asked"), Flag.withDefault(false)),
+    check: Flag.Boolean("check").pipe(Flag.withDescription("Change nothing; exit with 1 when something is missing"), Flag.withDefault(false)),
+    after: Flag.Int("after").pipe(Flag.withDescription("With --print: only what is behind this version, for a database that is at it"), Flag.optional),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    if (flags.print && flags.check) return yield* unusable("Give --print or --check, not both.")
+    const after = Option.getOrUndefined(flags.after)
+    if (after !== undefined && !flags.print) return yield* unusable("--after goes with --print.")
+    if (after !== undefined && !migrations.some(({ id }) => id === after)) return yield* unusable(`There is no version ${after}; the newest is ${migrations.at(-1)!.id}.`)
+    const config = yield* readConfig
+    const { schema } = config
+    if (flags.print) {
+      const sql = printMigrations(schema, after === undefined ? {} : { after })
+      return yield* flags.json ? Console.log(JSON.stringify({ schema, sql })) : Console.log(sql)
+    }
+    const upToDate = `Schema ${schema} is up to date.`
+    const check = Effect.fnUntraced(function*(url: Redacted.Redacted) {
+      // it rejects with the same errors that migrate fails with
+      const missing = yield* Effect.tryPromise({ try: () => checkMigrations({ schema, url: Redacted.value(url) }), catch: (error) => error })
+      if (flags.json || missing.length === 0) yield* answer(flags.json, { json: { schema, missing }, text: upToDate })
+      if (missing.length > 0) return yield* new MigrationsMissing({ schema, names: missing })
+    })
+    const apply = Effect.gen(function*() {
+      const applied = (yield* migrate({ schema, migrations })).map(({ name }) => name)
+      yield* answer(flags.json, { json: { schema, applied }, text: applied.length === 0 ? upToDate : `Schema ${schema}: applied ${applied.join(", ")}.` })
+    })
+    yield* Effect.scoped(Effect.flatMap(openDatabase(config), (url) => flags.check ? check(url) : Effect.provide(apply, poolLayer(config, url)))).pipe(
+      Effect.provide(observed(config))
+    )
+  })
+).pipe(
+  Command.withDescription("Bring the tables up to date. The server does it itself at each start, where it may"),
+  Command.withExamples([
+    { command: "waybill migrate --print > waybill.sql", description: "Hand the tables to whoever may create them" },
+    { command: "waybill migrate --print --after 5 > upgrade.sql", description: "Only what a newer version adds" },
+    { command: "waybill migrate --check", description: "In a deployment, before the new version starts" }
+  ])
+)

@@ -1,0 +1,98 @@
+/** `waybill retry`, `recover` and `replay`: sending again, one, what died, or history. */
+import { OperatorClient } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { instantFlag } from "./shared/Instants.ts"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, counted, jsonFlag, progress } from "./shared/Output.ts"
+import { asOperator, called, listening, operatorFlags } from "./shared/Remote.ts"
+
+const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
+
+/** From how many on progress is worth a line. */
+const many = 10
+
+export const retryCommand = Command.make(
+  "retry",
+  {
+    ids: Argument.String("deliveryId").pipe(Argument.withDescription("One or several"), Argument.variadic({ min: 1 })),
+    ...operatorFlags,
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ ids, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const client = new OperatorClient(connected)
+    for (const [index, deliveryId] of ids.entries()) {
+      yield* called((signal) => client.retryDelivery(tenantId, deliveryId, { signal }))
+      yield* answer(json, { json: { deliveryId, retried: true }, text: `${deliveryId} goes out again.` })
+      if (ids.length >= many && (index + 1) % many === 0) yield* progress(`${index + 1} of ${ids.length}`)
+    }
+  })
+).pipe(
+  Command.withDescription("Send deliveries again: the same bytes under the same id, with a full series of attempts. Ends at the first that is refused"),
+  Command.withExamples([
+    { command: "waybill retry --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One delivery" }
+  ])
+)
+
+export const recoverCommand = Command.make(
+  "recover",
+  {
+    subscription,
+    ...operatorFlags,
+    since: instantFlag("since").pipe(Flag.withDescription("Died then or later, such as 2h, 3d or 2026-11-20T08:15:00Z")),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ json, since, subscription, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const heard = listening()
+    const client = new OperatorClient({ ...connected, fetch: heard.fetch })
+    yield* called((signal) => client.recover(tenantId, subscription, { since }, { signal }))
+    const recovered = heard.count("recovered") ?? null
+    yield* answer(json, {
+      json: { subscriptionId: subscription, since: since.toISOString(), recovered },
+      text: recovered === 0
+        ? `Nothing of ${subscription} died since ${since.toISOString()}.`
+        : `${recovered === null ? "Dead letters" : counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} go out again.`
+    })
+  })
+).pipe(
+  Command.withDescription("Send every dead letter of a subscription again, under the ids they had"),
+  Command.withExamples([
+    { command: "waybill recover --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --since 6h", description: "After a receiver was down for some hours" }
+  ])
+)
+
+export const replayCommand = Command.make(
+  "replay",
+  {
+    subscription,
+    ...operatorFlags,
+    from: instantFlag("from").pipe(Flag.withDescription("Events published then or later, such as 2h, 3d or 2026-11-20T08:15:00Z")),
+    to: instantFlag("to").pipe(Flag.withDescription("And no later than this; default: now"), Flag.optional),
+    shipments: Flag.String("shipment").pipe(Flag.withDescription("Only of this shipment; can be given several times"), Flag.atLeast(0)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ from, json, shipments, subscription, to: until, ...flags }) {
+    const to = Option.getOrUndefined(until)
+    if (to !== undefined && to < from) return yield* unusable("--to is before --from.")
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const heard = listening()
+    const client = new OperatorClient({ ...connected, fetch: heard.fetch })
+    const range = { from, ...(to === undefined ? {} : { to }), ...(shipments.length === 0 ? {} : { shipmentIds: shipments }) }
+    yield* called((signal) => client.replay(tenantId, subscription, range, { signal }))
+    const queued = heard.count("queued") ?? null
+    yield* answer(json, {
+      json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
+      text: queued === 0
+        ? `There is nothing to replay for ${subscription} since ${from.toISOString()}.`
+        : `${queued === null ? "History" : counted(queued, "event")} since ${from.toISOString()} goes out again for ${subscription}, as new deliveries.`
+    })
+    if (queued === 0) yield* Console.error("A replay is limited to what the subscription's filters and its client admit now.")
+  })
+).pipe(
+  Command.withDescription("Send history again, as new deliveries of the same events. Only for subscriptions to transit events"),
+  Command.withExamples([
+    { command: "waybill replay --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --from 3d --shipment S-1 --shipment S-2", description: "Two shipments for a receiver that lost them" }
+  ])
+)

@@ -1,0 +1,176 @@
+/** `waybill tail`: deliveries as they happen. */
+import { type Delivery, OperatorClient } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { Command, Flag } from "effect/cli"
+import { outcomeOf } from "./shared/Deliveries.ts"
+import { instantFlag } from "./shared/Instants.ts"
+import { type CommandFailed, exitCodes, unusable } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printable, progress } from "./shared/Output.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+
+/** What is created at the same time may become visible that much later. */
+const overlapMillis = 10_000
+
+/** Unsettled deliveries that are asked for one by one in a round. */
+const mostAsked = 100
+
+interface Known {
+  readonly deliveryId: string
+  readonly createdAt: number
+  readonly seen: string
+  readonly attempts: number
+  readonly settled: boolean
+  readonly nextAttemptAt: number | undefined
+}
+
+const isSettled = ({ state }: Delivery): boolean => state === "delivered" || state === "dead" || state === "cancelled"
+
+const markOf = ({ attempts, settledAt, state }: Delivery): string => `${state} ${attempts.length} ${settledAt}`
+
+/** What changed since the last look, told once. */
+export class Tail {
+  readonly #known = new Map<string, Known>()
+  #since: number
+
+  constructor(since: number) {
+    this.#since = since
+  }
+
+  /** Everything created from here on has to be listed. */
+  get since(): Date {
+    return new Date(this.#since)
+  }
+
+  /** Older ones that may have moved meanwhile; a retry by hand shows when its attempt is over. */
+  due(now: number): ReadonlyArray<string> {
+    return [...this.#known.values()]
+      .filter(({ createdAt, nextAttemptAt, settled }) => !settled && createdAt < this.#since && (nextAttemptAt === undefined || nextAttemptAt <= now))
+      .slice(0, mostAsked)
+      .map(({ deliveryId }) => deliveryId)
+  }
+
+  /** Whether there is something new about it, and how many of its attempts were told of before. */
+  look(delivery: Delivery): { readonly changed: boolean; readonly told: number } {
+    const before = this.#known.get(delivery.deliveryId)
+    const seen = markOf(delivery)
+    // put last, so that the one that was asked for longest ago stands first
+    this.#known.delete(delivery.deliveryId)
+    this.#known.set(delivery.deliveryId, {
+      deliveryId: delivery.deliveryId,
+      createdAt: Date.parse(delivery.createdAt),
+      seen,
+      attempts: delivery.attempts.length,
+      settled: isSettled(delivery),
+      nextAttemptAt: delivery.nextAttemptAt === null ? undefined : Date.parse(delivery.nextAttemptAt)
+    })
+    return { changed: before?.seen !== seen, told: before?.attempts ?? 0 }
+  }
+
+  /** No longer there: its time was over. */
+  forget(deliveryId: string): void {
+    this.#known.delete(deliveryId)
+  }
+
+  /** After a round: what is over and will not be listed again is forgotten. */
+  advance(newest: number): void {
+    this.#since = Math.max(this.#since, newest - overlapMillis)
+    for (const { createdAt, deliveryId, settled } of this.#known.values()) if (settled && createdAt < this.#since) this.#known.delete(deliveryId)
+  }
+}
+
+/** A line for each attempt since the last look; one for the state where there was none. */
+const linesOf = (delivery: Delivery, told: number): ReadonlyArray<string> => {
+  const { deliveryId, state, subscriptionId } = delivery
+  const about = `${deliveryId}  of ${subscriptionId}  ${counted(delivery.events, "entry", "entries")}`
+  const fresh = delivery.attempts.slice(told)
+  if (fresh.length === 0) return [printable(`${delivery.settledAt ?? delivery.createdAt}  ${state.padEnd(9)}  ${about}`)]
+  return fresh.map((attempt, index) => {
+    const isLast = index === fresh.length - 1
+    const shown = attempt.outcome === "accepted" ? "delivered" : isLast ? state : "waiting"
+    const next = isLast && state === "waiting" && delivery.nextAttemptAt !== null ? `, next ${delivery.nextAttemptAt}` : ""
+    const detail = attempt.detail === null ? "" : `, ${attempt.detail}`
+    return printable(`${attempt.at}  ${shown.padEnd(9)}  ${about}  attempt ${attempt.attempt}: ${outcomeOf(attempt)} in ${attempt.durationMillis} ms${detail}${next}`)
+  })
+}
+
+/** The server's clock, which is the one that `createdAt` is of. Ours where it does not tell. */
+const clockOf = async (baseUrl: string, signal: AbortSignal): Promise<number> => {
+  const response = await fetch(new URL("healthz", baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`), { signal, redirect: "manual" }).catch(() => undefined)
+  const at = Date.parse(response?.headers.get("date") ?? "")
+  return Number.isNaN(at) ? Date.now() : at
+}
+
+export const tailCommand = Command.make(
+  "tail",
+  {
+    ...operatorFlags,
+    subscription: Flag.String("subscription").pipe(Flag.withDescription("Only deliveries of this subscription"), Flag.optional),
+    failures: Flag.Boolean("failures").pipe(Flag.withDescription("Only those whose last attempt failed"), Flag.withDefault(false)),
+    since: instantFlag("since").pipe(Flag.withDescription("Begin with what was created then, such as 15m; default: now"), Flag.optional),
+    interval: Flag.Finite("interval").pipe(Flag.withDescription("Seconds between two looks; default 1"), Flag.withDefault(1)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    if (!(flags.interval >= 0.1 && flags.interval <= 3600)) return yield* unusable("--interval is a number of seconds from 0.1 to 3600.")
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const client = new OperatorClient(connected)
+    const subscriptionId = Option.getOrUndefined(flags.subscription)
+    const since = Option.isSome(flags.since) ? flags.since.value.getTime() : yield* called((signal) => clockOf(connected.baseUrl, signal))
+    const tail = new Tail(since)
+
+    const tell = Effect.fnUntraced(function*(delivery: Delivery) {
+      const { changed, told } = tail.look(delivery)
+      const last = delivery.attempts.at(-1)
+      if (!changed || (flags.failures && (last === undefined || last.outcome === "accepted"))) return
+      if (flags.json) return yield* Console.log(JSON.stringify(delivery))
+      for (const line of linesOf(delivery, told)) yield* Console.log(line)
+    })
+
+    const round = Effect.gen(function*() {
+      let newest = 0
+      let cursor: string | undefined
+      do {
+        const page = yield* called((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, limit: 500, cursor }, { signal }))
+        for (const delivery of page.data) {
+          newest = Math.max(newest, Date.parse(delivery.createdAt))
+          yield* tell(delivery)
+        }
+        cursor = page.nextCursor ?? undefined
+      } while (cursor !== undefined)
+      for (const deliveryId of tail.due(yield* Clock.currentTimeMillis)) {
+        const found = yield* called((signal) => client.getDelivery(tenantId, deliveryId, { signal })).pipe(
+          Effect.catchTag("CommandFailed", (error) => error.code === exitCodes.refused ? Effect.succeed(undefined) : Effect.fail(error))
+        )
+        if (found === undefined) {
+          tail.forget(deliveryId)
+          continue
+        }
+        // as it is listed
+        const { body: _body, endpointUrl: _endpointUrl, ...delivery } = found
+        yield* tell(delivery)
+      }
+      tail.advance(newest)
+    })
+
+    // a wrong key or tenant ends it; a server that went away may come back
+    yield* round
+    yield* progress(`Following deliveries of ${tenantId}. Ctrl-C ends it.`)
+    let away: CommandFailed | undefined
+    for (;;) {
+      yield* Effect.sleep(flags.interval * 1000)
+      const failure: CommandFailed | undefined = yield* Effect.match(round, { onSuccess: () => undefined, onFailure: (error) => error })
+      if (failure !== undefined && failure.code !== exitCodes.unreachable) return yield* failure
+      if (failure !== undefined && away === undefined) yield* progress(`${failure.message} Trying again.`)
+      if (failure === undefined && away !== undefined) yield* progress("It answers again.")
+      away = failure
+    }
+  })
+).pipe(
+  Command.withDescription("Show deliveries of a tenant as they happen: a line for each attempt, until Ctrl-C"),
+  Command.withExamples([
+    { command: "waybill tail --tenant acme", description: "All of them" },
+    { command: "waybill tail --tenant acme --failures --since 1h", description: "What failed in the last hour, and what fails from now on" },
+    { command: "waybill tail --tenant acme --json | jq .deliveryId", description: "For programs: a delivery each time it changes" }
+  ])
+)

@@ -1,0 +1,138 @@
+/** `waybill verify`: whether a webhook that somebody kept was signed with a secret, and if not, why not. */
+import { DeliveryReceiver, DeliveryRefused, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { instantFlag } from "./shared/Instants.ts"
+import { CommandFailed, exitCodes, failed, unusable } from "./shared/Outcome.ts"
+import { answer, counted, jsonFlag } from "./shared/Output.ts"
+import { readInput, secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
+
+export interface Message {
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: Uint8Array
+}
+
+/** A request as it went over the wire: perhaps a request line, headers, an empty line, and the body, byte for byte. */
+export const readMessage = (bytes: Buffer): Message => {
+  const gap = /\r?\n\r?\n/.exec(bytes.toString("latin1"))
+  const at = gap === null ? bytes.length : gap.index + gap[0].length
+  return { headers: readHeaders(bytes.subarray(0, at).toString("latin1").split(/\r?\n/)), body: new Uint8Array(bytes.subarray(at)) }
+}
+
+/** Lines that are no header are left out: the request line, and what tools print around. `>` is what curl puts in front. */
+export const readHeaders = (lines: ReadonlyArray<string>): Message["headers"] =>
+  lines.flatMap((line) => {
+    const [, name, value] = /^(?:> )?([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
+    return name === undefined || value === undefined ? [] : [[name.toLowerCase(), value] as const]
+  })
+
+type Verdict =
+  | { readonly stands: true; readonly deliveryId: string | null; readonly signedAt: string | null; readonly secret: number }
+  | { readonly stands: false; readonly reason: string; readonly detail: string }
+
+const verdictOf = async (message: Message, options: { readonly secrets: ReadonlyArray<string>; readonly now: Date; readonly tolerance: number; readonly older: boolean }): Promise<Verdict> => {
+  const headers = message.headers.flat()
+  try {
+    if (options.older) {
+      const { secretIndex } = await verifyXSignature({ secrets: options.secrets, headers, body: message.body })
+      return { stands: true, deliveryId: null, signedAt: null, secret: secretIndex + 1 }
+    }
+    const verified = await verifyDelivery({ secrets: options.secrets, headers, body: message.body, now: options.now, toleranceSeconds: options.tolerance })
+    return { stands: true, deliveryId: verified.deliveryId, signedAt: verified.signedAt.toISOString(), secret: verified.secretIndex + 1 }
+  } catch (error) {
+    if (error instanceof DeliveryRefused) return { stands: false, reason: error.reason, detail: error.message }
+    throw error
+  }
+}
+
+const lineFeed = 10
+const carriageReturn = 13
+
+/** The body without the line break that an editor, or `echo`, put at its end. */
+const withoutLastBreak = (body: Uint8Array): Uint8Array | undefined => {
+  if (body.at(-1) !== lineFeed) return undefined
+  return body.subarray(0, body.at(-2) === carriageReturn ? -2 : -1)
+}
+
+/** What it is, where it is something that a receiver knows. */
+const contentsOf = async (body: Uint8Array): Promise<string> => {
+  let told = ""
+  const receiver = new DeliveryReceiver({
+    unsigned: "accept",
+    onStatus: ({ proNumber }) => void (told = `the status of PRO ${proNumber}`),
+    onCharges: (charges) => void (told = counted(charges.length, "freight charge"))
+  })
+  try {
+    await receiver.receive({ headers: { "webhook-id": "any" }, body })
+  } catch (error) {
+    // events are recognised, and then refused because they are always signed
+    if (error instanceof DeliveryRefused && (error.reason === "header_missing" || error.reason === "no_handler")) {
+      const { events } = JSON.parse(new TextDecoder().decode(body)) as { readonly events: ReadonlyArray<unknown> }
+      return counted(events.length, "event")
+    }
+  }
+  return told
+}
+
+export const verifyCommand = Command.make(
+  "verify",
+  {
+    file: Argument.String("file").pipe(Argument.withDescription("The request: headers, an empty line, the body. Left out or -: standard input"), Argument.withDefault("-")),
+    headers: Flag.String("header").pipe(
+      Flag.withDescription("A header, \"webhook-id: …\"; can be given several times. The file is then the body alone"),
+      Flag.atLeast(0)
+    ),
+    ...secretFlags,
+    at: instantFlag("at").pipe(Flag.withDescription("When it came, such as 2h or 2026-11-20T08:15:00Z, for one that was kept; default: now"), Flag.optional),
+    anyAge: Flag.Boolean("any-age").pipe(Flag.withDescription("Do not look at its age"), Flag.withDefault(false)),
+    tolerance: Flag.Int("tolerance").pipe(Flag.withDescription("Seconds that its time may be away; default 300"), Flag.withDefault(300)),
+    older: Flag.Boolean("x-signature").pipe(Flag.withDescription("Check the older X-Signature, which vouches for the body only"), Flag.withDefault(false)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    if (flags.file === "-" && Option.getOrUndefined(flags.secretFile) === "-") return yield* unusable("Standard input cannot be both, the request and the secret.")
+    if (flags.tolerance < 0) return yield* unusable("--tolerance is a number of seconds from 0.")
+    const secrets = yield* secretsFrom(flags)
+    if (secrets.length === 0) return yield* unusable("Which secret? Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
+    const bytes = yield* readInput(flags.file)
+    const message = flags.headers.length > 0 ? { headers: readHeaders(flags.headers), body: new Uint8Array(bytes) } : readMessage(bytes)
+    const options = {
+      secrets,
+      now: Option.getOrElse(flags.at, () => new Date()),
+      tolerance: flags.anyAge ? Number.MAX_SAFE_INTEGER : flags.tolerance,
+      older: flags.older
+    }
+    const verify = (body: Uint8Array) =>
+      Effect.tryPromise({
+        try: () => verdictOf({ ...message, body }, options),
+        catch: (error) => error instanceof WebhookSecretUnusable ? unusable(error.message) : failed(error instanceof Error ? error.message : String(error))
+      })
+    const verdict = yield* verify(message.body)
+    if (verdict.stands) {
+      const contents = yield* Effect.promise(() => contentsOf(message.body))
+      const which = secrets.length === 1 ? "" : ` with secret ${verdict.secret} of ${secrets.length}`
+      return yield* answer(flags.json, {
+        json: { ...verdict, contents: contents || null },
+        text: [
+          `The signature stands${which}.`,
+          ...(verdict.deliveryId === null ? [] : [`  delivery  ${verdict.deliveryId}`, `  signed    ${verdict.signedAt}`]),
+          `  body      ${counted(message.body.length, "byte")}${contents === "" ? "" : `: ${contents}`}`
+        ].join("\n")
+      })
+    }
+    const shorter = verdict.reason === "signature_mismatch" ? withoutLastBreak(message.body) : undefined
+    const isBreak = shorter !== undefined && (yield* verify(shorter)).stands
+    const detail = isBreak ? "The body ends with a line break that was not signed: something added it when it was kept. Without it the signature stands." : verdict.detail
+    yield* answer(flags.json, { json: { ...verdict, detail }, text: `The signature does not stand: ${detail}` })
+    return yield* new CommandFailed({ detail: `${verdict.reason}.`, code: exitCodes.failed })
+  })
+).pipe(
+  Command.withDescription("Check the signature of a webhook that was kept. Nothing is sent anywhere"),
+  Command.withExamples([
+    { command: "waybill verify request.http --secret-file webhook-secret --any-age", description: "A request out of a proxy's log" },
+    {
+      command: "waybill verify body.json --header 'webhook-id: 0199…' --header 'webhook-timestamp: 1795162500' --header 'webhook-signature: v1,…' --at 2026-11-20T08:15:00Z",
+      description: "Its parts, with the secret in WAYBILL_WEBHOOK_SECRET"
+    }
+  ])
+)

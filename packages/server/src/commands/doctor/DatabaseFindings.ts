@@ -1,0 +1,131 @@
+/** What the database says: its version, tables and clock, whether its secrets can be opened, and what waits to be sent. */
+import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core"
+import { MigrationRefused, migrations, pending, PgClient, quoteSchema, StoragePostgres } from "@waybill/postgres"
+import { Effect, Layer, type Redacted } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { placeOf, type ServerConfig } from "../../config/ServerConfig.ts"
+import { oldest, whyNot } from "../../database/Database.ts"
+import { lastAddress } from "../../database/EmbeddedPostgres.ts"
+import { counted } from "../shared/Output.ts"
+import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
+import { sealingKeysOf } from "./MachineFindings.ts"
+
+/** What can only be looked at when something before it works, in the order of the report. */
+const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not looked at: ${why}`))
+
+const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["migrations", "clock", "secrets", "queue"], "the database is not ready")]
+
+export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig) {
+  const name = "database"
+  const isEmbedded = config.databaseUrl === undefined
+  const url = config.databaseUrl ?? (yield* Effect.orElseSucceed(lastAddress(config.dataDir), () => undefined))
+  if (url === undefined) return withoutDatabase(warning(name, "the embedded Postgres was never started", "Start waybill serve once; it makes the database."))
+  return yield* Effect.scoped(Effect.flatMap(Layer.build(connection(url)), (context) => Effect.provideContext(lookInto(config, url), context))).pipe(
+    Effect.catch((error: SqlError.SqlError) =>
+      Effect.succeed(withoutDatabase(
+        isEmbedded
+          ? warning(name, `the embedded Postgres does not run: ${whyNot(error)}`, "It runs with the server: start waybill serve, then ask again.")
+          : broken(
+            name,
+            `the Postgres at ${placeOf(url)} ${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${whyNot(error)}`,
+            "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect."
+          )
+      )))
+  )
+})
+
+const connection = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections: 2, connectTimeout: "5 seconds", applicationName: "waybill doctor" })
+
+const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted.Redacted) {
+  const sql = yield* SqlClient.SqlClient
+  const asked = Date.now()
+  const [row] = yield* sql<{ version: number; text: string; now: number }>`
+    SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+           (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
+  `
+  const { now, text, version } = row!
+  const place = config.databaseUrl === undefined ? "the embedded one" : placeOf(url)
+  if (version < oldest * 10_000) return withoutDatabase(broken("database", `Postgres ${text} at ${place}`, `Waybill needs ${oldest} or newer: upgrade it.`))
+  const database = ok("database", `Postgres ${text.split(" ")[0]}, ${place}`)
+  // the answer may have been half the way when the clock was read
+  const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))
+  const tables = yield* tablesFinding(config)
+  if (tables.result !== "ok") {
+    return [database, tables, clock, ...unseen(["secrets", "queue"], "the tables are not ready")]
+  }
+  return [database, tables, clock, yield* secretsFinding(config), yield* queueFinding(config)]
+})
+
+const clockFinding = (aheadMillis: number): Finding => {
+  const seconds = Math.abs(aheadMillis) / 1000
+  const told = seconds < 0.1 ? "agrees with the database's" : `is ${seconds.toFixed(1)} seconds ${aheadMillis > 0 ? "behind" : "ahead of"} the database's`
+  const todo = "Let both machines keep time by NTP. Receivers refuse signatures that are five minutes away."
+  if (seconds < 2) return ok("clock", `this machine's clock ${told}`)
+  return seconds < 60 ? warning("clock", `this machine's clock ${told}`, todo) : broken("clock", `this machine's clock ${told}`, todo)
+}
+
+const tablesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
+  const name = "migrations"
+  const missing = yield* Effect.catchTags(pending({ schema, migrations }), {
+    MigrationRefused: (error) => Effect.succeed(error),
+    // a name that the settings let through is a good one
+    InvalidSchemaName: Effect.die
+  })
+  if (missing instanceof MigrationRefused) return broken(name, missing.message, "Nothing was changed.")
+  if (missing.length === 0) return ok(name, `schema ${schema} is at version ${migrations.at(-1)!.id}`)
+  const sql = yield* SqlClient.SqlClient
+  const [may] = yield* sql<{ create: boolean }>`
+    SELECT CASE WHEN to_regnamespace(${quoteSchema(schema)}) IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+                ELSE has_schema_privilege(to_regnamespace(${quoteSchema(schema)})::oid, 'CREATE') END AS create
+  `
+  const lacks = `schema ${schema} lacks ${missing.map((each) => each.name).join(", ")}`
+  return may!.create
+    ? warning(name, lacks, "The next start of the server applies them; waybill migrate does it now.")
+    : broken(name, `${lacks}, and this user may not create them`, "Hand the output of waybill migrate --print to whoever may.")
+})
+
+const mostSecrets = 10_000
+
+const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
+  const name = "secrets"
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.unsafe<{ tenant: string; id: string; sealed: ReadonlyArray<Uint8Array> }>(
+    `SELECT tenant_id AS tenant, hmac_secret_id AS id, sealed FROM ${quoteSchema(config.schema)}.secrets ORDER BY tenant_id, hmac_secret_id LIMIT ${mostSecrets}`
+  )
+  const todo = config.sealingKeys === undefined
+    ? "Give this process the WAYBILL_SEALING_KEY of those that sealed them, or restore the file sealing-key of the data directory."
+    : "Put the key that sealed them behind the new one: WAYBILL_SEALING_KEY=new,old."
+  const keys = yield* sealingKeysOf(config)
+  if (keys === undefined) {
+    return rows.length === 0
+      ? ok(name, "there are none yet; the first start makes a key to seal them with")
+      : broken(name, `there is no key here to open the ${counted(rows.length, "secret")} with`, todo)
+  }
+  const closed = yield* Effect.flatMap(Sealer, (sealer) =>
+    Effect.filter(rows, ({ id, sealed, tenant }) =>
+      Effect.match(Effect.forEach(sealed, (each) => sealer.open(placeOfSecret(tenant, id), each), { discard: true }), {
+        onSuccess: () => false,
+        onFailure: () => true
+      }))).pipe(Effect.provide(Sealer.layer(keys)))
+  if (closed.length === 0) return ok(name, rows.length === 0 ? "there are none yet" : `${rows.length === 1 ? "the only one" : `all ${rows.length}`} can be opened`)
+  const [first] = closed
+  return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; what they sign does not go out`, todo)
+})
+
+/** What is due goes out within seconds. */
+const longLagMillis = 60_000
+
+const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
+  const name = "queue"
+  const storage = StoragePostgres.layer({ schema, migrate: false, listen: false })
+  const depth = yield* Effect.match(Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storage)), {
+    onSuccess: (depth) => depth,
+    onFailure: () => undefined
+  })
+  if (depth === undefined) return broken(name, "it could not be read", "Look into the database's log.")
+  const { dead, lagMillis, unsettled, waitingEntries } = depth
+  const told = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} under way, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
+  if (lagMillis > longLagMillis) return warning(name, told, "Nobody delivers, or too few do: start processes whose WAYBILL_ROLE is all or worker.")
+  if (dead > 0) return warning(name, told, "See waybill deliveries --state dead; waybill recover sends them again.")
+  return ok(name, told)
+})

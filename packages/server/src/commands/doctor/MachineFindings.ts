@@ -1,0 +1,64 @@
+/** What can be said without a database: the data directory, where webhooks may go, and the keys. */
+import { isAllowedAddress } from "@waybill/http"
+import { Effect, Redacted } from "effect"
+import { randomUUID } from "node:crypto"
+import { rm, stat, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { readKept } from "../../config/DataDir.ts"
+import type { SealingKeys, ServerConfig } from "../../config/ServerConfig.ts"
+import { shortPath } from "../../serve/Banner.ts"
+import { broken, type Finding, ok, warning } from "./Finding.ts"
+
+/** The directory itself, or the nearest one above it that is there. */
+const nearest = async (path: string): Promise<string> =>
+  await stat(path).then(() => path, () => dirname(path) === path ? path : nearest(dirname(path)))
+
+const tryToWrite = async (directory: string): Promise<string | undefined> => {
+  const draft = join(directory, `.waybill-doctor-${randomUUID()}`)
+  try {
+    await writeFile(draft, "", { mode: 0o600, flag: "wx" })
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined)
+  }
+}
+
+export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
+  Effect.promise(async () => {
+    const name = "data directory"
+    const { dataDir, databaseUrl, demo, operatorKey, sealingKeys } = config
+    const path = shortPath(dataDir) || dataDir
+    const isNeeded = demo || databaseUrl === undefined || operatorKey === undefined || sealingKeys === undefined
+    const there = await nearest(dataDir)
+    const trouble = await tryToWrite(there)
+    if (trouble === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} is not there yet and can be made`)
+    return isNeeded
+      ? broken(name, `${path} cannot be written to: ${trouble}`, "Point WAYBILL_DATA_DIR at a directory that this user may write to, or give that user the right.")
+      : ok(name, `${path} cannot be written to, and is not needed: database and keys are given`)
+  })
+
+/** Where clouds hand out credentials. */
+const metadataAddress = "169.254.169.254"
+
+export const egressFinding = ({ egress, egressText }: ServerConfig): Finding => {
+  const name = "egress"
+  if (egressText === "") return ok(name, "webhooks go to public addresses over https, and nowhere else")
+  if (isAllowedAddress(metadataAddress, egress)) {
+    return broken(name, `webhooks may reach ${metadataAddress}, where clouds hand out credentials`, "Take that address out of WAYBILL_EGRESS_ALLOW.")
+  }
+  if (egress.networks.some(({ prefixLength }) => prefixLength === 0)) {
+    return warning(name, "webhooks may reach every private address, over plain http, too", "Name the networks of your receivers in WAYBILL_EGRESS_ALLOW instead of all of them.")
+  }
+  return ok(name, `webhooks go to public addresses over https, and to ${egressText}`)
+}
+
+/** The keys that this machine would open secrets with; none is made. */
+export const sealingKeysOf = Effect.fnUntraced(function*(config: ServerConfig) {
+  if (config.sealingKeys !== undefined) return config.sealingKeys
+  const kept = yield* Effect.orElseSucceed(readKept(config.dataDir, "sealing-key"), () => undefined)
+  const bytes = Buffer.from(kept ?? "", "base64")
+  const keys: SealingKeys | undefined = bytes.length === 32 ? [Redacted.make(new Uint8Array(bytes))] : undefined
+  return keys
+})

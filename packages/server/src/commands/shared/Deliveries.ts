@@ -1,0 +1,35 @@
+/** Deliveries as lines for people. */
+import type { Delivery, DeliveryAttempt, DeliveryInFull } from "@waybill/client"
+import { counted, printable } from "./Output.ts"
+
+/** `http_5xx 503`, `timeout`, `accepted 200`. */
+export const outcomeOf = ({ outcome, status }: DeliveryAttempt): string => status === null ? outcome : `${outcome} ${status}`
+
+/** What happens next, or what was the end. */
+const endOf = ({ attempts, nextAttemptAt, state }: Delivery): string => {
+  const last = attempts.at(-1)
+  const told = last === undefined ? "no attempt yet" : `${counted(attempts.length, "attempt")}, last ${outcomeOf(last)}`
+  return state === "waiting" && nextAttemptAt !== null ? `${told}, next ${nextAttemptAt}` : told
+}
+
+export const deliveryRow = (delivery: Delivery): ReadonlyArray<string> =>
+  [delivery.deliveryId, delivery.state, delivery.createdAt, `of ${delivery.subscriptionId}`, counted(delivery.events, "entry", "entries"), endOf(delivery)].map(printable)
+
+/** All that is known of one. The body last, as it went out. */
+export const deliveryText = (delivery: DeliveryInFull): string =>
+  printable([
+    `Delivery ${delivery.deliveryId} is ${delivery.state}${delivery.settledAt === null ? "" : ` since ${delivery.settledAt}`}.`,
+    `  subscription  ${delivery.subscriptionId}`,
+    `  endpoint      ${delivery.endpointUrl}`,
+    `  created       ${delivery.createdAt}`,
+    ...(delivery.nextAttemptAt === null ? [] : [`  next attempt  ${delivery.nextAttemptAt}`]),
+    `  entries       ${delivery.events}`,
+    ...delivery.attempts.flatMap((attempt) => [
+      `  attempt ${attempt.attempt}     ${attempt.at}, ${attempt.durationMillis} ms: ${outcomeOf(attempt)}${attempt.detail === null ? "" : `, ${attempt.detail}`}`,
+      ...(attempt.answer === null || attempt.answer === "" ? [] : [`                ${oneLine(attempt.answer)}`])
+    ]),
+    "",
+    delivery.body
+  ].join("\n"))
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, 300)

@@ -1,0 +1,57 @@
+/** What is told once and has to be kept: shown, or put into a file, when somebody asks for it, and never otherwise. */
+import { Effect, Option } from "effect"
+import { Flag } from "effect/cli"
+import { open, rm } from "node:fs/promises"
+import { failed, unusable } from "./Outcome.ts"
+
+export const disclosureFlags = {
+  show: Flag.Boolean("show").pipe(Flag.withDescription("Print it, where shell histories and logs of pipelines may keep it"), Flag.withDefault(false)),
+  out: Flag.String("out").pipe(
+    Flag.withDescription("Put it into a new file that only you can read"),
+    Flag.withMetavar("file"),
+    Flag.optional
+  )
+}
+
+interface Flags {
+  readonly show: boolean
+  readonly out: Option.Option<string>
+}
+
+export interface Disclosure {
+  readonly isShown: boolean
+  /** Keeps it, where a file was asked for. */
+  readonly keep: (text: string) => Effect.Effect<void, ReturnType<typeof failed>>
+  /** ` It is in <file>.`, or nothing. */
+  readonly told: string
+}
+
+/** The file is made before anything is asked of the server, so that nothing is made that nobody gets to know. */
+export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
+  Effect.gen(function*() {
+    const path = Option.getOrUndefined(flags.out)
+    if (isNeeded && path === undefined && !flags.show) {
+      return yield* unusable(`${what} is told only this once. Say where it goes: --out <file>, or --show to print it.`)
+    }
+    if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, told: "" } satisfies Disclosure
+    const file = yield* Effect.tryPromise({
+      try: () => open(path, "wx", 0o600),
+      catch: (error) => unusable(`${path} cannot be made: ${error instanceof Error ? error.message : String(error)}.`)
+    })
+    const keep = (text: string) =>
+      Effect.tryPromise({
+        try: async () => {
+          await file.writeFile(`${text}\n`)
+          await file.sync()
+        },
+        catch: (error) => failed(`${path} could not be written: ${error instanceof Error ? error.message : String(error)}. ${what} is lost; make another one.`)
+      })
+    yield* Effect.addFinalizer((exit) =>
+      Effect.promise(async () => {
+        const { size } = await file.stat()
+        await file.close()
+        // of a call that failed nothing stays
+        if (exit._tag === "Failure" && size === 0) await rm(path, { force: true })
+      }))
+    return { isShown: flags.show, keep, told: ` It is in ${path}.` } satisfies Disclosure
+  })

@@ -1,0 +1,17 @@
+/** What a delivery carries, for people: a line for each thing. */
+import { isDeliveryUpdate, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
+import { printable } from "./Output.ts"
+
+export const eventText = ({ location, sequence, shipment, type }: TransitEvent): string => {
+  const where = location?.city === undefined ? "" : ` in ${location.city}${location.state === undefined ? "" : `, ${location.state}`}`
+  return printable(`${shipment.shipmentId} #${sequence} ${type}${where}`)
+}
+
+export const statusText = (told: StatusNotification): string =>
+  printable(`PRO ${told.proNumber} ${isDeliveryUpdate(told) ? `${told.shipmentMilestoneStatus}. ${told.notificationMessage}` : told.deliveryInformation_messages}`)
+
+export const chargeText = ({ charges, pfc, referenceNumbers }: PreliminaryFreightCharge): string => {
+  const last = charges.changeLog?.at(-1)
+  const why = last === undefined ? "" : `, ${last.eventCategoryName ?? last.eventCode}`
+  return printable(`PRO ${referenceNumbers.pro} ${pfc.header.function} ${charges.currencyType} ${charges.preliminaryTotalCharges}${why}`)
+}

@@ -1,0 +1,139 @@
+/** Commands that call a running server: where it is, who is calling, and what its refusals mean. */
+import { WaybillCallFailed, WaybillProblem } from "@waybill/client"
+import { Effect, Option, Redacted } from "effect"
+import { Flag } from "effect/cli"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { operatorKeyFile } from "../../config/DataDir.ts"
+import { CommandFailed, exitCodes, unusable } from "./Outcome.ts"
+import { printable } from "./Output.ts"
+import { setting } from "./Setting.ts"
+
+const nearby = "http://127.0.0.1:8080"
+
+const urlFlag = Flag.String("url").pipe(
+  Flag.withDescription(`The server's address; else WAYBILL_URL, else ${nearby}`),
+  Flag.optional
+)
+
+const keyFlag = (variable: string, fallback: string) =>
+  Flag.Redacted("key").pipe(
+    Flag.withDescription(`The key to call with; better in ${variable}, because other users of a machine can see command lines${fallback}`),
+    Flag.optional
+  )
+
+/** Of commands for operators. */
+export const operatorFlags = {
+  url: urlFlag,
+  key: keyFlag("WAYBILL_OPERATOR_KEY", ". For a server on this machine that made its own key, the one in its data directory"),
+  tenant: Flag.String("tenant").pipe(Flag.withDescription("Whose; else WAYBILL_TENANT"), Flag.optional)
+}
+
+/** Of commands that call as a carrier. */
+export const carrierFlags = { url: urlFlag, key: keyFlag("WAYBILL_API_KEY", "") }
+
+export interface Connected {
+  readonly baseUrl: string
+  readonly apiKey: string
+}
+
+interface Flags {
+  readonly url: Option.Option<string>
+  readonly key: Option.Option<Redacted.Redacted>
+}
+
+export const asOperator = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
+  const baseUrl = yield* addressOf(flags)
+  const tenantId = Option.getOrUndefined(flags.tenant) ?? (yield* setting("WAYBILL_TENANT"))
+  if (tenantId === undefined) return yield* unusable("Which tenant? Give --tenant, or set WAYBILL_TENANT.")
+  const apiKey = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyOfThisMachine(baseUrl))
+  if (apiKey === undefined) {
+    return yield* unusable("This needs the operator key. Set WAYBILL_OPERATOR_KEY, or run it where the server keeps its data directory.")
+  }
+  return { baseUrl, apiKey, tenantId }
+})
+
+export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
+  const baseUrl = yield* addressOf(flags)
+  const apiKey = yield* keyOf(flags, "WAYBILL_API_KEY")
+  if (apiKey === undefined) return yield* unusable("This needs a carrier's API key. Set WAYBILL_API_KEY; waybill keys create --role carrier makes one.")
+  return { baseUrl, apiKey }
+})
+
+const addressOf = Effect.fnUntraced(function*({ url }: Flags): Effect.fn.Return<string, CommandFailed> {
+  const text = Option.getOrUndefined(url) ?? (yield* setting("WAYBILL_URL")) ?? nearby
+  return yield* webAddress(text, "The server's address")
+})
+
+/** Refuses what is no address, and what has a password in it, because addresses are shown. */
+export const webAddress = (text: string, what: string): Effect.Effect<string, CommandFailed> => {
+  const address = URL.parse(text)
+  if (address === null || !/^https?:$/.test(address.protocol)) return Effect.fail(unusable(`${what} has to start with https:// or http://.`))
+  if (address.username !== "" || address.password !== "") return Effect.fail(unusable(`${what} has a user name or a password in it. Take them out.`))
+  return Effect.succeed(text)
+}
+
+const keyOf = Effect.fnUntraced(function*({ key }: Flags, variable: string) {
+  return Option.isSome(key) ? Redacted.value(key.value).trim() : yield* setting(variable)
+})
+
+const isNear = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+
+/** Never sent to another machine. */
+const keyOfThisMachine = Effect.fnUntraced(function*(url: string) {
+  if (!isNear(url)) return undefined
+  const dataDir = (yield* setting("WAYBILL_DATA_DIR")) ?? ".waybill"
+  return yield* Effect.promise(() => readFile(join(dataDir, operatorKeyFile), "utf8").then((text) => text.trim(), () => undefined))
+})
+
+/** Calls, and says of a failure what to do. */
+export const called = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandFailed> =>
+  Effect.tryPromise({ try: work, catch: failureOf })
+
+export const failureOf = (error: unknown): CommandFailed => {
+  if (error instanceof WaybillProblem) {
+    const code = error.status >= 500 || error.status === 429 ? exitCodes.unreachable : exitCodes.refused
+    return new CommandFailed({ detail: printable(refusalOf(error)), code })
+  }
+  if (error instanceof WaybillCallFailed) {
+    const why = error.cause instanceof Error ? reasonOf(error.cause) : ""
+    return new CommandFailed({ detail: printable(`${error.message}${why} Is the address right? Give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
+  }
+  if (error instanceof TypeError) return unusable(error.message)
+  return new CommandFailed({ detail: error instanceof Error ? error.message : String(error), code: exitCodes.failed })
+}
+
+const refusalOf = (problem: WaybillProblem): string => {
+  const faults = problem.errors.map(({ detail, field, parameter, pointer }) => {
+    const where = parameter ?? field ?? pointer
+    return where === undefined || detail.includes(where) ? detail : `${where}: ${detail}`
+  })
+  const more = faults.filter((fault) => !problem.message.includes(fault))
+  const todo = problem.status === 401 || problem.status === 403 ? " Is it the right key, for this server?" : ""
+  return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todo}`
+}
+
+/** What the system said beneath fetch's own words. */
+export const reasonOf = (error: Error): string => {
+  let inner: unknown = error
+  for (let depth = 0; depth < 4 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
+  const code = (inner as { readonly code?: unknown } | null)?.code
+  return typeof code === "string" ? ` (${code})` : ""
+}
+
+/**
+ * What the last answer said besides what the typed call passes on: how many deliveries go out again.
+ */
+export const listening = () => {
+  let last: unknown
+  const fetching = async (url: string, init: RequestInit): Promise<Response> => {
+    const response = await globalThis.fetch(url, init)
+    last = await response.clone().json().catch(() => undefined)
+    return response
+  }
+  const count = (name: string): number | undefined => {
+    const value = typeof last === "object" && last !== null ? (last as Readonly<Record<string, unknown>>)[name] : undefined
+    return typeof value === "number" ? value : undefined
+  }
+  return { fetch: fetching, count }
+}

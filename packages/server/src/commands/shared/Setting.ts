@@ -1,0 +1,9 @@
+/** What a flag leaves out and an environment variable says. */
+import { Config, Effect, Option } from "effect"
+
+/** An empty variable counts as not set. */
+export const setting = (name: string): Effect.Effect<string | undefined> =>
+  Effect.map(Effect.option(Config.option(Config.String(name))), (found) => {
+    const text = Option.getOrUndefined(Option.flatten(found))?.trim()
+    return text === "" ? undefined : text
+  })

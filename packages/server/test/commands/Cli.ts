@@ -1,0 +1,89 @@
+/** The program's commands as their users run them, and a server in memory for them to call. */
+import { IntakeClient, OperatorClient, TransitEventsClient } from "@waybill/client"
+import { createWaybill, toNodeHandler } from "@waybill/http"
+import { memoryStorage } from "@waybill/testkit"
+import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { tmpdir } from "node:os"
+import { fileURLToPath } from "node:url"
+import { onTestFinished } from "vitest"
+import { listening, Program, urlOf } from "../program/Program.ts"
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+/** Runs a command to its end. */
+export const run = (
+  args: ReadonlyArray<string>,
+  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string | Uint8Array; readonly cwd?: string } = {}
+): Promise<Ran> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", main, ...args], {
+      cwd: options.cwd ?? tmpdir(),
+      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...options.env },
+      stdio: ["pipe", "pipe", "pipe"]
+    })
+    onTestFinished(() => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+    })
+    let [stdout, stderr] = ["", ""]
+    child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text)
+    child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text)
+    child.once("error", reject)
+    child.once("close", (code) => resolve({ code, stdout, stderr }))
+    // a command that does not read its input may be gone by now
+    child.stdin.on("error", () => {})
+    child.stdin.end(options.input ?? "")
+  })
+
+/** Starts one that runs until it is told to end. */
+export const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Program => new Program({ args, env })
+
+/** Every line of JSON on standard output. */
+export const jsonLines = (stdout: string): ReadonlyArray<any> => stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
+
+export const account = "A-1"
+
+/** A server in this process, its storage in memory, with a tenant, keys and a secret. */
+export const runningServer = async () => {
+  const operatorKey = randomBytes(24).toString("hex")
+  const waybill = createWaybill({
+    storage: memoryStorage(),
+    apiKeys: true,
+    operatorKey,
+    sealingKeys: [new Uint8Array(randomBytes(32))],
+    egressAllow: ["127.0.0.1"],
+    delivery: { pollMillis: 50 },
+    log: () => {}
+  })
+  const server = await listening(toNodeHandler(waybill))
+  await waybill.start()
+  onTestFinished(() => waybill.stop())
+  const url = urlOf(server)
+  const operator = new OperatorClient({ baseUrl: url, apiKey: operatorKey })
+  await operator.putTenant("acme", { name: "Acme Freight" })
+  const carrier = await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })
+  const customer = await operator.createApiKey("acme", { name: "shipper", roles: ["customer"], accounts: [account] })
+  const { secret } = await operator.putSecret("acme", "main")
+  return {
+    url,
+    server,
+    waybill,
+    operator,
+    operatorKey,
+    secret,
+    carrierKey: carrier.key,
+    customerKey: customer.key,
+    intake: new IntakeClient({ baseUrl: url, apiKey: carrier.key }),
+    customer: new TransitEventsClient({ baseUrl: url, apiKey: customer.key }),
+    /** What an operator's shell has. */
+    env: { WAYBILL_URL: url, WAYBILL_OPERATOR_KEY: operatorKey, WAYBILL_TENANT: "acme" }
+  }
+}
+
+export const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`

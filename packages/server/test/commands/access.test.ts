@@ -1,0 +1,88 @@
+import { verifyDelivery, signDelivery, TransitEventsClient } from "@waybill/client"
+import { existsSync, readFileSync, statSync, writeFileSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { directory } from "../program/Program.ts"
+import { jsonLines, newSecret, run, runningServer } from "./Cli.ts"
+
+describe("keys on the command line", { timeout: 60_000 }, () => {
+  it("creates one into a file that only its owner can read, and revokes it", async () => {
+    const server = await runningServer()
+    const out = join(directory(), "key")
+    const made = await run(["keys", "create", "broker", "--role", "customer", "--account", "A-1", "--out", out, "--json"], { env: server.env })
+    expect(made).toMatchObject({ code: 0, stderr: "" })
+    const key = readFileSync(out, "utf8").trim()
+    expect(statSync(out).mode & 0o777).toBe(0o600)
+    const [{ id }] = jsonLines(made.stdout) as [{ id: string }]
+    expect(made.stdout).not.toContain(key)
+    const calls = () => new TransitEventsClient({ baseUrl: server.url, apiKey: key }).listEvents()
+    await expect(calls()).resolves.toMatchObject({ data: [] })
+    const revoked = await run(["keys", "revoke", id], { env: server.env })
+    expect(revoked).toEqual({ code: 0, stdout: `Key ${id} no longer works, on any node.\n`, stderr: "" })
+    await expect(calls()).rejects.toMatchObject({ status: 401 })
+    expect((await run(["keys", "revoke", id], { env: server.env })).code).toBe(4)
+  })
+
+  it("prints one only when it is asked to, and makes none that nobody would get to know", async () => {
+    const server = await runningServer()
+    const nowhere = await run(["keys", "create", "tms", "--role", "carrier"], { env: server.env })
+    expect(nowhere).toMatchObject({ code: 2, stdout: "" })
+    expect(nowhere.stderr).toContain("--out <file>")
+    const shown = await run(["keys", "create", "tms", "--role", "carrier", "--show", "--json"], { env: server.env })
+    expect(jsonLines(shown.stdout)).toEqual([{ id: expect.any(String), name: "tms", key: expect.stringMatching(/^wb\./) }])
+    const accountless = await run(["keys", "create", "broker", "--role", "customer", "--show"], { env: server.env })
+    expect(accountless.code).toBe(2)
+    const out = join(directory(), "key")
+    writeFileSync(out, "precious")
+    expect((await run(["keys", "create", "tms", "--role", "carrier", "--out", out], { env: server.env })).code).toBe(2)
+    expect(readFileSync(out, "utf8")).toBe("precious")
+    const fresh = join(directory(), "key")
+    expect((await run(["keys", "create", "tms", "--role", "carrier", "--out", fresh, "--key", "wrong"], { env: server.env })).code).toBe(4)
+    expect(existsSync(fresh)).toBe(false)
+  })
+
+  it("takes the key of a server on this machine from its data directory, and sends it nowhere else", async () => {
+    const server = await runningServer()
+    const dir = directory()
+    mkdirSync(join(dir, ".waybill"))
+    writeFileSync(join(dir, ".waybill/operator-key"), `${server.operatorKey}\n`)
+    const near = await run(["deliveries", "--tenant", "acme", "--url", server.url], { cwd: dir })
+    expect(near).toMatchObject({ code: 0 })
+    const far = await run(["deliveries", "--tenant", "acme", "--url", "https://freight.example"], { cwd: dir })
+    expect(far.code).toBe(2)
+  })
+})
+
+describe("secrets on the command line", { timeout: 60_000 }, () => {
+  it("registers one of one's own, and rotates it", async () => {
+    const server = await runningServer()
+    const dir = directory()
+    const own = newSecret()
+    writeFileSync(join(dir, "own"), `${own}\n`)
+    const put = await run(["secrets", "put", "client:shipper", "--secret-file", join(dir, "own")], { env: server.env })
+    expect(put).toEqual({ code: 0, stdout: "client:shipper signs from now on.\n", stderr: "" })
+    const shown = await run(["secrets", "put", "client:shipper", "--show", "--json"], { env: server.env, input: "" })
+    const [{ secret: made }] = jsonLines(shown.stdout) as [{ secret: string }]
+    expect(made).toMatch(/^whsec_/)
+    expect(made).not.toBe(own)
+    const out = join(dir, "rotated")
+    const rotated = await run(["secrets", "rotate", "client:shipper", "--overlap-seconds", "60", "--out", out], { env: server.env })
+    expect(rotated).toEqual({ code: 0, stdout: `client:shipper signs from now on. It is in ${out}.\n`, stderr: "" })
+    const rotatedSecret = readFileSync(out, "utf8").trim()
+    const body = new TextEncoder().encode("{}")
+    await verifyDelivery({ secrets: rotatedSecret, headers: await signDelivery({ secrets: rotatedSecret, deliveryId: "a", body }), body })
+    const piped = await run(["secrets", "put", "other", "--secret-file", "-"], { env: server.env, input: `${newSecret()}\n` })
+    expect(piped.code).toBe(0)
+  })
+
+  it("makes none that nobody would get to know, and takes one at a time", async () => {
+    const server = await runningServer()
+    expect((await run(["secrets", "rotate", "main"], { env: server.env })).code).toBe(2)
+    expect((await run(["secrets", "put", "main"], { env: server.env })).code).toBe(2)
+    const two = await run(["secrets", "put", "main"], { env: { ...server.env, WAYBILL_WEBHOOK_SECRET: `${newSecret()},${newSecret()}` } })
+    expect(two.code).toBe(2)
+    const bad = await run(["secrets", "put", "main"], { env: { ...server.env, WAYBILL_WEBHOOK_SECRET: "whsec_short" } })
+    expect(bad.code).toBe(4)
+    expect(bad.stderr).not.toContain("whsec_short")
+  })
+})

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest"
+import { eventually, receiver } from "../program/Program.ts"
+import { event } from "../program/Tenant.ts"
+import { jsonLines, run, runningServer, start } from "./Cli.ts"
+
+/** One attempt and dead, so that there is something to send again. */
+const impatient = { maxAttempts: 1, initialBackoffSeconds: 1, maxBackoffSeconds: 1 }
+
+/** A receiver whose answer can be changed, and a subscription that sends to it. */
+const subscribed = async (server: Awaited<ReturnType<typeof runningServer>>) => {
+  const answers = { status: 200 }
+  const hook = await receiver((_, response) => void response.writeHead(answers.status).end("as \u001b[31mreceivers\u001b[0m say"))
+  const { id } = await server.customer.createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main", delivery: impatient })
+  const settled = async (count: number, state: "delivered" | "dead" = "delivered") =>
+    eventually(async () => {
+      const { data } = await server.operator.listDeliveries("acme", { state })
+      return data.length >= count ? data : undefined
+    }, { what: () => `${count} ${state}` })
+  return { answers, hook, id, settled }
+}
+
+describe("deliveries on the command line", { timeout: 60_000 }, () => {
+  it("lists what was sent, and narrows it down", async () => {
+    const server = await runningServer()
+    const { answers, id, settled } = await subscribed(server)
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    await settled(1)
+    answers.status = 500
+    await server.intake.publishTransitEvents([event("S-2", 1)])
+    const [dead] = await settled(1, "dead")
+
+    const all = await run(["deliveries"], { env: server.env })
+    expect(all).toMatchObject({ code: 0, stderr: "" })
+    expect(all.stdout.trimEnd().split("\n")).toHaveLength(2)
+    expect(all.stdout).toContain(`of ${id}`)
+    expect(all.stdout).toContain("1 attempt, last accepted 200")
+    const narrow = await run(["deliveries", "--state", "dead", "--subscription", id, "--since", "1h", "--json"], { env: server.env })
+    expect(jsonLines(narrow.stdout)).toEqual([expect.objectContaining({ deliveryId: dead!.deliveryId, state: "dead" })])
+    const first = await run(["deliveries", "--limit", "1"], { env: server.env })
+    expect(first.stdout.trimEnd().split("\n")).toHaveLength(1)
+    expect(first.stderr).toContain("there are more")
+    const none = await run(["deliveries", "--state", "cancelled"], { env: server.env })
+    expect(none).toMatchObject({ code: 0, stdout: "" })
+    expect(none.stderr).toContain("No such delivery")
+  })
+
+  it("shows one with its body and attempts, and nothing of the receiver's can colour the terminal", async () => {
+    const server = await runningServer()
+    const { answers, hook, settled } = await subscribed(server)
+    answers.status = 500
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    const [dead] = await settled(1, "dead")
+    const shown = await run(["deliveries", dead!.deliveryId], { env: server.env })
+    expect(shown.code).toBe(0)
+    for (const text of [`Delivery ${dead!.deliveryId} is dead`, `${hook.url}/hook`, "http_5xx 500", "receivers", hook.receptions[0]!.body]) expect(shown.stdout).toContain(text)
+    expect(shown.stdout).not.toContain("\u001b")
+    const bare = await run(["deliveries", dead!.deliveryId, "--body"], { env: server.env })
+    expect(bare.stdout).toBe(hook.receptions[0]!.body)
+    const asJson = await run(["deliveries", dead!.deliveryId, "--json"], { env: server.env })
+    expect(jsonLines(asJson.stdout)).toEqual([await server.operator.getDelivery("acme", dead!.deliveryId)])
+  })
+
+  it("sends one again, then what died, then history", async () => {
+    const server = await runningServer()
+    const { answers, hook, id, settled } = await subscribed(server)
+    answers.status = 500
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    const [first] = await settled(1, "dead")
+    await server.intake.publishTransitEvents([event("S-2", 1)])
+    await settled(2, "dead")
+    answers.status = 200
+
+    const retried = await run(["retry", first!.deliveryId], { env: server.env })
+    expect(retried).toEqual({ code: 0, stdout: `${first!.deliveryId} goes out again.\n`, stderr: "" })
+    await settled(1)
+    const recovered = await run(["recover", id, "--since", "1h", "--json"], { env: server.env })
+    expect(jsonLines(recovered.stdout)).toEqual([expect.objectContaining({ subscriptionId: id, recovered: 1 })])
+    await settled(2)
+    expect((await run(["recover", id, "--since", "1h"], { env: server.env })).stdout).toContain("Nothing of")
+
+    const before = hook.receptions.length
+    const replayed = await run(["replay", id, "--from", "1h", "--shipment", "S-2"], { env: server.env })
+    expect(replayed.stdout).toContain("1 event since")
+    const again = await eventually(() => hook.receptions[before])
+    expect(JSON.parse(again.body).events.map(({ eventId }: any) => eventId)).toEqual(["S-2/1"])
+    expect(again.id).not.toBe(hook.receptions[before - 1]!.id)
+  })
+
+  it("follows them as they happen, also over an outage of the server, until it is told to end", async () => {
+    const server = await runningServer()
+    const { answers, id, settled } = await subscribed(server)
+    answers.status = 500
+    const tail = start(["tail", "--interval", "0.1"], server.env)
+    await eventually(() => tail.stderr.includes("Following") ? true : undefined, { what: () => tail.output })
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    const line = await eventually(() => tail.stdout.split("\n").find((line) => line.includes("attempt 1: http_5xx 500")), { what: () => tail.output })
+    expect(line).toContain(`of ${id}`)
+    expect(line).toMatch(/ dead +/)
+
+    const [dead] = await settled(1, "dead")
+    const { port } = new URL(server.url)
+    server.server.closeAllConnections()
+    await new Promise<void>((resolve) => server.server.close(() => resolve()))
+    await eventually(() => tail.stderr.includes("Trying again.") ? true : undefined, { what: () => tail.output })
+    await new Promise<void>((resolve) => server.server.listen(Number(port), "127.0.0.1", resolve))
+    await eventually(() => tail.stderr.includes("It answers again.") ? true : undefined, { what: () => tail.output })
+    answers.status = 200
+    await server.operator.retryDelivery("acme", dead!.deliveryId)
+    await eventually(() => tail.stdout.includes("attempt 2: accepted 200") ? true : undefined, { what: () => tail.output })
+    expect(await tail.kill("SIGINT")).toEqual({ code: 0, signal: null })
+    // each attempt once
+    expect(tail.stdout.match(/attempt 1:/g)).toHaveLength(1)
+  })
+
+  it("follows only failures, as JSON, when it is asked to", async () => {
+    const server = await runningServer()
+    const { answers, settled } = await subscribed(server)
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    await settled(1)
+    answers.status = 500
+    await server.intake.publishTransitEvents([event("S-2", 1)])
+    const [dead] = await settled(1, "dead")
+    const tail = start(["tail", "--interval", "0.1", "--since", "1h", "--failures", "--json"], server.env)
+    await eventually(() => tail.stderr.includes("Following") ? true : undefined, { what: () => tail.output })
+    expect(jsonLines(tail.stdout)).toEqual([dead])
+    expect(await tail.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+})
+
+describe("calling a server", { timeout: 60_000 }, () => {
+  it("says what is missing before it calls anybody", async () => {
+    const none = await run(["deliveries"])
+    expect(none).toMatchObject({ code: 2, stdout: "" })
+    expect(none.stderr).toBe("waybill: Which tenant? Give --tenant, or set WAYBILL_TENANT.\n")
+    const keyless = await run(["deliveries", "--tenant", "acme", "--url", "https://freight.example"])
+    expect(keyless.code).toBe(2)
+    expect(keyless.stderr).toContain("WAYBILL_OPERATOR_KEY")
+    const scheme = await run(["deliveries", "--tenant", "acme", "--url", "freight.example"])
+    expect(scheme).toMatchObject({ code: 2, stderr: "waybill: The server's address has to start with https:// or http://.\n" })
+    expect((await run(["recover", "x", "--since", "yesterday"])).code).toBe(2)
+    expect((await run(["deliveries", "--nonsense"])).code).toBe(2)
+  })
+
+  it("tells a refusal from nobody being there", async () => {
+    const server = await runningServer()
+    const wrong = await run(["deliveries", "--key", "not-the-key"], { env: server.env })
+    expect(wrong.code).toBe(4)
+    expect(wrong.stderr).toContain("Is it the right key, for this server?")
+    const unknown = await run(["retry", "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"], { env: server.env })
+    expect(unknown.code).toBe(4)
+    expect(unknown.stderr).toContain("answered 404")
+    const stranger = await run(["deliveries", "--tenant", "nobody"], { env: server.env })
+    expect(stranger.code).toBe(4)
+    await new Promise<void>((resolve) => {
+      server.server.close(() => resolve())
+      server.server.closeAllConnections()
+    })
+    const gone = await run(["deliveries"], { env: server.env })
+    expect(gone.code).toBe(3)
+    expect(gone.stderr).toContain("ECONNREFUSED")
+    for (const { stderr, stdout } of [wrong, unknown, stranger, gone]) expect(stdout + stderr).not.toContain(server.operatorKey)
+  })
+})

@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { describe, expect, inject, it } from "vitest"
+import { directory, eventually, leaked, Program, receiver, sharedSettings } from "../program/Program.ts"
+import { event, tenantOn } from "../program/Tenant.ts"
+import { jsonLines, run } from "./Cli.ts"
+
+const pgUrl = inject("pgUrl")
+
+/** What it finds, by what was looked at. */
+const examined = async (env: Readonly<Record<string, string>>, cwd?: string) => {
+  const ran = await run(["doctor", "--json"], { env, ...(cwd === undefined ? {} : { cwd }) })
+  const [{ checks, healthy }] = jsonLines(ran.stdout) as [{ checks: ReadonlyArray<{ name: string; result: string; detail: string; todo?: string }>; healthy: boolean }]
+  return { ...ran, healthy, found: Object.fromEntries(checks.map((check) => [check.name, check])) }
+}
+
+describe("doctor", { timeout: 90_000 }, () => {
+  it("finds nothing wrong with a server that runs, and tells dead letters and secrets that it cannot open", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl)
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const well = await examined(env)
+    expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
+    expect(Object.values(well.found).map(({ name, result }) => [name, result])).toEqual(
+      ["settings", "data directory", "egress", "database", "migrations", "clock", "secrets", "queue"].map((name) => [name, "ok"])
+    )
+    expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
+    expect(well.found["secrets"]!.detail).toBe("the only one can be opened")
+
+    const hook = await receiver((_, response) => void response.writeHead(500).end())
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main", delivery: { maxAttempts: 1 } })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(async () => (await tenant.operator.listDeliveries("acme", { state: "dead" })).data[0])
+    const dead = await examined(env)
+    expect(dead).toMatchObject({ code: 0, found: { queue: { result: "warning", detail: expect.stringContaining("1 dead letter"), todo: expect.stringContaining("waybill recover") } } })
+
+    const closed = await examined({ ...env, WAYBILL_SEALING_KEY: randomBytes(32).toString("base64") })
+    expect(closed).toMatchObject({ code: 1, healthy: false, found: { secrets: { result: "failed", detail: expect.stringContaining("main of acme") } } })
+    const inWords = await run(["doctor"], { env: { ...env, WAYBILL_SEALING_KEY: randomBytes(32).toString("base64") } })
+    expect(inWords.stdout).toMatch(/^FAILED {2}secrets +1 of 1 cannot be opened.*\n +→ Put the key that sealed them behind the new one/m)
+    expect(inWords.stderr).toBe("waybill: 1 check failed.\n")
+    const secrets = [operatorKey, env["WAYBILL_SEALING_KEY"]!, tenant.secret]
+    expect(leaked([well, dead, closed, inWords].map(({ stderr, stdout }) => stdout + stderr).join(""), secrets)).toEqual([])
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("changes nothing, and says what a database lacks", async () => {
+    const { env } = sharedSettings(pgUrl)
+    for (let round = 1; round <= 2; round++) {
+      const { code, found } = await examined(env)
+      expect(code).toBe(0)
+      expect(found).toMatchObject({ migrations: { result: "warning", detail: expect.stringContaining("transit_events") }, secrets: { result: "skipped" }, queue: { result: "skipped" } })
+    }
+    expect((await run(["migrate", "--check"], { env })).code).toBe(1)
+  })
+
+  it("names every setting that cannot be used, and where webhooks must not go", async () => {
+    const wrong = await run(["doctor"], { env: { WAYBILL_PORT: "x", WAYBILL_ROLE: "master" } })
+    expect(wrong.code).toBe(1)
+    expect(wrong.stdout).toContain("WAYBILL_PORT is \"x\"")
+    expect(wrong.stdout).toContain("WAYBILL_ROLE is \"master\"")
+    const { env } = sharedSettings(pgUrl)
+    expect((await examined({ ...env, WAYBILL_EGRESS_ALLOW: "169.254.169.254" })).found["egress"]!.result).toBe("failed")
+    expect((await examined({ ...env, WAYBILL_EGRESS_ALLOW: "0.0.0.0/0" })).found["egress"]!.result).toBe("warning")
+  })
+
+  it("tells a database that is away from one that refuses", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const gone = createServer()
+    await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve))
+    const { port } = gone.address() as { port: number }
+    await new Promise<void>((resolve) => gone.close(() => resolve()))
+    const away = await examined({ ...env, WAYBILL_DATABASE_URL: `postgres://waybill:hunter2hunter2@127.0.0.1:${port}/freight` })
+    expect(away).toMatchObject({ code: 1, found: { database: { result: "failed", detail: expect.stringContaining("does not answer") }, queue: { result: "skipped" } } })
+    const wrong = new URL(pgUrl)
+    wrong.password = "hunter2hunter2"
+    wrong.username = "nobody-here"
+    const refusing = await examined({ ...env, WAYBILL_DATABASE_URL: wrong.href })
+    expect(refusing).toMatchObject({ code: 1, found: { database: { result: "failed", detail: expect.stringContaining("refuses") } } })
+    expect(leaked(away.stdout + refusing.stdout, ["hunter2hunter2"])).toEqual([])
+  })
+
+  it("looks at the embedded database while its server runs, and says so where there is none", async () => {
+    const dir = directory()
+    const env = { WAYBILL_DATA_DIR: join(dir, "data") }
+    expect(await examined(env)).toMatchObject({ code: 0, found: { "data directory": { result: "ok" }, database: { result: "warning", detail: expect.stringContaining("never started") } } })
+    const program = new Program({ env: { ...env, WAYBILL_PORT: "0", WAYBILL_DEMO: "off" } })
+    await program.ready()
+    expect(await examined(env)).toMatchObject({ code: 0, found: { database: { result: "ok", detail: expect.stringContaining("the embedded one") }, queue: { result: "ok" } } })
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+    expect(await examined(env)).toMatchObject({ code: 0, found: { database: { result: "warning", detail: expect.stringContaining("does not run") } } })
+  })
+
+  it("says that the data directory cannot be written to", async () => {
+    const file = join(directory(), "file")
+    writeFileSync(file, "")
+    const { code, found } = await examined({ WAYBILL_DATA_DIR: join(file, "data") })
+    expect(code).toBe(1)
+    expect(found["data directory"]).toMatchObject({ result: "failed", todo: expect.stringContaining("WAYBILL_DATA_DIR") })
+  })
+})
+
+describe("migrate", { timeout: 60_000 }, () => {
+  it("says what is missing, applies it, and says that nothing is", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const missing = await run(["migrate", "--check", "--json"], { env })
+    expect(missing.code).toBe(1)
+    expect(jsonLines(missing.stdout)).toEqual([{ schema: env["WAYBILL_SCHEMA"], missing: expect.arrayContaining(["transit_events"]) }])
+    expect(missing.stderr).toContain("Run: waybill migrate")
+    const applied = await run(["migrate", "--json"], { env })
+    expect(jsonLines(applied.stdout)).toEqual([{ schema: env["WAYBILL_SCHEMA"], applied: jsonLines(missing.stdout)[0].missing }])
+    expect(await run(["migrate", "--check"], { env })).toEqual({ code: 0, stdout: `Schema ${env["WAYBILL_SCHEMA"]} is up to date.\n`, stderr: "" })
+    expect(await run(["migrate"], { env })).toMatchObject({ code: 0, stdout: `Schema ${env["WAYBILL_SCHEMA"]} is up to date.\n` })
+  })
+
+  it("prints plain SQL without a database, all of it or what is behind a version", async () => {
+    const env = { WAYBILL_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", WAYBILL_SCHEMA: "freight" }
+    const all = await run(["migrate", "--print"], { env })
+    expect(all).toMatchObject({ code: 0, stderr: "" })
+    expect(all.stdout).toContain("CREATE TABLE \"freight\".tenants")
+    const later = await run(["migrate", "--print", "--after", "1"], { env })
+    expect(later.stdout).not.toContain("CREATE TABLE \"freight\".tenants")
+    expect(later.stdout.length).toBeLessThan(all.stdout.length)
+    for (const args of [["--print", "--check"], ["--after", "1"], ["--print", "--after", "999"]]) expect((await run(["migrate", ...args], { env })).code).toBe(2)
+  })
+})

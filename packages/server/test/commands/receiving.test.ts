@@ -1,0 +1,199 @@
+import { DeliveryReceiver, signDelivery, signXSignature } from "@waybill/client"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { directory, eventually, listening, receiver, urlOf } from "../program/Program.ts"
+import { event } from "../program/Tenant.ts"
+import { jsonLines, newSecret, run, runningServer, start } from "./Cli.ts"
+
+const batch = (deliveryId: string, ...sequences: ReadonlyArray<number>) =>
+  new TextEncoder().encode(JSON.stringify({
+    deliveryId,
+    sentAt: "2026-11-20T08:15:00Z",
+    events: sequences.map((sequence) => ({ ...event("S-1", sequence), sequence }))
+  }))
+
+/** A request as a proxy's log has it. */
+const requestText = async (secret: string, body: Uint8Array, at = new Date()) => {
+  const headers = await signDelivery({ secrets: secret, deliveryId: "d-1", body, now: at })
+  const lines = ["POST /hook HTTP/1.1", "Host: shipper.example", ...Object.entries(headers).map(([name, value]) => `${name.replace("w", "W")}: ${value}`)]
+  return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`
+}
+
+describe("verify", { timeout: 60_000 }, () => {
+  it("says that a signature stands, of a request in a file or on standard input", async () => {
+    const secret = newSecret()
+    const text = await requestText(secret, batch("d-1", 1, 2))
+    const file = join(directory(), "request.http")
+    writeFileSync(file, text)
+    const env = { WAYBILL_WEBHOOK_SECRET: secret }
+    const good = await run(["verify", file], { env })
+    expect(good).toMatchObject({ code: 0, stderr: "" })
+    for (const part of ["The signature stands.", "d-1", "2 events"]) expect(good.stdout).toContain(part)
+    const piped = await run(["verify", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: `${newSecret()},${secret}` }, input: text })
+    expect(jsonLines(piped.stdout)).toEqual([{ stands: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
+  })
+
+  it("says why one does not stand, and never shows the secret", async () => {
+    const secret = newSecret()
+    const old = new Date(Date.now() - 3_600_000)
+    const text = await requestText(secret, batch("d-1", 1), old)
+    const env = { WAYBILL_WEBHOOK_SECRET: secret }
+    const late = await run(["verify"], { env, input: text })
+    expect(late.code).toBe(1)
+    expect(late.stdout).toContain("The signature does not stand: The delivery was signed 36")
+    expect(late.stderr).toBe("waybill: timestamp_too_old.\n")
+    expect((await run(["verify", "--any-age"], { env, input: text })).code).toBe(0)
+    expect((await run(["verify", "--at", "1h"], { env, input: text })).code).toBe(0)
+    const other = await run(["verify", "--any-age", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() }, input: text })
+    expect(other.code).toBe(1)
+    expect(jsonLines(other.stdout)).toEqual([expect.objectContaining({ stands: false, reason: "signature_mismatch" })])
+    const edited = await run(["verify", "--any-age"], { env, input: `${text}\n` })
+    expect(edited.code).toBe(1)
+    expect(edited.stdout).toContain("ends with a line break that was not signed")
+    for (const { stderr, stdout } of [late, other, edited]) expect(stdout + stderr).not.toContain(secret)
+  })
+
+  it("takes the parts one by one, and the older signature", async () => {
+    const secret = newSecret()
+    const body = batch("d-1", 1)
+    const dir = directory()
+    writeFileSync(join(dir, "body.json"), body)
+    writeFileSync(join(dir, "secret"), secret)
+    const headers = Object.entries(await signDelivery({ secrets: secret, deliveryId: "d-1", body })).flatMap(([name, value]) => ["--header", `${name}: ${value}`])
+    expect((await run(["verify", join(dir, "body.json"), ...headers, "--secret-file", join(dir, "secret")])).code).toBe(0)
+    const { "x-signature": signature } = await signXSignature({ secrets: secret, body })
+    const older = await run(["verify", join(dir, "body.json"), "--x-signature", "--header", `X-Signature: ${signature}`, "--secret", secret])
+    expect(older.code).toBe(0)
+    expect((await run(["verify", join(dir, "body.json")])).code).toBe(2)
+    expect((await run(["verify", join(dir, "not-there"), "--secret", secret])).code).toBe(2)
+  })
+})
+
+describe("listen", { timeout: 60_000 }, () => {
+  const listeningAt = (program: ReturnType<typeof start>) =>
+    eventually(() => /Listening on (http:\/\/[^ ]+)\./.exec(program.stderr)?.[1], { what: () => program.output })
+
+  it("takes deliveries of a real server and says what they carry", async () => {
+    const server = await runningServer()
+    const program = start(["listen"], { WAYBILL_WEBHOOK_SECRET: server.secret })
+    const url = await listeningAt(program)
+    await server.customer.createSubscription({ endpointUrl: `${url}/hook`, hmacSecretId: "main" })
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    await eventually(() => program.stdout.includes("S-1 #1 IN_TRANSIT") ? true : undefined, { what: () => program.output })
+    expect(program.stdout).toMatch(/^✓ signed events \S+, answered 200\n/)
+    expect(await program.kill("SIGINT")).toEqual({ code: 0, signal: null })
+    expect(program.output).not.toContain(server.secret)
+  })
+
+  it("tells duplicates, gaps and forgeries", async () => {
+    const secret = newSecret()
+    const program = start(["listen", "--json"], { WAYBILL_WEBHOOK_SECRET: secret })
+    const url = await listeningAt(program)
+    const post = async (body: Uint8Array, deliveryId: string, by = secret) =>
+      (await fetch(url, { method: "POST", headers: await signDelivery({ secrets: by, deliveryId, body }), body: body as Uint8Array<ArrayBuffer> })).status
+    expect(await post(batch("d-1", 1), "d-1")).toBe(200)
+    expect(await post(batch("d-1", 1), "d-1")).toBe(200)
+    expect(await post(batch("d-2", 4), "d-2")).toBe(200)
+    expect(await post(batch("d-3", 5), "d-3", newSecret())).toBe(401)
+    const told = await eventually(() => {
+      const lines = jsonLines(program.stdout)
+      return lines.length === 4 ? lines : undefined
+    })
+    expect(told.map(({ status, verdict }) => [verdict, status])).toEqual([["taken", 200], ["duplicate", 200], ["taken", 200], ["refused", 401]])
+    expect(told[2].remarks).toEqual(["S-1 lacks #2 to #3"])
+    expect(told[3].remarks[0]).toContain("No signature fits.")
+    await program.kill("SIGTERM")
+  })
+
+  it("answers as it is told, and takes what is unsigned when it is told", async () => {
+    const program = start(["listen", "--unsigned", "--answer", "503"])
+    const url = await listeningAt(program)
+    const body = JSON.stringify({ proNumber: "123456789", shipmentReferenceNumbers: {}, shipmentMilestoneStatus: "Delivered", TimeZoneOfShipment: null, UpdatedETA: "2026-11-20", notificationMessage: "Done\u001b[31m" })
+    for (let attempt = 1; attempt <= 2; attempt++) expect((await fetch(url, { method: "POST", headers: { "webhook-id": "d-1" }, body })).status).toBe(503)
+    // not taken, so not a duplicate either
+    await eventually(() => program.stdout.match(/✓ unsigned status d-1, answered 503/g)?.length === 2 ? true : undefined, { what: () => program.output })
+    expect(program.stdout).not.toContain("\u001b")
+    await program.kill("SIGTERM")
+    expect((await run(["listen"])).code).toBe(2)
+    expect((await run(["listen", "--unsigned", "--answer", "99"])).code).toBe(2)
+  })
+
+  it("says that a port is taken", async () => {
+    const taken = await receiver()
+    const ended = await run(["listen", "--unsigned", "--port", new URL(taken.url).port])
+    expect(ended.code).toBe(1)
+    expect(ended.stderr).toContain("is taken. Give another --port.")
+  })
+})
+
+describe("check", { timeout: 90_000 }, () => {
+  /** The receiver kit in a plain server. */
+  const kit = async (secret: string, secretsOfKit = secret) => {
+    const hook = new DeliveryReceiver({ secrets: secretsOfKit, onEvents: () => {}, onError: () => {} })
+    const server = await listening((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
+        void hook.answer({ headers: request.headers, body: Buffer.concat(chunks) }).then(({ body, headers, status }) => void response.writeHead(status, headers).end(body))
+      })
+    })
+    return `${urlOf(server)}/hook`
+  }
+
+  it("finds nothing wrong with the receiver kit", async () => {
+    const secret = newSecret()
+    const junit = join(directory(), "check.xml")
+    const checked = await run(["check", await kit(secret), "--junit", junit], { env: { WAYBILL_WEBHOOK_SECRET: secret } })
+    expect(checked.stdout).not.toContain("✗")
+    expect(checked).toMatchObject({ code: 0, stderr: "" })
+    expect(checked.stdout).toContain("requirements met.")
+    const xml = readFileSync(junit, "utf8")
+    expect(xml).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="waybill check" tests="18" failures="0"/)
+    expect(xml.match(/<testcase /g)).toHaveLength(18)
+  })
+
+  it("finds out one that believes everything", async () => {
+    const gullible = await receiver()
+    const secret = newSecret()
+    const junit = join(directory(), "check.xml")
+    const checked = await run(["check", `${gullible.url}/?a&b="<`, "--json", "--junit", junit], { env: { WAYBILL_WEBHOOK_SECRET: secret } })
+    expect(checked.code).toBe(1)
+    const [{ passed, requirements }] = jsonLines(checked.stdout) as [{ passed: boolean; requirements: ReadonlyArray<{ id: string; met: boolean }> }]
+    expect(passed).toBe(false)
+    expect(requirements.filter(({ met }) => !met).map(({ id }) => id)).toEqual(["unsigned", "no-headers", "wrong-signature", "other-body", "other-id", "unknown-version", "stale", "ahead"])
+    expect(checked.stderr).toContain("8 requirements of 18 not met")
+    expect(checked.stderr).toMatch(/^1\/18 {2}good\n/)
+    const xml = readFileSync(junit, "utf8")
+    expect(xml.match(/<failure message="/g)).toHaveLength(8)
+    expect(xml).toContain("?a&amp;b=&quot;&lt;")
+    expect(gullible.receptions.every(({ body }) => JSON.parse(body).events.every((each: any) => each.shipment.shipmentId.startsWith("WAYBILL-CHECK-")))).toBe(true)
+  })
+
+  it("finds out one that refuses everything, and one that breaks instead of refusing", async () => {
+    const secret = newSecret()
+    const env = { WAYBILL_WEBHOOK_SECRET: secret }
+    const other = await run(["check", await kit(secret, newSecret()), "--only", "good", "--only", "unsigned"], { env })
+    expect(other.code).toBe(1)
+    expect(other.stdout).toContain("✗ takes a signed delivery\n    401 in")
+    expect(other.stdout).toContain("Is it the right secret")
+    expect(other.stdout).toContain("✓ refuses a delivery without a signature")
+    const broken = await receiver((_, response) => void response.writeHead(500).end())
+    const breaks = await run(["check", broken.url, "--only", "unsigned"], { env })
+    expect(breaks.code).toBe(1)
+    expect(breaks.stdout).toContain("not because it said no")
+  })
+
+  it("says that nobody is there, and asks for what it needs", async () => {
+    const gone = await receiver()
+    await new Promise<void>((resolve) => gone.server.close(() => resolve()))
+    const ended = await run(["check", gone.url], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() } })
+    expect(ended.code).toBe(3)
+    expect(ended.stderr).toContain("ECONNREFUSED")
+    const silent = await listening(() => {})
+    const waited = await run(["check", urlOf(silent), "--timeout", "0.2"], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() } })
+    expect(waited.code).toBe(3)
+    expect(waited.stderr).toContain("none within 0.2 s")
+    expect((await run(["check", gone.url])).code).toBe(2)
+    expect((await run(["check", gone.url, "--only", "nothing"])).code).toBe(2)
+  })
+})
