@@ -146,19 +146,22 @@ export class OperatorClient {
     await this.#send("POST", [tenantId, "deliveries", deliveryId, "retry"], undefined, false, options)
   }
 
-  /** Sends every dead letter since then again, under the same ids. */
+  /** Sends every dead letter since then again, under the same ids. Answers how many. */
   async recover(
     tenantId: string,
     subscriptionId: string,
     range: { readonly since: string | Date },
     options?: CallOptions
-  ): Promise<void> {
-    await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "recover"], range, false, options)
+  ): Promise<number> {
+    return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "recover"], range, "recovered", options)
   }
 
-  /** Sends history again, as new deliveries of the same events. Receivers that remember event ids skip what they have. */
-  async replay(tenantId: string, subscriptionId: string, range: ReplayRange, options?: CallOptions): Promise<void> {
-    await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "replay"], range, false, options)
+  /**
+   * Sends history again, as new deliveries of the same events. Answers how many. Receivers that remember event ids skip
+   * what they have.
+   */
+  async replay(tenantId: string, subscriptionId: string, range: ReplayRange, options?: CallOptions): Promise<number> {
+    return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "replay"], range, "queued", options)
   }
 
   /**
@@ -167,6 +170,18 @@ export class OperatorClient {
    */
   async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
     return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as ChargeSubscription
+  }
+
+  async #sendAgain(
+    path: ReadonlyArray<string>,
+    body: unknown,
+    counted: "recovered" | "queued",
+    options: CallOptions | undefined
+  ): Promise<number> {
+    const answer = await this.#connection.send({ method: "POST", path: ["tenants", ...path], repeatable: false, body }, options)
+    const count = (answer.json as Readonly<Record<string, unknown>> | null | undefined)?.[counted]
+    if (typeof count !== "number") throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer has no ${counted}.`)
+    return count
   }
 
   async #send(

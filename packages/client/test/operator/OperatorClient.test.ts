@@ -37,12 +37,12 @@ describe("OperatorClient", () => {
       { method: "GET", path: "/operator/v1/tenants/acme/deliveries/d-1" }, { ...delivery, body: "{}" }],
     ["retries a delivery", (client) => client.retryDelivery("acme", "d-1"), undefined,
       { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/retry", body: undefined }, undefined],
-    ["recovers dead letters", (client) => client.recover("acme", "s-1", { since: new Date(0) }), {},
-      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/recover", body: { since: "1970-01-01T00:00:00.000Z" } }, undefined],
+    ["recovers dead letters", (client) => client.recover("acme", "s-1", { since: new Date(0) }), { recovered: 2 },
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/recover", body: { since: "1970-01-01T00:00:00.000Z" } }, 2],
     ["resumes a suspended subscription", (client) => client.resume("acme", "s/1"), { subscriptionId: "s/1", status: "active" },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/resume", body: undefined }, { subscriptionId: "s/1", status: "active" }],
-    ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), {},
-      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, undefined]
+    ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), { queued: 7 },
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, 7]
   ]
 
   it.each(calls)("%s", async (_, call, answer, request, result) => {
@@ -65,6 +65,12 @@ describe("OperatorClient", () => {
     for await (const { deliveryId } of client.allDeliveries("acme", { state: "dead" })) ids.push(deliveryId)
     expect(ids).toEqual(["d-0", "d-1", "d-2"])
     expect(received.map(({ path }) => path.split("?")[1])).toEqual(["state=dead", "state=dead&cursor=c0", "state=dead&cursor=c1"])
+  })
+
+  it("says so when a count it was promised is missing", async () => {
+    const { client } = clientOf(() => json({}))
+    await expect(client.recover("acme", "s-1", { since: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })
+    await expect(client.replay("acme", "s-1", { from: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })
   })
 
   it("does not go round in circles", async () => {

@@ -5,7 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
 import { unusable } from "./shared/Outcome.ts"
 import { answer, counted, jsonFlag, progress } from "./shared/Output.ts"
-import { asOperator, called, listening, operatorFlags } from "./shared/Remote.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
 const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
 
@@ -45,15 +45,13 @@ export const recoverCommand = Command.make(
   },
   Effect.fnUntraced(function*({ json, since, subscription, ...flags }) {
     const { tenantId, ...connected } = yield* asOperator(flags)
-    const heard = listening()
-    const client = new OperatorClient({ ...connected, fetch: heard.fetch })
-    yield* called((signal) => client.recover(tenantId, subscription, { since }, { signal }))
-    const recovered = heard.count("recovered") ?? null
+    const client = new OperatorClient(connected)
+    const recovered = yield* called((signal) => client.recover(tenantId, subscription, { since }, { signal }))
     yield* answer(json, {
       json: { subscriptionId: subscription, since: since.toISOString(), recovered },
       text: recovered === 0
         ? `Nothing of ${subscription} died since ${since.toISOString()}.`
-        : `${recovered === null ? "Dead letters" : counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} go out again.`
+        : `${counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} go out again.`
     })
   })
 ).pipe(
@@ -77,16 +75,14 @@ export const replayCommand = Command.make(
     const to = Option.getOrUndefined(until)
     if (to !== undefined && to < from) return yield* unusable("--to is before --from.")
     const { tenantId, ...connected } = yield* asOperator(flags)
-    const heard = listening()
-    const client = new OperatorClient({ ...connected, fetch: heard.fetch })
+    const client = new OperatorClient(connected)
     const range = { from, ...(to === undefined ? {} : { to }), ...(shipments.length === 0 ? {} : { shipmentIds: shipments }) }
-    yield* called((signal) => client.replay(tenantId, subscription, range, { signal }))
-    const queued = heard.count("queued") ?? null
+    const queued = yield* called((signal) => client.replay(tenantId, subscription, range, { signal }))
     yield* answer(json, {
       json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
       text: queued === 0
         ? `There is nothing to replay for ${subscription} since ${from.toISOString()}.`
-        : `${queued === null ? "History" : counted(queued, "event")} since ${from.toISOString()} goes out again for ${subscription}, as new deliveries.`
+        : `${counted(queued, "event")} since ${from.toISOString()} goes out again for ${subscription}, as new deliveries.`
     })
     if (queued === 0) yield* Console.error("A replay is limited to what the subscription's filters and its client admit now.")
   })

@@ -120,20 +120,3 @@ export const reasonOf = (error: Error): string => {
   const code = (inner as { readonly code?: unknown } | null)?.code
   return typeof code === "string" ? ` (${code})` : ""
 }
-
-/**
- * What the last answer said besides what the typed call passes on: how many deliveries go out again.
- */
-export const listening = () => {
-  let last: unknown
-  const fetching = async (url: string, init: RequestInit): Promise<Response> => {
-    const response = await globalThis.fetch(url, init)
-    last = await response.clone().json().catch(() => undefined)
-    return response
-  }
-  const count = (name: string): number | undefined => {
-    const value = typeof last === "object" && last !== null ? (last as Readonly<Record<string, unknown>>)[name] : undefined
-    return typeof value === "number" ? value : undefined
-  }
-  return { fetch: fetching, count }
-}
