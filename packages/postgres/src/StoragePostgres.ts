@@ -45,9 +45,9 @@ export const layer = (options: StoragePostgresOptions = {}) => {
           `Schema ${name} lacks the migrations ${missing.map((each) => each.name).join(", ")}. Apply them, or let this process do it.`
         ))
       }
-      return
+    } else {
+      yield* migrate(target)
     }
-    yield* migrate(target)
     yield* forgetForeignSnapshots(quoteSchema(name))
   })
   return Layer.mergeAll(
