@@ -51,7 +51,7 @@ export const recoverCommand = Command.make(
       json: { subscriptionId: subscription, since: since.toISOString(), recovered },
       text: recovered === 0
         ? `Nothing of ${subscription} died since ${since.toISOString()}.`
-        : `${counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} go out again.`
+        : `${counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} ${recovered === 1 ? "goes" : "go"} out again.`
     })
   })
 ).pipe(
@@ -82,7 +82,7 @@ export const replayCommand = Command.make(
       json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
       text: queued === 0
         ? `There is nothing to replay for ${subscription} since ${from.toISOString()}.`
-        : `${counted(queued, "event")} since ${from.toISOString()} goes out again for ${subscription}, as new deliveries.`
+        : `${counted(queued, "event")} since ${from.toISOString()} ${queued === 1 ? "goes" : "go"} out again for ${subscription}, as new deliveries.`
     })
     if (queued === 0) yield* Console.error("A replay is limited to what the subscription's filters and its client admit now.")
   })
