@@ -1,17 +1,10 @@
-import { existsSync, readFileSync } from "node:fs"
 import { defineConfig } from "tsup"
 
-// One configuration for every package: `tsup --config ../../tsup.config.ts` runs inside the package, and what to build
-// is read from its own `exports`, so a new entry point is declared once.
-const { exports, bin } = JSON.parse(readFileSync("package.json", "utf8")) as {
-  exports: Record<string, string | { "@waybill/source"?: string }>
-  bin?: Record<string, string>
-}
-const entry = Object.values(exports).flatMap((to) => (typeof to === "object" && to["@waybill/source"]) || [])
-const programs = Object.values(bin ?? {}).map((file) => file.replace("/dist/", "/src/").replace(/\.js$/, ".ts"))
-
+// One configuration for every package: `tsup --config ../../tsup.config.ts` runs inside the package. Every file is an
+// entry, so that every module stays a file: importers leave out what they do not use file by file. Schemas and services are
+// classes made by a call, and one big file with a single one of them in it could not be left out.
 export default defineConfig({
-  entry: [...entry, ...programs.filter((file) => existsSync(file))],
+  entry: ["src/**/*.ts"],
   format: ["esm"],
   target: "node22",
   sourcemap: true,

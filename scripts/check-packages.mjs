@@ -1,11 +1,13 @@
-// npm run packages: packs every package, installs the tarballs into a project elsewhere, and uses them there as a stranger
-// would: every entry point is imported and type-checked, with the declarations of the packages checked as well.
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+// npm run packages: packs every package, looks into the tarballs, installs them into a project elsewhere, and uses them there
+// as strangers would: TypeScript with the declarations of the packages checked as well, CommonJS, and a bundler.
+import { execFileSync, spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { publint } from "publint"
-import { formatMessage } from "publint/utils"
+import { pathToFileURL } from "node:url"
+import { bundle, medianShare } from "./packages/bundles.mjs"
+import { phantomsOf } from "./packages/phantoms.mjs"
+import { kilobytes, problemsOf, sizeOf } from "./packages/tarballs.mjs"
 import { root } from "./workspace.mjs"
 
 const packages = readdirSync(join(root, "packages")).map((name) => {
@@ -16,20 +18,26 @@ const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), 
 const elsewhere = mkdtempSync(join(tmpdir(), "waybill-packages-"))
 // effect's own declarations name types of the DOM
 const server = { types: ["node"], lib: ["ES2023", "DOM", "DOM.Iterable"] }
+// of a package's own code, for who imports one name of it
+const mostShare = 0.1
 let failures = 0
 
 try {
+  console.log("tarballs:")
   for (const { dir, manifest } of packages) {
-    const { messages } = await publint({ pkgDir: dir, strict: true })
-    for (const message of messages) fail(manifest.name, formatMessage(message, manifest))
+    const [packed] = Object.values(JSON.parse(run("npm", ["pack", "--json", "--pack-destination", elsewhere], dir)))
+    for (const problem of await problemsOf({ manifest, tarball: join(elsewhere, packed.filename) })) fail(manifest.name, problem)
+    console.log(`  ${manifest.name}: ${sizeOf(packed)}`)
+    packages.find((each) => each.dir === dir).tarball = `./${packed.filename}`
   }
 
-  const tarballs = packages.map(({ dir }) => {
-    const [packed] = Object.values(JSON.parse(run("npm", ["pack", "--json", "--pack-destination", elsewhere], dir)))
-    return `./${packed.filename}`
-  })
-  writeFileSync(join(elsewhere, "package.json"), JSON.stringify({ name: "elsewhere", private: true, type: "module" }))
-  install([...tarballs, `@types/node@${devDependencies["@types/node"]}`])
+  await findsPhantoms()
+  for (const { dir, manifest } of packages) {
+    for (const name of await phantomsOf(join(dir, "dist"), manifest)) fail(manifest.name, `imports ${name} and does not declare it`)
+  }
+
+  writeFileSync(join(elsewhere, "package.json"), JSON.stringify({ name: "elsewhere", private: true }))
+  install([...packages.map(({ tarball }) => tarball), `@types/node@${devDependencies["@types/node"]}`])
 
   const optional = (manifest) => Object.keys(manifest.peerDependenciesMeta ?? {})
   const entries = packages.flatMap(({ manifest }) =>
@@ -38,8 +46,11 @@ try {
       manifest,
       needsPeers: entry !== "." && optional(manifest).length > 0
     })))
-  check("entry points", entries.filter(({ needsPeers }) => !needsPeers), server)
+  const withoutPeers = entries.filter(({ needsPeers }) => !needsPeers)
+  check("entry points", withoutPeers, server)
+  requireFromCommonJs(withoutPeers)
   check("the client in a browser", entries.filter(({ manifest }) => manifest.name === "@waybill/client"), { types: [], lib: ["ES2023", "DOM"] })
+  await bundles()
 
   for (const { manifest } of packages.filter(({ manifest }) => manifest.bin)) {
     for (const [name, file] of Object.entries(manifest.bin)) {
@@ -64,13 +75,60 @@ process.exit(failures > 0 ? 1 : 0)
 function check(what, entries, compilerOptions) {
   const uses = entries.map(({ specifier }, n) => `import * as used${n} from "${specifier}"\nconsole.log("  ${specifier}", Object.keys(used${n}).length)\n`)
   writeFileSync(join(elsewhere, "use.mts"), uses.join(""))
+  console.log(`${what}, installed elsewhere:`)
+  types("use.mts", compilerOptions)
+  attempt("import", () => process.stdout.write(run(process.execPath, ["use.mts"], elsewhere)))
+}
+
+/** The packages are modules only, and Node requires modules without being told to. */
+function requireFromCommonJs(entries) {
+  writeFileSync(join(elsewhere, "use.cts"), entries.map(({ specifier }, n) => `import used${n} = require("${specifier}")\nconsole.log(Object.keys(used${n}).length)\n`).join(""))
+  types("use.cts", server)
+  const uses = entries.map(({ specifier }) => `if (Object.keys(require("${specifier}")).length === 0) throw new Error("${specifier} is empty")\n`)
+  writeFileSync(join(elsewhere, "use.cjs"), uses.join(""))
+  const { status, stderr } = spawnSync(process.execPath, ["use.cjs"], { cwd: elsewhere, encoding: "utf8", timeout: 60_000 })
+  if (status !== 0 || stderr !== "") return fail("require", stderr || `ended with ${status}`)
+  console.log(`required from CommonJS: ${entries.length} entry points, without a warning`)
+}
+
+function types(file, compilerOptions) {
   writeFileSync(join(elsewhere, "tsconfig.json"), JSON.stringify({
     compilerOptions: { ...compilerOptions, module: "NodeNext", target: "ES2023", strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
-    files: ["use.mts"]
+    files: [file]
   }))
-  console.log(`${what}, installed elsewhere:`)
-  attempt("types", () => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", elsewhere], elsewhere))
-  attempt("import", () => process.stdout.write(run(process.execPath, ["use.mts"], elsewhere)))
+  attempt(`types of ${file}`, () => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", elsewhere], elsewhere))
+}
+
+async function bundles() {
+  console.log("bundled and minified, without dependencies:")
+  for (const { manifest } of packages.filter(({ manifest }) => manifest.bin === undefined)) {
+    const platform = manifest.name === "@waybill/client" ? "browser" : "node"
+    const outside = [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})]
+    const { median, share, whole } = await medianShare(manifest.name, { dir: elsewhere, platform, outside })
+    console.log(`  ${manifest.name}: ${kilobytes(whole)}, for one name ${kilobytes(median)} (${(share * 100).toFixed(1)} %)`)
+    if (share > mostShare) fail(manifest.name, `does not tree-shake: one name brings ${(share * 100).toFixed(1)} % along, and ${mostShare * 100} % are allowed`)
+  }
+
+  const names = "signDelivery, verifyDelivery"
+  const { size, text } = await bundle(`export { ${names} } from "@waybill/client"`, { dir: elsewhere })
+  const file = join(elsewhere, "bundled.mjs")
+  writeFileSync(file, text)
+  const { signDelivery, verifyDelivery } = await import(pathToFileURL(file).href)
+  const secrets = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+  const body = new TextEncoder().encode("[]")
+  const { deliveryId } = await verifyDelivery({ secrets, body, headers: await signDelivery({ secrets, body, deliveryId: "d1" }) })
+  if (deliveryId !== "d1") fail("@waybill/client", "bundled for a browser it does not verify what it signed")
+  console.log(`  { ${names} } of @waybill/client for a browser: ${kilobytes(size)}`)
+}
+
+/** Proves with a package that declares nothing that phantoms are found, in programs and in declarations. */
+async function findsPhantoms() {
+  const dist = join(elsewhere, "canary")
+  mkdirSync(dist)
+  writeFileSync(join(dist, "index.js"), 'import "node:fs"\nimport { a } from "@scope/one/deep"\nexport const b = [a, () => import("two")]\nexport * from "declared"\n')
+  writeFileSync(join(dist, "index.d.ts"), 'import { type A } from "three"\nexport declare const a: import("four").A\nexport type { B } from "./five.js"\n')
+  const found = await phantomsOf(dist, { name: "canary", dependencies: { declared: "1.0.0" } })
+  if (found.join() !== "@scope/one,four,three,two") fail("canary", `of its phantom dependencies only these are found: ${found.join()}`)
 }
 
 function install(what) {
