@@ -1,6 +1,6 @@
 /** A database that was restored into another cluster, whose transaction ids are behind those that its rows have. */
 import { storageAdapter, type StoragePorts, Transaction, TransitEventStore } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { postgresStorage } from "../../src/index.ts"

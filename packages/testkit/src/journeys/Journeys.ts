@@ -1,0 +1,167 @@
+/** Eight journeys as data. Each is ordered (C), booked (A), moved (D), charged (E), invoiced and proven (B). */
+import { borderTerminal, boston, dateOf, deliveryTerminal, type Freight, momentOf, originTerminal, providence, toronto } from "./Freight.ts"
+import { because, billed, type EventDetails, happened, paperSteps, pickupSteps, registered } from "./FreightSteps.ts"
+import type { JourneyStep } from "./JourneyStep.ts"
+
+type Steps = ReadonlyArray<JourneyStep>
+
+const loaded = (freight: Freight, details: EventDetails = {}): Steps => [
+  ...pickupSteps(freight),
+  happened("pickup scheduled", -22, freight, "PICKUP_SCHEDULED", details),
+  happened("picked up", 0, freight, "PICKED_UP", details),
+  happened("arrived at origin terminal", 3, freight, "ARRIVED_AT_TERMINAL", { ...details, location: originTerminal, attributes: { terminalType: "origin" } }),
+  billed("bill entered", 6, freight, "created"),
+  happened("departed origin terminal", 9, freight, "DEPARTED_TERMINAL", { ...details, location: originTerminal, attributes: { terminalType: "origin" } }),
+  happened("on the road", 15, freight, "IN_TRANSIT", details)
+]
+
+const atDeliveryTerminal = (freight: Freight, afterHours: number, details: EventDetails = {}): JourneyStep =>
+  happened("arrived at delivery terminal", afterHours, freight, "ARRIVED_AT_TERMINAL", {
+    ...details,
+    location: deliveryTerminal,
+    attributes: { terminalType: "delivery" }
+  })
+
+const outForDelivery = (freight: Freight, afterHours: number, details: EventDetails = {}, name = "out for delivery"): JourneyStep =>
+  happened(name, afterHours, freight, "OUT_FOR_DELIVERY", { ...details, attributes: { stopsAway: 3 } })
+
+const handedOver = (freight: Freight, afterHours: number, details: EventDetails = {}): Steps => [
+  happened("delivered", afterHours, freight, "DELIVERED", { ...details, location: details.to ?? boston, attributes: { custody: "consignee" } }),
+  happened("proof of delivery", afterHours + 1, freight, "PROOF_OF_DELIVERY", details)
+]
+
+const booked = (freight: Freight, changes: Parameters<typeof registered>[3] = {}): JourneyStep => registered("booked", -23, freight, changes)
+
+const plainLtl = (freight: Freight): Steps => [
+  booked(freight),
+  ...loaded(freight),
+  billed("reweighed", 12, freight, "updated", { weight: 1912, total: 271.02, ...because("Reweigh", "RWE") }),
+  atDeliveryTerminal(freight, 27),
+  outForDelivery(freight, 44),
+  ...handedOver(freight, 48),
+  ...paperSteps(freight, 50, { total: 271.02 })
+]
+
+const partner = { custody: "partner", partnerCarrierName: "Partner Freight", partnerCarrierScac: "PRTN" } as const
+
+const interline = (freight: Freight): Steps => [
+  booked(freight),
+  ...loaded(freight),
+  happened("handed to the partner carrier", 24, freight, "IN_TRANSIT", { location: deliveryTerminal, attributes: partner }),
+  happened("arrived at the partner's terminal", 30, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { ...partner, terminalType: "interline" } }),
+  outForDelivery(freight, 44),
+  ...handedOver(freight, 48),
+  ...paperSteps(freight, 50)
+]
+
+const refused = (freight: Freight): Steps => [
+  booked(freight),
+  ...loaded(freight),
+  atDeliveryTerminal(freight, 27),
+  outForDelivery(freight, 44),
+  happened("refused by the consignee", 46, freight, "DELIVERY_ATTEMPTED", {
+    location: boston,
+    attributes: { delayReasonCode: "460-3", updatedEta: dateOf(freight, 72), generalDescription: "Refused Delivery" }
+  }),
+  happened("back at delivery terminal", 50, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { terminalType: "delivery" } }),
+  billed("redelivery charged", 51, freight, "updated", { total: 348.78, ...because("Redelivery", "RDL") }),
+  outForDelivery(freight, 68, {}, "out for redelivery"),
+  ...handedOver(freight, 72),
+  ...paperSteps(freight, 74, { total: 348.78 })
+]
+
+const damaged = (freight: Freight): Steps => [
+  booked(freight),
+  ...loaded(freight),
+  atDeliveryTerminal(freight, 27),
+  happened("noted damaged", 28, freight, "EXCEPTION", { location: deliveryTerminal, attributes: { exception: "damaged" } }),
+  outForDelivery(freight, 44),
+  ...handedOver(freight, 48),
+  ...paperSteps(freight, 50, { papers: ["INSP", "IMG"] })
+]
+
+const reconsigned = (freight: Freight): Steps => {
+  const to = { to: providence }
+  return [
+    booked(freight),
+    ...loaded(freight),
+    happened("reconsigned", 20, freight, "EXCEPTION", { ...to, attributes: { exception: "reconsigned" } }),
+    registered("booked to the new consignee", 20.5, freight, to),
+    billed("reconsignment charged", 21, freight, "updated", { total: 361.28, ...because("Reconsignment", "RCC") }),
+    atDeliveryTerminal(freight, 27, to),
+    outForDelivery(freight, 44, to),
+    ...handedOver(freight, 48, to),
+    ...paperSteps(freight, 50, { total: 361.28 })
+  ]
+}
+
+const crossBorder = (freight: Freight): Steps => {
+  const to = { to: toronto }
+  const entry = { customsEntryNumber: `ENTRY-${freight.proNumber}` }
+  return [
+    booked(freight, { ...to, CrossBorder: true, CrossBorderStatus: "Bond" }),
+    ...loaded(freight, to),
+    happened("held by customs", 20, freight, "CUSTOMS_HOLD", { ...to, location: borderTerminal, attributes: { customsStatus: "Hold", ...entry } }),
+    happened("cleared by customs", 26, freight, "CUSTOMS_CLEARED", { ...to, location: borderTerminal, attributes: { customsStatus: "Cleared Customs", ...entry } }),
+    outForDelivery(freight, 44, to),
+    ...handedOver(freight, 48, to),
+    ...paperSteps(freight, 50, { papers: ["COMM"] })
+  ]
+}
+
+const lateWithAppointment = (freight: Freight): Steps => [
+  booked(freight, { AppointmentRequired: true }),
+  ...loaded(freight),
+  happened("noted late", 18, freight, "DELAY", { attributes: { delayReasonCode: "390-1", updatedEta: dateOf(freight, 76) } }),
+  atDeliveryTerminal(freight, 51),
+  {
+    name: "appointment made",
+    afterHours: 52,
+    area: "A",
+    call: "shipments.report",
+    update: {
+      shipmentId: freight.shipmentId,
+      updateId: `${freight.shipmentId}/appointment`,
+      occurredAt: momentOf(freight, 52),
+      deliveryInformation_messages: "Appointment Update",
+      appointmentStatus: "appointment scheduled",
+      appointmentDate: momentOf(freight, 76)
+    }
+  },
+  billed("appointment charged", 53, freight, "updated", { total: 296.28, ...because("Appointments", "APTD") }),
+  outForDelivery(freight, 73),
+  ...handedOver(freight, 76),
+  ...paperSteps(freight, 78, { total: 296.28 })
+]
+
+const partyChange = (freight: Freight): Steps => [
+  booked(freight, { accounts: [freight.account, freight.nextAccount] }),
+  ...loaded(freight),
+  billed("billed to somebody else", 20, freight, "updated", { account: freight.nextAccount, ...because("BOL Name or Address Changes", "CBL") }),
+  atDeliveryTerminal(freight, 27),
+  outForDelivery(freight, 44),
+  ...handedOver(freight, 48),
+  ...paperSteps(freight, 50, { account: freight.nextAccount })
+]
+
+const journeys = {
+  "plain LTL": plainLtl,
+  "interline": interline,
+  "refused": refused,
+  "damaged": damaged,
+  "reconsigned": reconsigned,
+  "cross-border": crossBorder,
+  "late with appointment": lateWithAppointment,
+  "party change": partyChange
+}
+
+export type JourneyName = keyof typeof journeys
+
+/** Every journey there is. */
+export const journeyNames = Object.keys(journeys) as ReadonlyArray<JourneyName>
+
+/** Its steps in order of time; those of the same moment in the order they stand here. Throws a `RangeError` for a name that there is not. */
+export const journeySteps = (name: JourneyName, freight: Freight): Steps => {
+  if (!Object.hasOwn(journeys, name)) throw new RangeError(`There is no journey ${JSON.stringify(name)}. Take one of: ${journeyNames.join(", ")}.`)
+  return journeys[name](freight).toSorted((one, other) => one.afterHours - other.afterHours)
+}

@@ -1,0 +1,137 @@
+/** Takes freight along a journey, step by step or to a step by its name. */
+import type { FreightChargeCalls, ShipmentStatusCalls, TransitEventCalls } from "../service/AreaCalls.ts"
+import type { Caller } from "../service/Caller.ts"
+import type { InvoiceCalls, PickupCalls } from "../service/PaperCalls.ts"
+import { type Freight, momentOf } from "./Freight.ts"
+import { type JourneyName, journeySteps } from "./Journeys.ts"
+import type { JourneyStep } from "./JourneyStep.ts"
+
+/** What a journey needs of the service. */
+export interface JourneyService extends ShipmentStatusCalls, TransitEventCalls, FreightChargeCalls, PickupCalls, InvoiceCalls {
+  readonly carrier: Caller
+  readonly shipper: Caller
+  readonly hmacSecretId: string
+  readonly now: () => Date
+  readonly advanceTo: (moment: string) => Promise<void>
+}
+
+export interface StartJourneyOptions {
+  /** `S-1` by default. Two journeys in one service need different ones. */
+  readonly shipmentId?: string
+  /** `0418367745` by default; likewise. */
+  readonly proNumber?: string
+  /** The shipper's account, who pays; `A-1` by default. */
+  readonly account?: string
+  /** Who comes to pay where the bill changes hands; `B-2` by default. */
+  readonly nextAccount?: string
+  /** When the freight is loaded; 26 hours from now by default. */
+  readonly pickedUpAt?: Date | string
+}
+
+/** Addresses of receivers, for each area that tells of something. */
+export interface JourneyFollowers {
+  /** Area A. */
+  readonly status?: string
+  /** Area D. */
+  readonly events?: string
+  /** Area E. */
+  readonly charges?: string
+}
+
+export interface Journey {
+  readonly name: JourneyName
+  readonly freight: Freight
+  /** All of them, done or not, in order. */
+  readonly steps: ReadonlyArray<JourneyStep>
+  /** Names of the steps that were done. */
+  readonly done: ReadonlyArray<string>
+  /** Has a caller, the shipper by default, told of this freight, signed. Charges are those of its accounts. */
+  readonly subscribe: (followers: JourneyFollowers, caller?: Caller) => Promise<void>
+  /** Turns the clock to the next step and does it. Answers it, or `undefined` at the end. */
+  readonly step: () => Promise<JourneyStep | undefined>
+  /** Does every step up to and with the one of this name. One that was done already changes nothing. */
+  readonly advanceTo: (step: string) => Promise<void>
+  /** Does every step that is left. */
+  readonly finish: () => Promise<void>
+}
+
+const defaultLeadMillis = 26 * 3_600_000
+
+export const startJourney = (service: JourneyService, name: JourneyName, options: StartJourneyOptions = {}): Journey => {
+  const { account = "A-1", nextAccount = "B-2", pickedUpAt = service.now().getTime() + defaultLeadMillis, proNumber = "0418367745", shipmentId = "S-1" } = options
+  const loadedAt = new Date(pickedUpAt).getTime()
+  if (Number.isNaN(loadedAt)) throw new RangeError(`pickedUpAt is ${JSON.stringify(pickedUpAt)}. Give a Date, or RFC 3339 such as 2026-11-21T16:00:00Z.`)
+  const freight: Freight = { account, nextAccount, pickedUpAt: loadedAt, proNumber, shipmentId }
+  const steps = journeySteps(name, freight)
+  const done: Array<string> = []
+  const shipper = { ...service.shipper, accounts: [account] }
+  const perform = performer(service, shipper)
+
+  const step = async () => {
+    const next = steps[done.length]
+    if (next === undefined) return undefined
+    // before the call, so that a step that fails is not tried again as if it were the next
+    done.push(next.name)
+    await service.advanceTo(momentOf(freight, next.afterHours))
+    await perform(next)
+    return next
+  }
+
+  const stepsUpTo = async (count: number) => {
+    while (done.length < count) await step()
+  }
+
+  return {
+    name,
+    freight,
+    steps,
+    done,
+    subscribe: (followers, caller = shipper) => subscribe(service, freight, followers, caller),
+    step,
+    advanceTo: async (wanted) => {
+      const at = steps.findIndex((each) => each.name === wanted)
+      if (at < 0) throw new RangeError(`The journey ${name} has no step ${JSON.stringify(wanted)}. Take one of: ${steps.map((each) => each.name).join(", ")}.`)
+      await stepsUpTo(at + 1)
+    },
+    finish: () => stepsUpTo(steps.length)
+  }
+}
+
+const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Freight, { charges, events, status }: JourneyFollowers, caller: Caller): Promise<void> => {
+  const { hmacSecretId } = service
+  if (status !== undefined) await service.statusSubscriptions.subscribe(caller, { webhookUrl: status, referenceNumbers: [proNumber], hmacSecretId })
+  if (events !== undefined) await service.subscriptions.create(caller, { endpointUrl: events, hmacSecretId, filters: { shipmentIds: [shipmentId] } })
+  if (charges !== undefined) {
+    const dataOptions = { shipmentDataType: "all_monitored_events", eventType: "all_impacts" } as const
+    await service.chargeSubscriptions.create(caller, { webhookUrl: charges, accounts: caller.accounts ?? [], dataOptions, hmacSecretId })
+  }
+}
+
+/** Says each step in its area. The pickup's number is what the service answered. */
+const performer = (service: JourneyService, shipper: Caller) => {
+  const { carrier } = service
+  let pickupNumber = ""
+  return async (step: JourneyStep): Promise<void> => {
+    switch (step.call) {
+      case "shipments.register":
+        return void await service.shipments.register(carrier, [step.shipment])
+      case "shipments.report":
+        return void await service.shipments.report(carrier, [step.update])
+      case "events.publish":
+        return void await service.events.publish(carrier, [step.event])
+      case "freightCharges.publish":
+        return void await service.freightCharges.publish(carrier, [step.charge])
+      case "invoices.create":
+        return void await service.invoices.create(carrier, step.invoice)
+      case "documents.upload":
+        return void await service.documents.upload(carrier, step.upload)
+      case "pickups.create": {
+        const [answer] = await service.pickups.create(shipper, step.request)
+        pickupNumber = answer?.carrierPickupNumber ?? ""
+        return
+      }
+      case "pickups.report":
+        return void await service.pickups.report(carrier, pickupNumber, step.report)
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** Tenants, secrets and deliveries as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
+import { Deliveries, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+import { Effect, Redacted } from "effect"
+import type { Run } from "./Run.ts"
+
+type Members = Readonly<Record<string, unknown>>
+
+/** `keep` gets every secret, so that receivers can check signatures. */
+export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
+  tenants: {
+    put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) =>
+      run(Effect.flatMap(Tenants, (all) => all.put(tenantId, settings)))
+  },
+  secrets: {
+    /** Registers or rotates; without `secret` one is generated. */
+    put: (tenantId: string, hmacSecretId: string, settings: Members = {}) =>
+      run(Effect.flatMap(SigningSecrets, (all) =>
+        Effect.map(all.put(tenantId, hmacSecretId, settings), (put) => {
+          const secret = Redacted.value(put.secret)
+          keep(secret)
+          return { hmacSecretId: put.hmacSecretId, secret }
+        })))
+  },
+  deliveries: {
+    /** Filters: `state`, `subscriptionId`, `since`, `cursor`, `limit`. */
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(Deliveries, (all) => all.list(tenantId, query))),
+    get: (tenantId: string, deliveryId: string) => run(Effect.flatMap(Deliveries, (all) => all.get(tenantId, deliveryId))),
+    /** The same bytes under the same id once more. */
+    retry: (tenantId: string, deliveryId: string) => run(Effect.flatMap(Deliveries, (all) => all.retry(tenantId, deliveryId))),
+    /** Every dead letter of the subscription since then. Answers how many. */
+    recover: (tenantId: string, subscriptionId: string, since: string) => run(Effect.flatMap(Deliveries, (all) => all.recover(tenantId, subscriptionId, { since }))),
+    /** History as new deliveries of the same events. Answers how many events. */
+    replay: (tenantId: string, subscriptionId: string, range: { readonly from: string; readonly to?: string; readonly shipmentIds?: ReadonlyArray<string> }) =>
+      run(Effect.flatMap(TransitSubscriptions, (all) => all.replay(tenantId, subscriptionId, range)))
+  }
+})
+
+export interface OperatorCalls extends ReturnType<typeof operatorCallsOf> {}

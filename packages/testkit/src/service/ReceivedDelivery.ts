@@ -1,0 +1,83 @@
+/** A delivery as it reached a receiver, and what its signature is worth. */
+import { type DeliveryInformation, type DeliveryUpdate, parseSecret, type PreliminaryFreightCharge, signatureHeader, type TransitEvent } from "@waybill/core"
+import { createHmac } from "node:crypto"
+import { type ReceivedRequest, jsonOf } from "../delivery/WebhookSenderScripted.ts"
+import { verifySignature } from "../delivery/HmacNode.ts"
+
+/**
+ * - `good`: made with a secret of the service, over this id, time and body.
+ * - `stale`: good, but made more than 5 minutes before or after it came.
+ * - `wrong`: made with something else.
+ * - `none`: the subscription names no secret.
+ */
+export type SignatureState = "good" | "stale" | "wrong" | "none"
+
+export interface ReceivedDelivery {
+  /** `webhook-id`: the same for every attempt. */
+  readonly deliveryId: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Read as JSON, whatever it is. */
+  readonly body: unknown
+  /** What an area D delivery brings; empty for others. */
+  readonly events: ReadonlyArray<TransitEvent>
+  /** What an area A delivery says: a delivery update or a delivery information. */
+  readonly notice: (Partial<DeliveryUpdate> & Partial<DeliveryInformation>) | undefined
+  /** What an area E delivery brings; empty for others. */
+  readonly charges: ReadonlyArray<PreliminaryFreightCharge>
+  /** The bytes that were signed. */
+  readonly bytes: Uint8Array
+  readonly signature: SignatureState
+  /** On the virtual clock. */
+  readonly at: Date
+}
+
+/** What Standard Webhooks lets clocks differ. */
+const toleranceMillis = 300_000
+
+export const receivedDelivery = (request: ReceivedRequest, secrets: Iterable<string>, at: number): ReceivedDelivery => ({
+  deliveryId: request.headers["webhook-id"] ?? "",
+  headers: request.headers,
+  ...readAs(jsonOf(request)),
+  bytes: request.body,
+  signature: signatureState(request, secrets, at),
+  at: new Date(at)
+})
+
+/** The areas' bodies differ in shape: a batch of events, an array of charges, one notice. */
+const readAs = (body: unknown): Pick<ReceivedDelivery, "body" | "events" | "notice" | "charges"> => {
+  const nothing = { body, events: [], notice: undefined, charges: [] }
+  if (Array.isArray(body)) return { ...nothing, charges: body }
+  if (typeof body !== "object" || body === null) return nothing
+  return "events" in body ? { ...nothing, events: body.events as ReadonlyArray<TransitEvent> } : { ...nothing, notice: body }
+}
+
+const signatureState = (request: ReceivedRequest, secrets: Iterable<string>, at: number): SignatureState => {
+  if (request.headers["webhook-signature"] === undefined) return "none"
+  if (![...secrets].some((secret) => verifySignature(secret, request))) return "wrong"
+  return Math.abs(Number(request.headers["webhook-timestamp"]) * 1000 - at) > toleranceMillis ? "stale" : "good"
+}
+
+/** The same as a sender would have sent it whose clock is so far behind, or ahead where it is negative. Unsigned ones stay as they are. */
+export const skewed = (request: ReceivedRequest, secrets: Iterable<string>, behindMillis: number): ReceivedRequest => {
+  const timestampSeconds = Math.floor(Number(request.headers["webhook-timestamp"]) - behindMillis / 1000)
+  const signers = [...secrets].filter((secret) => verifySignature(secret, request))
+  return signers.length === 0 ? request : signed(request, signers.map((secret) => parseSecret(secret)!), timestampSeconds)
+}
+
+/** The same, signed with a key that nobody has. An unsigned one gets such a signature. */
+export const wronglySigned = (request: ReceivedRequest): ReceivedRequest =>
+  signed(request, [new Uint8Array(32)], Number(request.headers["webhook-timestamp"] ?? Math.floor(request.at / 1000)))
+
+const signed = (request: ReceivedRequest, keys: ReadonlyArray<Uint8Array>, timestampSeconds: number): ReceivedRequest => {
+  const { body, headers } = request
+  const signature = signatureHeader(sha256, keys, { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body })
+  // the older header carries no time, so only another key changes it
+  const older = headers["x-signature"] === undefined ? {} : { "x-signature": Buffer.from(sha256(keys[0]!, [body])).toString("base64") }
+  return { ...request, headers: { ...headers, ...older, "webhook-timestamp": String(timestampSeconds), "webhook-signature": signature } }
+}
+
+const sha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const hmac = createHmac("sha256", key)
+  for (const chunk of chunks) hmac.update(chunk)
+  return new Uint8Array(hmac.digest())
+}

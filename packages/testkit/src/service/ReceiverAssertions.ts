@@ -1,0 +1,46 @@
+/** What tests ask of a receiver most often. Each throws an `Error` that any test runner shows; nothing of a runner is imported. */
+import type { ReceivedDelivery } from "./ReceivedDelivery.ts"
+
+export interface ReceiverAssertions {
+  /** So many requests came, repeats included. */
+  readonly assertReceived: (count: number) => void
+  /** Every request that came is signed with a secret of the service, and within 5 minutes. */
+  readonly assertSigned: () => void
+  /** Transit events of each shipment came with sequences that only rise: nothing twice, nothing early. */
+  readonly assertInOrder: () => void
+  /** No delivery came twice. */
+  readonly assertNoDuplicates: () => void
+}
+
+export const receiverAssertions = (url: string, received: () => ReadonlyArray<ReceivedDelivery>): ReceiverAssertions => ({
+  assertReceived: (count) => {
+    const came = received()
+    if (came.length !== count) {
+      throw new Error(`${url} received ${came.length} requests instead of ${count}. Look at receiver.received, and advance the clock if retries or windows are still to come.`)
+    }
+  },
+  assertSigned: () => {
+    for (const { deliveryId, signature } of received()) {
+      if (signature !== "good") throw new Error(`The signature of ${deliveryId} at ${url} is ${signature}. Look at its headers, and at hmacSecretId of the subscription.`)
+    }
+  },
+  assertInOrder: () => {
+    const last = new Map<string, number>()
+    for (const { deliveryId, events } of received()) {
+      for (const { sequence, shipment } of events) {
+        const before = last.get(shipment.shipmentId)
+        if (before !== undefined && sequence <= before) {
+          throw new Error(`Event ${sequence} of ${shipment.shipmentId} came to ${url} after event ${before}, in ${deliveryId}. Look at receiver.received for what came before.`)
+        }
+        last.set(shipment.shipmentId, sequence)
+      }
+    }
+  },
+  assertNoDuplicates: () => {
+    const seen = new Set<string>()
+    for (const { deliveryId } of received()) {
+      if (seen.has(deliveryId)) throw new Error(`${deliveryId} came to ${url} more than once. Look at receiver.received for when.`)
+      seen.add(deliveryId)
+    }
+  }
+})

@@ -1,0 +1,194 @@
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterEach, describe, expect, it, vi } from "vitest"
+import { billChange, type ReceivedDelivery, reportedEvent, type StartedTestWaybill, type StartOptions, startTestWaybill } from "../../src/index.ts"
+
+const open: Array<StartedTestWaybill> = []
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.stop()
+})
+
+const start = async (options?: StartOptions) => {
+  const waybill = await startTestWaybill(options)
+  open.push(waybill)
+  return waybill
+}
+
+const url = "https://shop.example/hook"
+
+const following = async (options?: StartOptions) => {
+  const waybill = await start(options)
+  await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: waybill.hmacSecretId })
+  return { waybill, receiver: waybill.receiver(url), publish: () => waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })]) }
+}
+
+const run = promisify(execFile)
+const node = (...args: ReadonlyArray<string>) => run(process.execPath, ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", ...args], { timeout: 60_000 })
+const fileNamed = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+describe("startTestWaybill", () => {
+  it("delivers what is published before the call resolves, signed", async () => {
+    const { publish, receiver, waybill } = await following()
+    const [result] = await publish()
+    expect(result).toMatchObject({ result: "accepted" })
+    receiver.assertReceived(1)
+    receiver.assertSigned()
+    const [delivery] = receiver.received
+    expect(delivery).toMatchObject({ signature: "good", at: new Date("2026-11-20T14:00:00Z"), events: [{ type: "IN_TRANSIT" }], notice: undefined, charges: [] })
+    expect((await waybill.deliveries.list("acme")).data).toMatchObject([{ deliveryId: delivery!.deliveryId, state: "delivered" }])
+  })
+
+  it("tries again as its clock is turned, at moments that are the same in every run", async () => {
+    const momentsOf = async () => {
+      const { publish, receiver, waybill } = await following()
+      receiver.answers(503, "refuse", "hang", 200)
+      await publish()
+      receiver.assertReceived(1)
+      await waybill.advance("1 day")
+      receiver.assertReceived(4)
+      expect(waybill.now()).toEqual(new Date("2026-11-21T14:00:00Z"))
+      return receiver.received.map(({ at }) => at.getTime())
+    }
+    const moments = await momentsOf()
+    expect(moments).toEqual(moments.toSorted((one, other) => one - other))
+    expect(new Set(moments).size).toBe(4)
+    expect(await momentsOf()).toEqual(moments)
+  })
+
+  it("has the handler under test answer, and waits for it", async () => {
+    const { publish, receiver, waybill } = await following()
+    const bodies: Array<string> = []
+    receiver.handledBy(async (request) => {
+      bodies.push(await request.text())
+      // work that no clock of ours knows of
+      await crypto.subtle.digest("SHA-256", new Uint8Array(1_000_000))
+      if (bodies.length === 1) throw new Error("not yet")
+      return new Response(null, { status: 204 })
+    })
+    await publish()
+    await waybill.advance("1 minute")
+    expect(bodies.length).toBe(2)
+    expect(bodies[0]).toBe(bodies[1])
+    expect(receiver.handlerErrors).toEqual([new Error("not yet")])
+    expect((await waybill.deliveries.list("acme")).data[0]).toMatchObject({ state: "delivered" })
+  })
+
+  it("says that a handler forgot to answer", async () => {
+    const { publish, receiver } = await following()
+    receiver.handledBy((() => undefined) as never)
+    await publish()
+    expect(receiver.handlerErrors).toEqual([new TypeError("The handler answered no Response. Return one, such as new Response(null, { status: 204 }).")])
+  })
+
+  it("lets a handler under test call the service", async () => {
+    const { publish, receiver, waybill } = await following()
+    const told: Array<number> = []
+    receiver.handledBy(async () => {
+      told.push((await waybill.events.list(waybill.shipper, { shipmentId: "S-1" })).data.length)
+      return new Response()
+    })
+    await publish()
+    await publish()
+    expect(told).toEqual([1, 2])
+  })
+
+  it("closes the windows of daily charges at midnight of its time zone", async () => {
+    const waybill = await start({ timeZone: "America/Chicago" })
+    const receiver = waybill.receiver("https://shop.example/charges")
+    await waybill.chargeSubscriptions.create(waybill.shipper, { webhookUrl: receiver.url, accounts: ["A-1"], dataOptions: {}, frequency: "daily" })
+    await waybill.freightCharges.publish(waybill.carrier, [billChange("created", "0418367745WAYB20261120", { account: "A-1" }) as never])
+    await waybill.advanceTo("2026-11-21T05:59:59Z")
+    receiver.assertReceived(0)
+    await waybill.advance("1 second")
+    receiver.assertReceived(1)
+    expect(receiver.received.map(({ at }) => at)).toEqual([new Date("2026-11-21T06:00:00Z")])
+  })
+
+  it("knows a secret that a test registers", async () => {
+    const waybill = await start()
+    const { secret } = await waybill.secrets.put(waybill.tenantId, "other")
+    expect(secret).toMatch(/^whsec_/)
+    await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: "other" })
+    await waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })])
+    waybill.receiver(url).assertSigned()
+    waybill.receiver(url).assertReceived(1)
+  })
+
+  it("rejects with the use case's own error", async () => {
+    const waybill = await start()
+    await expect(waybill.events.publish(waybill.shipper, [reportedEvent("S-1")])).rejects.toMatchObject({ _tag: "NotPermitted" })
+    await expect(waybill.subscriptions.get(waybill.shipper, "none")).rejects.toMatchObject({ _tag: "SubscriptionNotFound" })
+    await expect(waybill.events.publish(waybill.carrier, [{} as never])).rejects.toThrow("/events/0/type")
+  })
+
+  it("says what is wrong with how it is used, and what to do", async () => {
+    const waybill = await start()
+    expect(() => waybill.receiver("http://shop.example/")).toThrow("starts with https://")
+    await expect(waybill.advance("2 fortnights" as never)).rejects.toThrow('such as "2 minutes"')
+    await expect(waybill.advance(-1)).rejects.toThrow("milliseconds from 0")
+    await expect(waybill.advanceTo("soon")).rejects.toThrow("RFC 3339")
+    expect(() => waybill.receiver(url).answers(100)).toThrow("a status from 200 to 599")
+    expect(() => waybill.receiver(url).faults.drop({ times: 0 })).toThrow("a whole number from 1")
+    await expect(startTestWaybill({ now: "soon" })).rejects.toThrow("RFC 3339")
+    await waybill.stop()
+    await waybill.stop()
+    await expect(waybill.tenants.put("x", { name: "X" })).rejects.toThrow("startTestWaybill()")
+  })
+
+  it("stops although a receiver hangs", async () => {
+    const { publish, receiver, waybill } = await following()
+    receiver.answers("hang")
+    await publish()
+    await waybill.stop()
+    receiver.assertReceived(1)
+  })
+
+  it("starts empty each time", async () => {
+    const { publish } = await following()
+    await publish()
+    const other = await start()
+    expect((await other.events.list(other.carrier)).data).toEqual([])
+    expect(other.receiver(url).received).toEqual([])
+  })
+
+  it("runs under node:test as it is", async () => {
+    const { stdout } = await node("--test", "--test-reporter=tap", fileNamed("./UnderNodeTest.ts"))
+    expect(stdout).toMatch(/^# pass 2$/m)
+    expect(stdout).toMatch(/^# fail 0$/m)
+  })
+
+  it("goes on where a test has faked every timer", async () => {
+    vi.useFakeTimers()
+    try {
+      const { publish, receiver, waybill } = await following()
+      receiver.answers(503, 200)
+      await publish()
+      await waybill.advance("1 minute")
+      receiver.assertReceived(2)
+      await waybill.stop()
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it("leaves nothing behind that keeps a process alive, even where nobody stops it", async () => {
+    const { stdout } = await node(fileNamed("./NeverStopped.ts"))
+    expect(stdout).toBe("1 delivery\n")
+  })
+})
+
+describe("assertions of a receiver", () => {
+  it("say what came instead", async () => {
+    const { publish, receiver } = await following()
+    receiver.faults.wrongSignature().duplicate()
+    await publish()
+    await publish()
+    const ids = receiver.received.map(({ deliveryId }: ReceivedDelivery) => deliveryId)
+    expect(() => receiver.assertReceived(1)).toThrow(`${url} received 3 requests instead of 1`)
+    expect(() => receiver.assertSigned()).toThrow(`The signature of ${ids[0]} at ${url} is wrong`)
+    expect(() => receiver.assertNoDuplicates()).toThrow(`${ids[1]} came to ${url} more than once`)
+    expect(() => receiver.assertInOrder()).toThrow("Event 2 of S-1 came to https://shop.example/hook after event 2")
+  })
+})
