@@ -20,6 +20,8 @@ const elsewhere = mkdtempSync(join(tmpdir(), "waybill-packages-"))
 const server = { types: ["node"], lib: ["ES2023", "DOM", "DOM.Iterable"] }
 // of a package's own code, for who imports one name of it
 const mostShare = 0.1
+// the runner, not a dependency: nothing of ours imports it
+const jest = "jest@30.5.2"
 let failures = 0
 
 try {
@@ -67,6 +69,7 @@ try {
     install([...peers])
     check("entry points that need optional peers", withPeers, server)
   }
+  underJest()
 } finally {
   rmSync(elsewhere, { recursive: true, force: true })
 }
@@ -97,6 +100,27 @@ function types(file, compilerOptions) {
     files: [file]
   }))
   attempt(`types of ${file}`, () => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", elsewhere], elsewhere))
+}
+
+/** Jest has a loader of its own, which has to be told that there are modules. */
+function underJest() {
+  install([jest])
+  const test = `test("freight is delivered", async () => {
+  const waybill = await startTestWaybill()
+  const receiver = waybill.receiver("https://shop.example/hook")
+  const journey = waybill.journey("damaged")
+  await journey.subscribe({ events: receiver.url })
+  await journey.finish()
+  receiver.assertSigned()
+  expect(receiver.received.length).toBeGreaterThan(0)
+  await waybill.stop()
+})
+`
+  writeFileSync(join(elsewhere, "module.test.mjs"), `import { startTestWaybill } from "@waybill/testkit"\n${test}`)
+  writeFileSync(join(elsewhere, "common.test.cjs"), `const { startTestWaybill } = require("@waybill/testkit")\n${test}`)
+  const program = join(elsewhere, "node_modules/jest/bin/jest.js")
+  attempt("tests under Jest", () => run(process.execPath, ["--experimental-vm-modules", program, "--testMatch", "**/*.test.{mjs,cjs}"], elsewhere))
+  console.log(`the test kit under ${jest}, as a module and required`)
 }
 
 async function bundles() {
