@@ -157,11 +157,15 @@ const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKey }: WaybillOpt
   return AuthenticatorStandard.layer({ jwt, operatorKey: operatorKey === undefined ? undefined : Redacted.make(operatorKey) })
 }
 
-const sealingKeysOf = ([first, ...more]: WaybillOptions["sealingKeys"]) => [sealingKeyOf(first), ...more.map(sealingKeyOf)] as const
+/** Also from programs that no compiler looked at. */
+const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined) => {
+  const [first, ...more] = Array.isArray(keys) ? keys as WaybillOptions["sealingKeys"] : []
+  return [sealingKeyOf(first), ...more.map(sealingKeyOf)] as const
+}
 
 const sealingKeyOf = (key: Uint8Array | string | undefined): Redacted.Redacted<Uint8Array> => {
   const bytes = typeof key === "string" ? new Uint8Array(Buffer.from(key, "base64")) : key
-  if (bytes?.length !== 32) throw new RangeError("A sealing key has 32 bytes, given as bytes or as base64.")
+  if (bytes?.length !== 32) throw new RangeError("sealingKeys is a list of at least one key of 32 bytes, each given as bytes or as base64.")
   return Redacted.make(bytes)
 }
 

@@ -201,6 +201,7 @@ describe("createWaybill", () => {
     ["a storage that is none", { storage: {} as WaybillStorage }, /storage package/],
     ["a short sealing key", { sealingKeys: [new Uint8Array(16)] }, /32 bytes/],
     ["no sealing key", { sealingKeys: [] as never }, /32 bytes/],
+    ["no list of sealing keys", { sealingKeys: undefined as never }, /32 bytes/],
     ["a sealing key that is not base64", { sealingKeys: ["secret"] }, /32 bytes/],
     ["a short operator key", { operatorKey: "short" }, /16 characters/],
     ["two ways to log in", { authenticate: async () => carrier, apiKeys: true }, /authenticate alone/],

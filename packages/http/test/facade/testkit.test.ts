@@ -1,0 +1,25 @@
+/** Tests that run on the test kit go on to run on the real thing: the same names in both. */
+import { startTestWaybill } from "@waybill/testkit"
+import { expect, it } from "vitest"
+import { start } from "./Host.ts"
+
+/** What a test has no use for: it has no requests, no key holders, and no other process to wake. */
+const hostsOnly = ["apiKeys"]
+
+const methodsOf = (service: object): Record<string, ReadonlyArray<string>> =>
+  Object.fromEntries(
+    Object.entries(service).flatMap(([area, calls]: [string, unknown]) => {
+      if (typeof calls !== "object" || calls === null) return []
+      const names = Object.keys(calls).filter((name) => typeof (calls as Record<string, unknown>)[name] === "function")
+      return names.length === 0 ? [] : [[area, names.sort()]]
+    })
+  )
+
+it("has every method of every area also in the test kit", async () => {
+  const testing = await startTestWaybill()
+  const all = methodsOf(start())
+  for (const area of hostsOnly) delete all[area]
+  expect(Object.keys(all).length).toBeGreaterThan(8)
+  expect(methodsOf(testing)).toEqual(all)
+  await testing.stop()
+})
