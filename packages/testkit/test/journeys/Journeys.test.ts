@@ -58,7 +58,7 @@ const told: Readonly<Record<JourneyName, {
     papers: ["BOL", "POD"]
   },
   "refused": {
-    status: [...loaded, "In Transit, Arrived", "Out for Delivery", "Noted late", "Missed delivery", "In Transit", "Out for Delivery", ...ended],
+    status: [...loaded, "In Transit, Arrived", "Out for Delivery", "Noted late", "Missed delivery", "In Transit, Arrived", "Out for Delivery", ...ended],
     events: [...loadedEvents, "ARRIVED_AT_TERMINAL", "OUT_FOR_DELIVERY", "DELIVERY_ATTEMPTED", "ARRIVED_AT_TERMINAL", ...endedEvents],
     charges: ["PFC1 263.78 OTHR", "PFC2 348.78 OTHR RDL", "PFC3 348.78 OTHR RDL FINL"],
     shipment: { Late: true },

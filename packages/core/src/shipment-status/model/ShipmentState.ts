@@ -193,8 +193,9 @@ const changePlace = (draft: Draft): void => {
   const before = view.ShipmentTerminalInfo
   const place = terminal.info ?? (terminal.status === "Arrived" ? { TerminalID: null } : before)
   const after: TerminalInfo = { ...place, TerminalStatus: terminal.status }
-  // told once by two systems, it is still one arrival; without a terminal's id nobody can tell
-  if (after.TerminalID !== null && after.TerminalID === before.TerminalID && after.TerminalStatus === before.TerminalStatus) return
+  // told once by two systems, it is still one arrival; without a terminal's id nobody can tell, and after a delivery that
+  // was missed it is back for a second time
+  if (!draft.moved && after.TerminalID !== null && after.TerminalID === before.TerminalID && after.TerminalStatus === before.TerminalStatus) return
   view.ShipmentTerminalInfo = after
   movement.terminalStatus = terminal.status
   if (terminal.type !== undefined) movement.terminaltype = terminal.type
