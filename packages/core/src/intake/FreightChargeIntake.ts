@@ -1,12 +1,12 @@
 /** Where the carrier's own system hands in freight charges. */
 import { Context, Effect, Layer } from "effect"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { FreightCharges } from "../freight-charges/FreightCharges.ts"
 import { readChange } from "../freight-charges/ReadChange.ts"
 import type { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { inOrder, intakeItems, type IntakeOptions, type IntakeResults, readItems, refusedCall } from "./IntakeItems.ts"
+import { type IntakeOptions, type IntakeResults, takeItems } from "./IntakeItems.ts"
 
 /** A bill's name and the version a change made of it, or had made before. */
 export interface FreightChargeKey {
@@ -30,16 +30,16 @@ export class FreightChargeIntake extends Context.Service<FreightChargeIntake, {
     Effect.gen(function*() {
       const charges = yield* FreightCharges
 
-      const report = Effect.fn("FreightChargeIntake.report")(function*(principal: Principal, body: unknown, options: IntakeOptions = {}) {
-        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
-        const items = yield* intakeItems(body, "charges", (one) => "change" in one || "pfc" in one)
-        const { good, refused } = yield* readItems(items, "charges", (item, at) => readChange(item as Readonly<Record<string, unknown>>, at))
-        if (refused.length > 0 && options.partial !== true) return yield* refusedCall(refused)
-        const outcomes = yield* charges.report(principal.tenantId, good.map(({ index, value }) => ({ index, change: value })), options)
-        return { results: inOrder<FreightChargeKey>([...refused, ...outcomes]) }
+      return FreightChargeIntake.of({
+        report: Effect.fn("FreightChargeIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
+          takeItems(principal, body, options, {
+            member: "charges",
+            looksLikeOne: (one) => "change" in one || "pfc" in one,
+            read: (item, at) => readChange(item as Readonly<Record<string, unknown>>, at),
+            take: (good, partial) => charges.report(principal.tenantId, good.map(({ index, value }) => ({ index, change: value })), { partial })
+          })
+        )
       })
-
-      return FreightChargeIntake.of({ report })
     })
   )
 }

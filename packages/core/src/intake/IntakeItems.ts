@@ -1,5 +1,7 @@
 /** What every intake call has in common: one item or a list of them, and an answer for each. */
 import { Effect } from "effect"
+import { NotPermitted } from "../access/AccessErrors.ts"
+import { isCarrier, type Principal } from "../access/model/Principal.ts"
 import { type Fault, fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
@@ -102,3 +104,29 @@ export const refusedCall = (refused: ReadonlyArray<RefusedItem>): InvalidInput =
 /** In the order the items came. */
 export const inOrder = <Key>(results: ReadonlyArray<ItemResult<Key>>): ReadonlyArray<ItemResult<Key>> =>
   results.toSorted((a, b) => a.index - b.index)
+
+/** What one kind of item needs besides what every call does. */
+export interface Intake<A, Key, E, R> {
+  /** The body's member that holds the items, and the beginning of every pointer. */
+  readonly member: string
+  readonly looksLikeOne: (body: Readonly<Record<string, unknown>>) => boolean
+  readonly read: (item: unknown, at: ReadonlyArray<PropertyKey>) => Effect.Effect<A, InvalidInput>
+  /** At least one good item; what is refused here refuses the whole call as well, unless `partial`. */
+  readonly take: (good: ReadonlyArray<ReadItem<A>>, partial: boolean) => Effect.Effect<ReadonlyArray<ItemResult<Key>>, E, R>
+}
+
+/** One call of a carrier: its items are read, the good ones are taken, and each is answered. */
+export const takeItems = Effect.fnUntraced(function*<A, Key, E, R>(
+  principal: Principal,
+  body: unknown,
+  options: IntakeOptions,
+  { looksLikeOne, member, read, take }: Intake<A, Key, E, R>
+) {
+  if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+  const partial = options.partial === true
+  const items = yield* intakeItems(body, member, looksLikeOne)
+  const { good, refused } = yield* readItems(items, member, read)
+  if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+  const results = good.length === 0 ? [] : yield* take(good, partial)
+  return { results: inOrder([...refused, ...results]) }
+})

@@ -1,7 +1,7 @@
 /** Where the carrier's own system hands in shipments, so that they can be looked up and followed. */
 import { Context, Effect, Layer } from "effect"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
@@ -11,16 +11,7 @@ import { contradictionsIn, PostedShipment } from "../shipment-status/model/Poste
 import type { StatusReport } from "../shipment-status/model/StatusReport.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
-import {
-  inOrder,
-  intakeItems,
-  type IntakeOptions,
-  type IntakeResults,
-  type ItemResult,
-  type ReadItem,
-  readItems,
-  refusedCall
-} from "./IntakeItems.ts"
+import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, refusedCall, takeItems } from "./IntakeItems.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
 /** A shipment's natural key. */
@@ -77,16 +68,18 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
       })
 
       return ShipmentIntake.of({
-        report: Effect.fn("ShipmentIntake.report")(function*(principal: Principal, body: unknown, options: IntakeOptions = {}) {
-          if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
-          const partial = options.partial === true
-          const items = yield* intakeItems(body, "shipments", (one) => "shipmentId" in one || "ProNumber" in one)
-          const { good, refused } = yield* readItems(items, "shipments", readShipment)
-          if (refused.length > 0 && !partial) return yield* refusedCall(refused)
-          const results = good.length === 0 ? [] : yield* transaction.run(register(principal.tenantId, good, partial))
-          if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
-          return { results: inOrder([...refused, ...results]) }
-        })
+        report: Effect.fn("ShipmentIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
+          takeItems(principal, body, options, {
+            member: "shipments",
+            looksLikeOne: (one) => "shipmentId" in one || "ProNumber" in one,
+            read: readShipment,
+            take: Effect.fnUntraced(function*(good, partial) {
+              const results = yield* transaction.run(register(principal.tenantId, good, partial))
+              if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+              return results
+            })
+          })
+        )
       })
     })
   )

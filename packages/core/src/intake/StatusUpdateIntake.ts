@@ -2,8 +2,8 @@
 import { Context, Effect, Layer } from "effect"
 import { Base64Url } from "effect/encoding"
 import * as Clock from "effect/Clock"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
@@ -17,17 +17,7 @@ import { type KnownShipments, ShipmentReports } from "../shipment-status/Shipmen
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
-import {
-  inOrder,
-  intakeItems,
-  type IntakeOptions,
-  type IntakeResults,
-  type ItemResult,
-  type ReadItem,
-  readItems,
-  type RefusedItem,
-  refusedCall
-} from "./IntakeItems.ts"
+import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
 import { movementAlone, transitEventFromStatus } from "./TransitEventFromStatus.ts"
 
 /** Where an update went. */
@@ -118,16 +108,18 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       })
 
       return StatusUpdateIntake.of({
-        report: Effect.fn("StatusUpdateIntake.report")(function*(principal: Principal, body: unknown, options: IntakeOptions = {}) {
-          if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
-          const partial = options.partial === true
-          const items = yield* intakeItems(body, "updates", (one) => "proNumber" in one || "shipmentId" in one)
-          const { good, refused } = yield* readItems(items, "updates", readUpdate)
-          if (refused.length > 0 && !partial) return yield* refusedCall(refused)
-          const results = good.length === 0 ? [] : yield* transaction.run(apply(principal, good, partial))
-          if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
-          return { results: inOrder([...refused, ...results]) }
-        })
+        report: Effect.fn("StatusUpdateIntake.report")((principal: Principal, body: unknown, options: IntakeOptions = {}) =>
+          takeItems(principal, body, options, {
+            member: "updates",
+            looksLikeOne: (one) => "proNumber" in one || "shipmentId" in one,
+            read: readUpdate,
+            take: Effect.fnUntraced(function*(good, partial) {
+              const results = yield* transaction.run(apply(principal, good, partial))
+              if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
+              return results
+            })
+          })
+        )
       })
     })
   )
