@@ -1,11 +1,11 @@
-/** Which notices of a source may go: bytes that no waiting entry and no delivery that may still go out refers to. */
+/** Which notices of a source may go, and letting them go: bytes that no waiting entry and no delivery that may still go out refers to. */
 import type { PayloadSource } from "./DeliveryQueueSql.ts"
 
 /**
  * The oldest number that a lane of the source still refers to, as an expression; null when there is none. Numbers rise, so
  * everything below it is done with. It reads what waits and what is not settled, so ask only when there is something old.
  */
-export const oldestReference = (schema: string, { source }: Pick<PayloadSource, "source">) => `least(
+const oldestReference = (schema: string, { source }: Pick<PayloadSource, "source">) => `least(
     (SELECT min(e.ref)
      FROM ${schema}.delivery_lanes AS l
      JOIN ${schema}.delivery_entries AS e ON e.tenant_id = $1 AND e.lane_id = l.lane_id
@@ -16,3 +16,37 @@ export const oldestReference = (schema: string, { source }: Pick<PayloadSource, 
      CROSS JOIN LATERAL unnest(d.refs) AS r (ref)
      WHERE l.tenant_id = $1 AND l.source = '${source}' AND l.state <> 'closed')
   )`
+
+/** What is stored under rising numbers, and until when its oldest is needed. */
+interface Numbered {
+  readonly table: string
+  readonly number: string
+  readonly payloads: Pick<PayloadSource, "source">
+  /** Numbers that others still refer to, as expressions; null where there is none. */
+  readonly alsoNeeded?: ReadonlyArray<string>
+  /** How many are looked at in one statement. */
+  readonly most: number
+}
+
+/**
+ * Numbers rise with time, and whatever is below the oldest number in use is done with: so only the lowest can go, and looking
+ * further would cost what is kept.
+ */
+export const pruneLowest = (schema: string, { alsoNeeded = [], most, number, payloads, table }: Numbered) => `
+WITH lowest AS (
+  SELECT ${number}, recorded_at FROM ${schema}.${table} WHERE tenant_id = $1 ORDER BY ${number} LIMIT ${most}
+),
+old AS MATERIALIZED (
+  SELECT ${number} FROM lowest WHERE recorded_at < ($2::timestamptz[])[1]
+),
+bound AS MATERIALIZED (
+  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN least(
+    coalesce(${oldestReference(schema, payloads)}, 9223372036854775807)${alsoNeeded.map((needed) => `,\n    (${needed})`).join("")}
+  ) END AS oldest
+),
+gone AS (
+  DELETE FROM ${schema}.${table} AS t USING old AS o, bound AS b
+  WHERE t.tenant_id = $1 AND t.${number} = o.${number} AND t.${number} < b.oldest
+  RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`

@@ -1,5 +1,5 @@
 /** The statements of freight bills. */
-import { oldestReference } from "../delivery/NoticeRetention.ts"
+import { pruneLowest } from "../delivery/NoticeRetention.ts"
 
 /** What the delivery queue must know to find the bytes that entries refer to: single notices, and closed windows of them. */
 export const freightChargePayloads = {
@@ -305,44 +305,18 @@ marked AS (
 )
 SELECT count(*) AS pruned FROM old`
 
-/**
- * Numbers rise with time, and whatever is below the oldest number in use is done with: so only the lowest can go, and looking
- * further would cost what is kept. Windows first: as long as one is there, its notices are needed.
- */
-export const pruneWindows = (schema: string) => `
-WITH lowest AS (
-  SELECT window_no, recorded_at FROM ${schema}.freight_charge_windows WHERE tenant_id = $1 ORDER BY window_no LIMIT ${pruneSize}
-),
-old AS MATERIALIZED (
-  SELECT window_no FROM lowest WHERE recorded_at < ($2::timestamptz[])[1]
-),
-bound AS MATERIALIZED (
-  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN coalesce(${oldestReference(schema, freightChargeWindowPayloads)}, 9223372036854775807) END AS oldest
-),
-gone AS (
-  DELETE FROM ${schema}.freight_charge_windows AS w USING old AS o, bound AS b
-  WHERE w.tenant_id = $1 AND w.window_no = o.window_no AND w.window_no < b.oldest
-  RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+/** Before their notices: as long as a window is there, those are needed. */
+export const pruneWindows = (schema: string) =>
+  pruneLowest(schema, { table: "freight_charge_windows", number: "window_no", payloads: freightChargeWindowPayloads, most: pruneSize })
 
-export const pruneNotices = (schema: string) => `
-WITH lowest AS (
-  SELECT notice_no, recorded_at FROM ${schema}.freight_charge_notices WHERE tenant_id = $1 ORDER BY notice_no LIMIT ${pruneSize * 5}
-),
-old AS MATERIALIZED (
-  SELECT notice_no FROM lowest WHERE recorded_at < ($2::timestamptz[])[1]
-),
-bound AS MATERIALIZED (
-  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN least(
-    coalesce(${oldestReference(schema, freightChargePayloads)}, 9223372036854775807),
-    (SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = $1),
-    (SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = $1)
-  ) END AS oldest
-),
-gone AS (
-  DELETE FROM ${schema}.freight_charge_notices AS n USING old AS o, bound AS b
-  WHERE n.tenant_id = $1 AND n.notice_no = o.notice_no AND n.notice_no < b.oldest
-  RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+export const pruneNotices = (schema: string) =>
+  pruneLowest(schema, {
+    table: "freight_charge_notices",
+    number: "notice_no",
+    payloads: freightChargePayloads,
+    alsoNeeded: [
+      `SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = $1`,
+      `SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = $1`
+    ],
+    most: pruneSize * 5
+  })

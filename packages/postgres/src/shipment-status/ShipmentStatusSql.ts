@@ -1,5 +1,5 @@
 /** The statements of shipment statuses. */
-import { oldestReference } from "../delivery/NoticeRetention.ts"
+import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import { viewers } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
@@ -235,24 +235,5 @@ gone AS (
 )
 SELECT count(*) AS pruned FROM gone`
 
-/** Numbers rise with time, so whatever is old stands first: reading on past the first ones would read all that are not. */
-export const pruneNotices = (schema: string) => `
-WITH old AS MATERIALIZED (
-  SELECT n.notice_no
-  FROM (
-    SELECT n.notice_no, n.recorded_at FROM ${schema}.shipment_status_notices AS n
-    WHERE n.tenant_id = $1
-    ORDER BY n.notice_no
-    LIMIT ${pruneSize * 5}
-  ) AS n
-  WHERE n.recorded_at < ($2::timestamptz[])[1]
-),
-bound AS MATERIALIZED (
-  SELECT CASE WHEN EXISTS (SELECT FROM old) THEN coalesce(${oldestReference(schema, shipmentStatusPayloads)}, 9223372036854775807) END AS oldest
-),
-gone AS (
-  DELETE FROM ${schema}.shipment_status_notices AS n USING old AS o, bound AS b
-  WHERE n.tenant_id = $1 AND n.notice_no = o.notice_no AND n.notice_no < b.oldest
-  RETURNING 1
-)
-SELECT count(*) AS pruned FROM gone`
+export const pruneNotices = (schema: string) =>
+  pruneLowest(schema, { table: "shipment_status_notices", number: "notice_no", payloads: shipmentStatusPayloads, most: pruneSize * 5 })
