@@ -1,3 +1,4 @@
+export * from "./Background.ts"
 export * from "./Storage.ts"
 export * as Waybill from "./Waybill.ts"
 export * from "./access/AccessErrors.ts"

@@ -4,7 +4,7 @@ import {
   ChargeWindows,
   Deliveries,
   DeliveryWorker,
-  Retention,
+  runBackground,
   SigningSecrets,
   storageAdapter,
   StorageError,
@@ -171,7 +171,7 @@ class Service {
   async start(): Promise<void> {
     await this.run(Effect.void)
     const { context } = await this.#services()
-    this.#worker ??= Effect.runForkWith(context)(background)
+    this.#worker ??= Effect.runForkWith(context)(runBackground)
   }
 
   stop(): Promise<void> {
@@ -193,24 +193,6 @@ class Service {
     return call
   }
 }
-
-/** Work that dies of a defect is started again: deliveries must not stop without anybody noticing. */
-const tireless = (name: string, work: Effect.Effect<void>) =>
-  work.pipe(
-    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`The ${name} died and is started again.`, defect), Effect.sleep(1000))),
-    Effect.forever
-  )
-
-/** Everything that goes on without being called. */
-const background = Effect.gen(function*() {
-  const worker = yield* DeliveryWorker
-  const windows = yield* ChargeWindows
-  const retention = yield* Retention
-  yield* Effect.all([tireless("delivery worker", worker.run), tireless("closing of charge windows", windows.run), tireless("retention", retention.run)], {
-    concurrency: "unbounded",
-    discard: true
-  })
-})
 
 /** What is collected until now goes out with what is due. */
 const deliverOnce = Effect.gen(function*() {

@@ -3,6 +3,7 @@ import {
   DeliveryOptions,
   FreightChargeOptions,
   RetentionOptions,
+  runBackground,
   Sealer,
   ShipmentStatusOptions,
   Tenants,
@@ -18,7 +19,6 @@ import { openDatabase, poolLayer } from "../database/Database.ts"
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
 import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
-import { runBackground } from "./Background.ts"
 import { plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"

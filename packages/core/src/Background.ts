@@ -1,6 +1,8 @@
 /** What goes on without being asked: deliveries, windows of charges that close, and what is old being removed. */
-import { ChargeWindows, DeliveryWorker, Retention } from "@waybill/core"
 import { Effect } from "effect"
+import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
+import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
+import { Retention } from "./retention/Retention.ts"
 
 /** Until interrupted. */
 export const runBackground: Effect.Effect<void, never, ChargeWindows | DeliveryWorker | Retention> = Effect.gen(function*() {

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChargeWindows, DeliveryWorker, Retention } from "@waybill/core"
+import { ChargeWindows, DeliveryWorker, Retention, runBackground } from "@waybill/core"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
-import { runBackground } from "../../src/serve/Background.ts"
 
 describe("what goes on in the background", () => {
   it.effect("is started again when it dies, each by itself, and ends when it is told to", () =>
