@@ -1,0 +1,55 @@
+/** Reads EXPLAIN's JSON: what each scan of a table, and each write to one, is bound to. */
+
+interface PlanNode {
+  readonly "Node Type": string
+  readonly "Schema"?: string
+  readonly "Relation Name"?: string
+  readonly "Alias"?: string
+  readonly "Operation"?: string
+  readonly "Output"?: ReadonlyArray<string>
+  readonly "Plans"?: ReadonlyArray<PlanNode>
+  readonly [condition: string]: unknown
+}
+
+export interface Place {
+  readonly relation: string
+  readonly alias: string
+  /** What the plan says of it, for the reader of a failure. */
+  readonly conditions: string
+}
+
+const conditionNames = ["Index Cond", "Recheck Cond", "Filter", "Join Filter", "Hash Cond", "Merge Cond", "TID Cond"]
+
+const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+const isScan = (node: PlanNode) => node["Relation Name"] !== undefined && node["Node Type"].endsWith("Scan")
+
+/**
+ * Scans whose rows are not held to one tenant: neither the scan nor a join above it equates its `tenant_id` with anything.
+ * The planner passes equalities on, so that `a.tenant_id = b.tenant_id AND a.tenant_id = $1` shows at both.
+ */
+export const scansAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArray<Place> => {
+  const nodes = nodesOf(plan)
+  const conditions = nodes.flatMap((node) => conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])]))
+  return nodes.filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
+    const alias = node.Alias!
+    const own = conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])])
+    const child = (node.Plans ?? []).flatMap((each) => each["Index Cond"] === undefined ? [] : [String(each["Index Cond"])])
+    const bound = [...own, ...child].some((condition) => /\btenant_id = |= (\w+\.)?tenant_id\b/.test(condition)) ||
+      conditions.some((condition) => new RegExp(`\\b${alias}\\.tenant_id = |= ${alias}\\.tenant_id\\b`).test(condition))
+    return bound ? [] : [{ relation: node["Relation Name"]!, alias, conditions: own.join(" AND ") }]
+  })
+}
+
+/** Inserts whose rows get their tenant from elsewhere than the first parameter or a row of a tenant. */
+export const insertsAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArray<Place> =>
+  nodesOf(plan).filter((node) => node["Operation"] === "Insert" && node.Schema === schema).flatMap((node) => {
+    const source = (node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer").flatMap(nodesOf)
+    // the first column of every table is its tenant; sorting and grouping hand it on under other names
+    const tenants = source.map((each) => each.Output?.[0] ?? "")
+    return tenants.some((tenant) => /^\(?\$1\b|\btenant_id$/.test(tenant)) || insertsParameters(source)
+      ? []
+      : [{ relation: node["Relation Name"]!, alias: node.Alias ?? "", conditions: `tenant_id is ${tenants.join(", ")}` }]
+  })
+
+const insertsParameters = (source: ReadonlyArray<PlanNode>): boolean => source.some((node) => (node.Output ?? []).includes("$1"))

@@ -1,0 +1,136 @@
+/**
+ * The schema can be distributed by `tenant_id`: every key says so, and every statement that a conformance suite makes the
+ * adapter send stays within one tenant, but for the few below.
+ */
+import { layer } from "@effect/vitest"
+import { storageSuites } from "@waybill/testkit/suites"
+import { Effect, Layer } from "effect"
+import { assert, describe } from "vitest"
+import { PgClient } from "../src/index.ts"
+import { insertsAcrossTenants, scansAcrossTenants } from "./PlanScans.ts"
+import { recordedStatements } from "./RecordedStatements.ts"
+import { freshSchema, testStorage } from "./TestStorage.ts"
+
+const schema = freshSchema()
+
+/** Tables of the installation, not of a tenant: they stay on every node. */
+const undistributed = new Set(["cluster", "migrations"])
+
+/** Statements that ask across tenants, and why that does not forbid distribution. */
+const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
+  { says: /^\s*SELECT tenant_id, min\(due_at\) AS due/, why: "whose turn it is: ids and due times only, gathered from all nodes" },
+  { says: /min\(due_at\) - now\(\)/, why: "how long to sleep, gathered from all nodes" },
+  { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
+  { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
+  { says: /AS entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
+  { says: /^\s*SELECT tenant_id, name, hosts FROM \S+\.tenants/, why: "an operator's list of tenants" }
+]
+
+const recorded = recordedStatements()
+
+describe("statements", () => {
+  storageSuites("recorded", Layer.provideMerge(recorded.layer, testStorage(schema)))
+})
+
+interface Key {
+  readonly name: string
+  readonly relation: string
+  readonly first: string | null
+  readonly columns: ReadonlyArray<string>
+}
+
+/** Older servers cannot show a plan for unknown parameters. */
+const genericPlans = 160_000
+
+const serverVersion = Effect.flatMap(PgClient.PgClient, (sql) =>
+  Effect.map(sql<{ n: number }>`SELECT current_setting('server_version_num')::int AS n`, ([row]) => row!.n))
+
+/** Where a statement leaves its tenant. */
+const placesOf = (statement: string) =>
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": any }>(`EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) ${statement}`).unprepared
+    const explained = rows[0]!["QUERY PLAN"]
+    const { Plan } = (typeof explained === "string" ? JSON.parse(explained) : explained)[0]
+    return [...scansAcrossTenants(Plan, schema), ...insertsAcrossTenants(Plan, schema)].filter(({ relation }) => !undistributed.has(relation))
+  })
+
+layer(testStorage(schema), { excludeTestServices: true })("a schema to be distributed by tenant_id", (it) => {
+  it.effect("has tenant_id in every table, as text that compares byte by byte", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* sql<{ relation: string; column: string | null; collation: string | null }>`
+        SELECT c.relname AS relation, a.attname AS column, l.collname AS collation
+        FROM pg_class AS c
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND a.attnotnull
+        LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
+        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p')`
+      assert.isAbove(rows.length, 20)
+      const missing = rows.filter(({ column, collation, relation }) => (column === null || collation !== "C") && !undistributed.has(relation))
+      assert.deepEqual(missing, [])
+    }))
+
+  it.effect("leads every primary key, unique index and exclusion with it", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const keys = yield* sql<Key>`
+        SELECT i.relname AS name, t.relname AS relation,
+          ARRAY(SELECT coalesce(a.attname, '(expression)') FROM unnest(x.indkey) WITH ORDINALITY AS k (attnum, place)
+                LEFT JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = k.attnum ORDER BY place) AS columns
+        FROM pg_index AS x
+        JOIN pg_class AS i ON i.oid = x.indexrelid
+        JOIN pg_class AS t ON t.oid = x.indrelid
+        JOIN pg_namespace AS n ON n.oid = t.relnamespace
+        WHERE n.nspname = ${schema} AND (x.indisunique OR x.indisexclusion)`
+      assert.isAbove(keys.length, 20)
+      assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !undistributed.has(relation)), [])
+    }))
+
+  it.effect("refers within one tenant only, and has no trigger", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const references = yield* sql<{ name: string; from: ReadonlyArray<string>; to: ReadonlyArray<string> }>`
+        SELECT c.conname AS name,
+          ARRAY(SELECT a.attname FROM unnest(c.conkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k)::text[] AS from,
+          ARRAY(SELECT a.attname FROM unnest(c.confkey) AS k JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = k)::text[] AS to
+        FROM pg_constraint AS c JOIN pg_namespace AS n ON n.oid = c.connamespace
+        WHERE n.nspname = ${schema} AND c.contype = 'f'`
+      assert.deepEqual(references.filter(({ from, to }) => !from.includes("tenant_id") || !to.includes("tenant_id")), [])
+      const triggers = yield* sql`
+        SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = ${schema} AND NOT t.tgisinternal`
+      assert.deepEqual(triggers, [])
+    }))
+
+  it.effect("would show a statement that leaves its tenant", (context) =>
+    Effect.gen(function*() {
+      if ((yield* serverVersion) < genericPlans) return context.skip()
+      const lanes = `"${schema}".delivery_lanes`
+      const arrivals = `"${schema}".delivery_arrivals`
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} WHERE tenant_id = $1 AND state = 'active'`), 0)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} AS l JOIN ${arrivals} AS a USING (tenant_id, lane_id) WHERE a.tenant_id = $1`), 0)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} WHERE state = 'active'`), 1)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} AS l JOIN ${arrivals} AS a USING (lane_id) WHERE a.tenant_id = $1`), 1)
+      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, lane_id) SELECT $1, lane_id FROM ${lanes} WHERE tenant_id = $1`), 0)
+      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, lane_id) SELECT endpoint_url, lane_id FROM ${lanes} WHERE tenant_id = $1`), 1)
+    }))
+
+  it.effect("is asked within one tenant, but for the questions that are listed", (context) =>
+    Effect.gen(function*() {
+      if ((yield* serverVersion) < genericPlans) return context.skip()
+      const statements = [...recorded.texts].filter((text) => text.includes(`"${schema}".`) && /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i.test(text))
+      assert.isAbove(statements.length, 100)
+      const offending: Array<string> = []
+      const unused = new Set(acrossTenants)
+      for (const statement of statements) {
+        const excused = acrossTenants.filter(({ says }) => says.test(statement))
+        const places = yield* placesOf(statement)
+        if (places.length === 0) continue
+        for (const each of excused) unused.delete(each)
+        if (excused.length === 0) offending.push(`${JSON.stringify(places)}\n${statement}`)
+      }
+      assert.deepEqual(offending, [], offending.join("\n\n"))
+      assert.deepEqual([...unused], [])
+    }), 60_000)
+})
