@@ -1,6 +1,7 @@
 /** Brings the tables of one schema up to date: numbered migrations, each applied once, however many processes start at once. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -93,12 +94,19 @@ export const migrate = Effect.fn("migrate")(function*(options: MigrationOptions)
   const applied: Array<Migration> = []
   const { length } = yield* pending(options)
   for (let left = length; left > 0; left--) {
-    const next = yield* applyNext(options)
+    const next = yield* Effect.retry(applyNext(options), { while: isBusy, times: patience, schedule: Schedule.jittered(Schedule.spaced("250 millis")) })
     if (next === undefined) break
     applied.push(next)
   }
   return applied
 })
+
+/** Somebody was at work on a table for longer than a migration waits; nothing of it was applied. */
+const isBusy = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
+  error._tag === "MigrationFailed" && ["55P03", "40P01"].includes((error.cause as { readonly code?: string } | undefined)?.code ?? "")
+
+/** About a minute of tries, each behind transactions that ended in the meantime. */
+const patience = 100
 
 /**
  * What {@link migrate} would apply, without changing or locking anything.
@@ -128,6 +136,7 @@ export const print = (options: MigrationOptions, after = 0): string => {
     "BEGIN;",
     `SELECT ${settings};`,
     `SELECT pg_advisory_xact_lock('${lockKey(options.schema)}');`,
+    `-- where older programs are at work on a table, this gives up and changes nothing: run it again\nSELECT ${yielding};`,
     ...(after === 0 ? [`CREATE SCHEMA IF NOT EXISTS ${schema};`, `${createLedger(schema)};`] : [onlyAt(options.schema, after)]),
     ...steps,
     "COMMIT;",
@@ -188,6 +197,7 @@ const applyNext = (
     const schema = yield* quoted(options.schema)
     yield* run(`SELECT ${settings}`)
     yield* run(`SELECT pg_advisory_xact_lock('${lockKey(options.schema)}')`)
+    yield* run(`SELECT ${yielding}`)
     const [found] = yield* sql<{ schema: boolean; ledger: boolean }>`
       SELECT to_regnamespace(${schema}) IS NOT NULL AS schema,
              to_regclass(${`${schema}.migrations`}) IS NOT NULL AS ledger
@@ -223,6 +233,12 @@ const ledger = (options: MigrationOptions) =>
 const settings = `set_config('search_path', '', true),
        set_config('lock_timeout', '0', true),
        set_config('statement_timeout', '0', true)`
+
+/**
+ * Who waits for a table makes everybody who comes later wait too, and writers of several tables could end in a deadlock with a
+ * migration. It gives way before Postgres looks for one, which it does after a second.
+ */
+const yielding = "set_config('lock_timeout', '500ms', true)"
 
 const createLedger = (schema: string): string =>
   `CREATE TABLE IF NOT EXISTS ${schema}.migrations (

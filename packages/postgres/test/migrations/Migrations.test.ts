@@ -1,8 +1,9 @@
 import { assert, describe, inject, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
+import { administer, eventually } from "../client/database.ts"
 import { type Migration, migrate, pending, print, quoteSchema } from "../../src/migrations/Migrations.ts"
 
 const database = (options: Partial<PgClient.PgPoolConfig> = {}) =>
@@ -146,6 +147,29 @@ describe("the migrations", () => {
       const careless: Migration = { ...first, up: () => "CREATE TABLE careless (id int8)" }
       const failed = yield* Effect.flip(migrate({ schema, migrations: [careless] }))
       assert.match(failed.message, /no schema has been selected/)
+    }).pipe(Effect.provide(database())))
+
+  it.live("give way to who is at work on a table, and are applied when it is free", () =>
+    Effect.gen(function*() {
+      const schema = yield* schemaName
+      yield* migrate({ schema, migrations: [first] })
+      const writer = yield* Effect.acquireRelease(
+        Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
+        (client) => Effect.promise(() => client.end())
+      )
+      yield* Effect.promise(() => writer.query(`BEGIN; INSERT INTO ${schema}.things (id) VALUES (1)`))
+      const migrating = yield* Effect.forkChild(migrate({ schema, migrations }))
+      const waiting = Effect.map(
+        administer(`SELECT 1 FROM pg_locks WHERE relation = '${schema}.things'::regclass AND NOT granted`),
+        (rows) => rows.length > 0
+      )
+      yield* eventually(waiting)
+      // nobody behind it waits for longer than it does
+      yield* eventually(Effect.map(waiting, (is) => !is))
+      yield* eventually(waiting)
+      assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [2])
+      yield* Effect.promise(() => writer.query("COMMIT"))
+      assert.deepStrictEqual(ids(yield* Fiber.join(migrating)), [2])
     }).pipe(Effect.provide(database())))
 
   it.live("refuse a schema whose history is another program's", () =>

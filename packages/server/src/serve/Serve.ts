@@ -23,6 +23,7 @@ import { plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
 import { answerWith, listen } from "./Listener.ts"
+import { readinessLayer } from "./ServerReadiness.ts"
 import { version } from "./Version.ts"
 
 /** Runs until interrupted. */
@@ -68,9 +69,9 @@ const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefin
 })
 
 const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted, demo: DemoState | undefined) => {
-  const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provide(poolLayer(config, url)))
+  const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provideMerge(poolLayer(config, url)))
   const storage = documentsLayer(config).pipe(Layer.provideMerge(database))
-  const useCases = Layer.mergeAll(Waybill.layer, Readiness.layerStorage)
+  const useCases = Layer.mergeAll(Waybill.layer, readinessLayer(config.schema).pipe(Layer.provide(Readiness.layerStorage)))
   return AuthenticatorStandard.layer({ operatorKey: keys.operator, jwt: config.jwt }).pipe(
     Layer.provideMerge(useCases),
     Layer.provideMerge(Layer.mergeAll(

@@ -1,0 +1,53 @@
+/** Migrations that older programs bear with only add: those programs go on reading and writing while they are applied. */
+import { assert, describe, it } from "@effect/vitest"
+import { migrations } from "../../src/migrations/index.ts"
+
+const schema = "\"s\""
+
+const statementsOf = (sql: string) => sql.replaceAll(/--.*$/gm, "").split(";").map((text) => text.trim().replaceAll(/\s+/g, " ")).filter((text) => text !== "")
+
+/** Why an older program, or a writer who must not wait for long, could not bear with it. */
+const objections = (sql: string, inPlace: ReadonlySet<string>): ReadonlyArray<string> =>
+  statementsOf(sql).flatMap((statement) => {
+    const index = /^CREATE (?:UNIQUE )?INDEX (IF NOT EXISTS )?\S+ ON (\S+)/.exec(statement)
+    if (index !== null) {
+      // on a big table an operator builds it beforehand with CONCURRENTLY; then there is nothing left to do
+      return inPlace.has(index[2]!) && index[1] === undefined ? [`no IF NOT EXISTS: ${statement}`] : []
+    }
+    if (/^CREATE (TABLE|VIEW|FUNCTION) /.test(statement)) return []
+    const altered = /^ALTER TABLE (\S+) (.*)$/.exec(statement)
+    if (altered === null) return [`not an addition: ${statement}`]
+    // nobody knows yet what the migration itself made
+    if (!inPlace.has(altered[1]!)) return []
+    return altered[2]!.split(/, (?=ADD|ALTER|DROP|RENAME)/).flatMap((change) =>
+      /^ADD COLUMN /.test(change) && (!/NOT NULL/.test(change) || /DEFAULT/.test(change)) || /^ADD CONSTRAINT .* NOT VALID$/.test(change) ? [] : [`not an addition: ${change}`])
+  })
+
+const tablesOf = (sql: string) => statementsOf(sql).flatMap((statement) => /^CREATE TABLE (\S+)/.exec(statement)?.[1] ?? [])
+
+describe("a migration that is not breaking", () => {
+  const later = migrations.filter(({ breaking }) => !breaking)
+
+  for (const migration of later) {
+    it(`only adds: ${migration.name}`, () => {
+      const inPlace = new Set(migrations.filter(({ id }) => id < migration.id).flatMap(({ up }) => tablesOf(up(schema))))
+      assert.deepEqual(objections(migration.up(schema), inPlace), [])
+    })
+  }
+
+  it("would be objected to if it did more", () => {
+    const inPlace = new Set(["\"s\".lanes"])
+    for (
+      const sql of [
+        "DROP TABLE \"s\".lanes",
+        "ALTER TABLE \"s\".lanes RENAME COLUMN a TO b",
+        "ALTER TABLE \"s\".lanes DROP COLUMN a",
+        "ALTER TABLE \"s\".lanes ADD COLUMN a text NOT NULL",
+        "ALTER TABLE \"s\".lanes ADD COLUMN a text, ALTER COLUMN b TYPE int",
+        "CREATE INDEX i ON \"s\".lanes (a)",
+        "UPDATE \"s\".lanes SET a = 1"
+      ]
+    ) assert.lengthOf(objections(sql, inPlace), 1, sql)
+    assert.deepEqual(objections("CREATE TABLE \"s\".t (a int); CREATE INDEX i ON \"s\".t (a); ALTER TABLE \"s\".lanes ADD COLUMN a text; CREATE INDEX IF NOT EXISTS j ON \"s\".lanes (a)", inPlace), [])
+  })
+})

@@ -1,0 +1,26 @@
+/** When this process may be sent requests: its database answers, and is at a version that this program can work with. */
+import { Readiness } from "@waybill/http"
+import { migrations, pending } from "@waybill/postgres"
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+
+class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", { names: Schema.Array(Schema.String) }) {
+  override get message(): string {
+    return `The database lacks the migrations ${this.names.join(", ")}. Run waybill migrate, or start a process again.`
+  }
+}
+
+/** A newer program may have changed the schema under this one, or a restored backup may be older than it. */
+export const readinessLayer = (schema: string): Layer.Layer<Readiness, never, SqlClient.SqlClient | Readiness> =>
+  Layer.effect(
+    Readiness,
+    Effect.gen(function*() {
+      const { checks } = yield* Readiness
+      const sql = yield* SqlClient.SqlClient
+      const check = pending({ schema, migrations }).pipe(
+        Effect.flatMap((missing) => missing.length === 0 ? Effect.void : new MigrationsMissing({ names: missing.map(({ name }) => name) })),
+        Effect.provideService(SqlClient.SqlClient, sql)
+      )
+      return { checks: [...checks, { name: "migrations", check }] }
+    })
+  )
