@@ -53,3 +53,8 @@ export const insertsAcrossTenants = (plan: PlanNode, schema: string): ReadonlyAr
   })
 
 const insertsParameters = (source: ReadonlyArray<PlanNode>): boolean => source.some((node) => (node.Output ?? []).includes("$1"))
+
+/** Tables of tenants that the plan reads from end to end. */
+export const wholeTables = (plan: PlanNode, schema: string): ReadonlyArray<Place> =>
+  nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan" && node.Schema === schema)
+    .map((node) => ({ relation: node["Relation Name"]!, alias: node.Alias ?? "", conditions: String(node["Filter"] ?? "") }))
