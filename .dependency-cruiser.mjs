@@ -1,6 +1,9 @@
 // Who may import whom. `npm run boundaries` checks it, and checks with a canary per rule that the rule still sees.
 const area = "shipment-status|invoices|pickups|transit-events|freight-charges"
 
+// what composes areas
+const composed = "intake|journey|operator"
+
 // type-only imports leave no trace in what runs
 const atRunTime = { dependencyTypesNot: ["type-only"] }
 
@@ -45,23 +48,23 @@ export default {
     {
       name: "areas-are-strangers",
       severity: "error",
-      comment: "An area may use shared/, access/ and delivery/, never another area. What composes areas is intake/.",
+      comment: "An area may use shared/, access/ and delivery/, never another area. What composes areas is intake/, journey/ and operator/.",
       from: { path: `^packages/[^/]+/src/(${area})/` },
-      to: { path: `^packages/[^/]+/src/(${area}|intake)/`, pathNot: "^packages/[^/]+/src/$1/" }
+      to: { path: `^packages/[^/]+/src/(${area}|${composed})/`, pathNot: "^packages/[^/]+/src/$1/" }
     },
     {
       name: "engine-knows-no-area",
       severity: "error",
       comment: "delivery/ carries bytes, access/ says who is calling; if they need to know what is carried, the design is wrong.",
       from: { path: "^packages/[^/]+/src/(delivery|access)/" },
-      to: { path: `^packages/[^/]+/src/(${area}|intake)/` }
+      to: { path: `^packages/[^/]+/src/(${area}|${composed})/` }
     },
     {
       name: "shared-knows-nobody",
       severity: "error",
       comment: "shared/ is below everything else.",
       from: { path: "^packages/[^/]+/src/shared/" },
-      to: { path: `^packages/[^/]+/src/(${area}|intake|delivery|access)/` }
+      to: { path: `^packages/[^/]+/src/(${area}|${composed}|delivery|access)/` }
     },
     {
       name: "models-know-only-models",
@@ -108,9 +111,30 @@ export default {
     {
       name: "testkit-needs-no-machine",
       severity: "error",
-      comment: "The test kit runs in memory: no port, no file, no process. Hashes are all it may take from Node.",
-      from: { path: "^packages/testkit/src/" },
+      comment: "The test kit runs in memory: no port, no file, no process. Hashes are all it may take from Node. Hostile receivers are the exception.",
+      from: { path: "^packages/testkit/src/", pathNot: "^packages/testkit/src/hostile-receiver/" },
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" }
+    },
+    {
+      name: "hostile-receivers-have-their-own-entry",
+      severity: "error",
+      comment: "Hostile receivers open ports and are imported from `@waybill/testkit/hostile`; nothing else of the test kit needs them.",
+      from: { path: "^packages/testkit/src/", pathNot: "^packages/testkit/src/(hostile-receiver/|hostile\\.ts$)" },
+      to: { path: "^packages/testkit/src/(hostile-receiver/|hostile\\.ts$)" }
+    },
+    {
+      name: "page-runs-in-a-browser",
+      severity: "error",
+      comment: "The dashboard's page knows the client and what is bundled with it; what else it needs, the server's calls tell it.",
+      from: { path: "^packages/server/dashboard/.+\\.tsx?$" },
+      to: { pathNot: "^packages/server/dashboard/|^packages/client/src/|node_modules/preact/" }
+    },
+    {
+      name: "program-reads-the-page-as-files",
+      severity: "error",
+      comment: "The dashboard's page is built for a browser; the program hands out what was built.",
+      from: { path: "^packages/[^/]+/src/" },
+      to: { path: "^packages/server/dashboard/" }
     },
     {
       // migrations/index.ts is no barrel but the list of migrations

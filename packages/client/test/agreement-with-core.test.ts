@@ -45,7 +45,7 @@ import {
   type SupportingDocuments
 } from "../src/invoices/index.ts"
 import { base64Decoder, base64Encoder } from "../src/invoices/Base64.ts"
-import type { Delivery, DeliveryInFull, DeliveryState } from "../src/operator/index.ts"
+import type { Area, BreakerState, Delivery, DeliveryInFull, DeliveryState, JourneyEntry, Lane, LaneState, NamedShipment, ShipmentJourney, Tenant } from "../src/operator/index.ts"
 import { type PickupAnswer, type PickupRequest, pickupStatuses, type PickupVisibility } from "../src/pickups/index.ts"
 import { pickupBody } from "../src/pickups/PickupRequest.ts"
 import { verifyDelivery, verifyXSignature } from "../src/receiver/index.ts"
@@ -161,6 +161,19 @@ describe("The client agrees with core", () => {
     // refusals are worded for HTTP by the handler: `error` and `errors`
     expectTypeOf<Exclude<core.Publication, core.Refusal>>().toExtend<EventPublication>()
     expectTypeOf<DeliveryState>().toEqualTypeOf<core.DeliveryState>()
+  })
+
+  it("on what operators are shown, name by name", () => {
+    expectTypeOf<core.Tenant>().toEqualTypeOf<Tenant>()
+    expectTypeOf<core.LaneView>().toExtend<Lane>()
+    expectTypeOf<Names<Lane>>().toEqualTypeOf<Names<core.LaneView>>()
+    expectTypeOf<LaneState>().toEqualTypeOf<core.LaneState>()
+    expectTypeOf<BreakerState>().toEqualTypeOf<core.BreakerState>()
+    expectTypeOf<core.FoundShipment>().toEqualTypeOf<NamedShipment>()
+    expectTypeOf<core.ShipmentJourney>().toExtend<ShipmentJourney>()
+    expectTypeOf<keyof ShipmentJourney>().toEqualTypeOf<keyof core.ShipmentJourney>()
+    expectTypeOf<keyof JourneyEntry>().toEqualTypeOf<keyof core.JourneyEntry>()
+    expectTypeOf<Area>().toEqualTypeOf<core.JourneyArea>()
   })
 
   it("on the shape of shipment status, name by name", () => {

@@ -203,4 +203,30 @@ describe("The client and the service agree", () => {
     expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, status: "active" })
     await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
   })
+  it("on what operators look at: tenants, subscriptions and shipments", async () => {
+    const { carrier, operator, shipper, waybill } = await service()
+    await operator.putTenant("beta", { name: "Beta", hosts: ["beta.test"] })
+    const tenants: Array<string> = []
+    for await (const { tenantId } of operator.allTenants({ limit: 1 })) tenants.push(tenantId)
+    expect(tenants).toEqual(["acme", "beta"])
+
+    const { webhookUrl } = await receiverOf()
+    const { transactionId } = await shipper.shipments.subscribe({ referenceNumbers: ["041-8367745"], webhookUrl })
+    await carrier.intake.registerShipments([shipment])
+    await waybill.runOnce()
+    const { data: [lane] } = await operator.listSubscriptions("acme", { state: "active" })
+    expect(lane).toMatchObject({ subscriptionId: transactionId, area: "shipment-status", client: "shipper", endpointUrl: webhookUrl, waiting: 0, unsettled: 0, dead: 0 })
+    expect(lane!.lastAttempt).toMatchObject({ outcome: "accepted", status: expect.any(Number) })
+
+    for (const reference of ["S/1", "0418367745", "B/1"]) {
+      expect(await operator.findShipments("acme", reference)).toMatchObject([{ shipmentId: "S/1", proNumber: "041-8367745", bolNumber: "B/1", status: "Picked-up" }])
+    }
+    expect(await operator.findShipments("beta", "S/1")).toEqual([])
+    const journey = await operator.getJourney("acme", "S/1")
+    expect(journey).toMatchObject({ shipmentId: "S/1", proNumber: "041-8367745", accounts: ["4711"], truncated: false, deliveriesSince: null })
+    expect(journey.entries.map(({ area, kind }) => [area, kind])).toEqual([["shipment-status", "Picked-up"]])
+    expect(journey.deliveries).toMatchObject([{ subscriptionId: transactionId, area: "shipment-status", state: "delivered" }])
+    await expect(operator.getJourney("beta", "S/1")).rejects.toMatchObject({ status: 404, code: "shipment_not_found" })
+    expect((await operator.listDeliveries("acme", { order: "newest" })).data).toHaveLength(1)
+  })
 })

@@ -14,6 +14,8 @@ import { StatusUpdateIntake } from "./intake/StatusUpdateIntake.ts"
 import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
 import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
 import { Invoices } from "./invoices/Invoices.ts"
+import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
+import { SubscriptionLanes } from "./operator/SubscriptionLanes.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { Retention } from "./retention/Retention.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
@@ -41,6 +43,8 @@ export const layer = Layer.mergeAll(
   Invoices.layer,
   InvoiceDocuments.layer,
   Pickups.layer,
+  ShipmentJourneys.layer,
+  SubscriptionLanes.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,
   DeliveryWorker.layer,

@@ -5,9 +5,11 @@ import {
   Deliveries,
   DeliveryWorker,
   runBackground,
+  ShipmentJourneys,
   SigningSecrets,
   storageAdapter,
   StorageError,
+  SubscriptionLanes,
   Tenants,
   TransitEvents,
   TransitSubscriptions,
@@ -48,7 +50,8 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
     documents: { ...alone.documents, ...documentReadsOf(run) },
     pickups: { ...alone.pickups, ...pickupReadsOf(run) },
     tenants: {
-      put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, plain(settings))))
+      put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, plain(settings)))),
+      list: (query = {}) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.page(plain(query))))
     },
     apiKeys: {
       create: (tenantId, request) =>
@@ -70,6 +73,12 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
         service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.recover(tenantId, subscriptionId, plain({ since })))),
       replay: (tenantId, subscriptionId, range) =>
         service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
+    },
+    lanes: { list: (tenantId, query = {}) => service.run(ofTenant(tenantId, SubscriptionLanes, (lanes) => lanes.list(tenantId, plain(query)))) },
+    journeys: {
+      find: (tenantId, reference) =>
+        service.run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),
+      get: (tenantId, shipmentId) => service.run(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.get(tenantId, shipmentId)))
     },
     handler: (request, options = {}) => service.answer(request, options),
     within: (transaction) => {

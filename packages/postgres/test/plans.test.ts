@@ -2,6 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assert } from "vitest"
+import * as log from "../src/delivery/DeliveryLogSql.ts"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { PgClient } from "../src/index.ts"
 import * as charges from "../src/freight-charges/FreightBillSql.ts"
@@ -28,7 +29,14 @@ const statements = {
   "freeze": queue.freeze(quoted),
   "settle": queue.settle(quoted),
   "next due": queue.nextDue(quoted),
+  "lane overviews": log.laneOverviews(quoted),
+  "list deliveries, newest first": log.listDeliveries(quoted, { direction: "DESC", isOfLane: false, state: undefined, where: "" }),
+  "list a lane's deliveries": log.listDeliveries(quoted, { direction: "DESC", isOfLane: true, state: undefined, where: " AND d.lane_id = $3::uuid" }),
+  "list dead letters": log.listDeliveries(quoted, { direction: "ASC", isOfLane: false, state: "dead", where: "" }),
+  "newest deliveries": log.newestBound(quoted),
+  "deliveries that carry a shipment": log.carryingDeliveries(quoted),
   "find events": events.findEvents(quoted),
+  "last events of a shipment": events.recentEvents(quoted),
   "lock shipments and take numbers": shipments.lockShipments(quoted),
   "append": events.append(quoted),
   "replace accounts": shipments.replaceAccounts(quoted),
@@ -42,12 +50,15 @@ const statements = {
   "add notices": statuses.addNotices(quoted),
   "resolve keys": statuses.resolveKeys(quoted),
   "look up": statuses.findStatuses(quoted),
+  "search statuses": statuses.searchStatuses(quoted),
+  "history of a shipment": statuses.readHistory(quoted),
   "picked up": statuses.findPickedUp(quoted),
   "account known": statuses.accountKnown(quoted),
   "lock bills": charges.lockBills(quoted),
   "viewers of charges": charges.viewers(quoted),
   "put bills": charges.putBills(quoted),
   "tell": charges.tell(quoted),
+  "bills of a PRO": charges.billsBeginning(quoted),
   "open bills": charges.openBills(quoted),
   "in flight": charges.inFlight(quoted),
   "windows due": charges.windowsDue(quoted),
@@ -63,6 +74,9 @@ const statements = {
   "insert pickup": pickups.insertPickup(quoted),
   "update pickup": pickups.updatePickup(quoted),
   "pickup by number": `${pickups.selectPickups(quoted)} AND p.number = $2 AND p.is_test = $3`,
+  "pickups by PRO": pickups.pickupsOfPros(quoted),
+  "what became of pickups": pickups.historiesOf(quoted),
+  "invoices of a shipment": invoices.historyOfShipment(quoted),
   "put invoice": invoices.putInvoice(quoted),
   "remove invoice": invoices.removeInvoice(quoted),
   "add documents": invoices.addDocuments(quoted),

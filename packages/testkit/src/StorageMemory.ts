@@ -18,6 +18,7 @@ import { InvoiceStoreMemory } from "./invoices/InvoiceStoreMemory.ts"
 import { InvoiceTables } from "./invoices/InvoiceTables.ts"
 import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
 import { PickupTables } from "./pickups/PickupTables.ts"
+import { KeptChanges } from "./shared/KeptChanges.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
 import { TransactionMemory } from "./shared/TransactionMemory.ts"
 import { ShipmentStatusStoreMemory } from "./shipment-status/ShipmentStatusStoreMemory.ts"
@@ -43,7 +44,8 @@ export const StorageMemory = {
     InvoiceStoreMemory.layer,
     DocumentStoreMemory.layer,
     DocumentContentsMemory.layer,
-    WakeupsMemory.layer
+    WakeupsMemory.layer,
+    KeptChanges.layer
   ).pipe(
     Layer.provide(Layer.mergeAll(TransitEventTables.layer, ShipmentStatusTables.layer, FreightChargeTables.layer, InvoiceTables.layer, PickupTables.layer)),
     Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),

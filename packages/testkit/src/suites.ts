@@ -2,6 +2,7 @@
 import type { StoragePorts } from "@waybill/core"
 import type { Layer } from "effect"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
+import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
 import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
 import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
@@ -24,6 +25,7 @@ export {
   AccessStoreSuite,
   ChargeSubscriptionStoreSuite,
   ChargeWindowsSuite,
+  DeliveryLogSuite,
   DeliveryOutcomesSuite,
   DeliveryQueueSuite,
   DocumentContentsSuite,
@@ -70,6 +72,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       PickupStoreSuite,
       DeliveryQueueSuite,
       DeliveryOutcomesSuite,
+      DeliveryLogSuite,
       WakeupsSuite
     ]
   ) suite(name, storage)

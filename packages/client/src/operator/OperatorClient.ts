@@ -1,13 +1,21 @@
-/** What whoever runs the server does: tenants, keys, secrets, and deliveries that went wrong. */
+/** What whoever runs the server does: tenants, keys, secrets, shipments across areas, and deliveries that went wrong. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { ChargeSubscription } from "../freight-charges/ChargeSubscription.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
+import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
+import type { Lane, LaneState } from "./Lane.ts"
 
 export interface TenantSettings {
   readonly name: string
   /** Host names whose public lookups are this tenant's. */
   readonly hosts?: ReadonlyArray<string>
+}
+
+export interface Tenant {
+  readonly tenantId: string
+  readonly name: string
+  readonly hosts: ReadonlyArray<string>
 }
 
 export interface ApiKeyCreate {
@@ -47,18 +55,36 @@ export interface DeliveryQuery {
   readonly subscriptionId?: string | undefined
   /** Created at this time or later. */
   readonly since?: string | Date | undefined
+  /** Of their creation. The server's default is `oldest` first. */
+  readonly order?: "oldest" | "newest" | undefined
   /** How many in one page: 1 to 500. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the page before, asked for in the same order. */
+  readonly cursor?: string | undefined
+}
+
+/** Which page of a list. */
+export interface PageQuery {
+  /** How many in one page: 1 to 500; the server's default is 100. */
   readonly limit?: number | undefined
   /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined
 }
 
-/** Oldest first. */
-export interface DeliveriesPage {
-  readonly data: ReadonlyArray<Delivery>
+export interface LaneQuery extends PageQuery {
+  /** Only subscriptions in this state. */
+  readonly state?: LaneState | undefined
+}
+
+/** One page of a list. */
+export interface OperatorPage<A> {
+  readonly data: ReadonlyArray<A>
   /** Absent or `null` on the last page. */
   readonly nextCursor?: string | null
 }
+
+/** Oldest first, unless the query says otherwise. */
+export interface DeliveriesPage extends OperatorPage<Delivery> {}
 
 export interface ReplayRange {
   readonly from: string | Date
@@ -112,28 +138,47 @@ export class OperatorClient {
     return await this.#send("PUT", [tenantId, "secrets", hmacSecretId], settings, settings.secret !== undefined, options) as SigningSecret
   }
 
-  async listDeliveries(tenantId: string, query: DeliveryQuery = {}, options?: CallOptions): Promise<DeliveriesPage> {
-    const path = ["tenants", tenantId, "deliveries"]
-    const answer = await this.#connection.send({ method: "GET", path, query: query as Query, repeatable: true }, options)
-    const page = answer.json as DeliveriesPage | null | undefined
-    if (!Array.isArray(page?.data)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a page: it has no data.")
-    if (page.nextCursor && page.nextCursor === query.cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is this page again.")
-    return page
+  /** By tenantId. */
+  listTenants(query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<Tenant>> {
+    return this.#page([], query, options)
+  }
+
+  /** Every tenant, page after page as you go. */
+  allTenants(query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Tenant, void, undefined> {
+    return this.#pages([], query, options)
+  }
+
+  /** Subscriptions of every client and area, by subscriptionId, with what waits for them and how they do. */
+  listSubscriptions(tenantId: string, query: LaneQuery = {}, options?: CallOptions): Promise<OperatorPage<Lane>> {
+    return this.#page([tenantId, "subscriptions"], query, options)
+  }
+
+  /** Every subscription that matches, page after page as you go. */
+  allSubscriptions(tenantId: string, query: Omit<LaneQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Lane, void, undefined> {
+    return this.#pages([tenantId, "subscriptions"], query, options)
+  }
+
+  /** Shipments, 20 at most, that a shipmentId, PRO, bill of lading or purchase order names. None is an empty list. */
+  async findShipments(tenantId: string, reference: string, options?: CallOptions): Promise<ReadonlyArray<NamedShipment>> {
+    return (await this.#page<NamedShipment>([tenantId, "shipments"], { reference }, options)).data
+  }
+
+  /** Everything that all areas know of one shipment, in the order it happened, and what carried it to receivers. */
+  async getJourney(tenantId: string, shipmentId: string, options?: CallOptions): Promise<ShipmentJourney> {
+    return await this.#send("GET", [tenantId, "shipments", shipmentId, "journey"], undefined, true, options) as ShipmentJourney
+  }
+
+  listDeliveries(tenantId: string, query: DeliveryQuery = {}, options?: CallOptions): Promise<DeliveriesPage> {
+    return this.#page([tenantId, "deliveries"], query, options)
   }
 
   /** Every delivery that matches, page after page as you go. */
-  async *allDeliveries(
+  allDeliveries(
     tenantId: string,
     query: Omit<DeliveryQuery, "cursor"> = {},
     options?: CallOptions
   ): AsyncGenerator<Delivery, void, undefined> {
-    let cursor: string | undefined
-    while (true) {
-      const page: DeliveriesPage = await this.listDeliveries(tenantId, { ...query, cursor }, options)
-      yield* page.data
-      cursor = page.nextCursor ?? undefined
-      if (cursor === undefined) return
-    }
+    return this.#pages([tenantId, "deliveries"], query, options)
   }
 
   /** With its exact body and every attempt. */
@@ -170,6 +215,24 @@ export class OperatorClient {
    */
   async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
     return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as ChargeSubscription
+  }
+
+  async #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
+    const answer = await this.#connection.send({ method: "GET", path: ["tenants", ...path], query: query as Query, repeatable: true }, options)
+    const page = answer.json as OperatorPage<A> | null | undefined
+    if (!Array.isArray(page?.data)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a page: it has no data.")
+    if (page.nextCursor && page.nextCursor === (query as PageQuery).cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is this page again.")
+    return page
+  }
+
+  async *#pages<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): AsyncGenerator<A, void, undefined> {
+    let cursor: string | undefined
+    while (true) {
+      const page: OperatorPage<A> = await this.#page(path, { ...query, cursor }, options)
+      yield* page.data
+      cursor = page.nextCursor ?? undefined
+      if (cursor === undefined) return
+    }
   }
 
   async #sendAgain(

@@ -33,6 +33,16 @@ describe("OperatorClient", () => {
       { method: "PUT", body: {} }, { hmacSecretId: "main", secret: "whsec_x" }],
     ["lists deliveries", (client) => client.listDeliveries("acme", { state: "dead", subscriptionId: "s-1", since: new Date(0), limit: 5, cursor: "c" }), { data: [delivery], nextCursor: null },
       { method: "GET", path: "/operator/v1/tenants/acme/deliveries?state=dead&subscriptionId=s-1&since=1970-01-01T00%3A00%3A00.000Z&limit=5&cursor=c" }, { data: [delivery], nextCursor: null }],
+    ["lists deliveries, newest first", (client) => client.listDeliveries("acme", { order: "newest" }), { data: [delivery] },
+      { method: "GET", path: "/operator/v1/tenants/acme/deliveries?order=newest" }, { data: [delivery] }],
+    ["lists tenants", (client) => client.listTenants({ limit: 2, cursor: "acme" }), { data: [{ tenantId: "b", name: "B", hosts: [] }], nextCursor: "b" },
+      { method: "GET", path: "/operator/v1/tenants?limit=2&cursor=acme" }, { data: [{ tenantId: "b", name: "B", hosts: [] }], nextCursor: "b" }],
+    ["lists subscriptions", (client) => client.listSubscriptions("acme", { state: "paused", limit: 5 }), { data: [], nextCursor: null },
+      { method: "GET", path: "/operator/v1/tenants/acme/subscriptions?state=paused&limit=5" }, { data: [], nextCursor: null }],
+    ["finds shipments", (client) => client.findShipments("acme", "PRO 1/2"), { data: [{ shipmentId: "S1" }] },
+      { method: "GET", path: "/operator/v1/tenants/acme/shipments?reference=PRO+1%2F2" }, [{ shipmentId: "S1" }]],
+    ["gets a journey", (client) => client.getJourney("acme", "S/1"), { shipmentId: "S/1", entries: [] },
+      { method: "GET", path: "/operator/v1/tenants/acme/shipments/S%2F1/journey" }, { shipmentId: "S/1", entries: [] }],
     ["gets a delivery", (client) => client.getDelivery("acme", "d-1"), { ...delivery, body: "{}" },
       { method: "GET", path: "/operator/v1/tenants/acme/deliveries/d-1" }, { ...delivery, body: "{}" }],
     ["retries a delivery", (client) => client.retryDelivery("acme", "d-1"), undefined,
@@ -52,7 +62,8 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "gets a delivery", "resumes a suspended subscription"])
+  const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries, newest first", "lists tenants",
+    "lists subscriptions", "finds shipments", "gets a journey", "gets a delivery", "resumes a suspended subscription"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
     await expect(call(client)).rejects.toMatchObject({ status: 503 })
@@ -65,6 +76,20 @@ describe("OperatorClient", () => {
     for await (const { deliveryId } of client.allDeliveries("acme", { state: "dead" })) ids.push(deliveryId)
     expect(ids).toEqual(["d-0", "d-1", "d-2"])
     expect(received.map(({ path }) => path.split("?")[1])).toEqual(["state=dead", "state=dead&cursor=c0", "state=dead&cursor=c1"])
+  })
+
+  it("walks tenants and subscriptions the same way", async () => {
+    const { client, received } = clientOf((_, count) => json({ data: [{ tenantId: `t-${count}`, subscriptionId: `s-${count}` }], nextCursor: count % 2 === 0 ? `c${count}` : null }))
+    const ids: Array<string> = []
+    for await (const { tenantId } of client.allTenants({ limit: 1 })) ids.push(tenantId)
+    for await (const { subscriptionId } of client.allSubscriptions("acme", { state: "active" })) ids.push(subscriptionId)
+    expect(ids).toEqual(["t-0", "t-1", "s-2", "s-3"])
+    expect(received.map(({ path }) => path)).toEqual([
+      "/operator/v1/tenants?limit=1",
+      "/operator/v1/tenants?limit=1&cursor=c0",
+      "/operator/v1/tenants/acme/subscriptions?state=active",
+      "/operator/v1/tenants/acme/subscriptions?state=active&cursor=c2"
+    ])
   })
 
   it("says so when a count it was promised is missing", async () => {

@@ -23,6 +23,8 @@ export class AccessStore extends Context.Service<AccessStore, {
   /** Creates the tenant or changes its name and hosts. */
   readonly putTenant: (tenant: Tenant) => Effect.Effect<void, StorageError>
   readonly findTenant: (tenantId: string) => Effect.Effect<Option.Option<Tenant>, StorageError>
+  /** By id, after one of them; `limit` at most. */
+  readonly pageTenants: (range: { readonly after: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   readonly listTenants: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   /** Writes to a tenant's keys are serialised until the transaction ends, so that what a client may see is computed from all of them. */
   readonly addKey: (tenantId: string, key: StoredApiKey) => Effect.Effect<void, StorageError>

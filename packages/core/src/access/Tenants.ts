@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { TenantId } from "../shared/Identifier.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { TenantNotFound } from "./AccessErrors.ts"
 import { AccessStore, type Tenant } from "./AccessStore.ts"
@@ -15,11 +16,17 @@ export const TenantSettings = Schema.Struct({
   hosts: Schema.optionalKey(Schema.Array(HostName).check(Schema.isMaxLength(100, { message: "At most 100 hosts." })))
 }).annotate({ identifier: "TenantSettings" })
 
+export const TenantListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+
+const isTenantId = Schema.is(TenantId)
+
 export class Tenants extends Context.Service<Tenants, {
   /** Creates the tenant, or changes its name and hosts. */
   readonly put: (tenantId: string, input: unknown) => Effect.Effect<Tenant, InvalidInput | StorageError>
   readonly get: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
   readonly list: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
+  /** By tenantId. */
+  readonly page: (query: unknown) => Effect.Effect<ListPage<Tenant>, InvalidInput | StorageError>
 }>()("@waybill/core/access/Tenants") {
   static readonly layer = Layer.effect(
     Tenants,
@@ -27,6 +34,7 @@ export class Tenants extends Context.Service<Tenants, {
       const store = yield* AccessStore
       const decodeId = decodeInput(TenantId)
       const decode = decodeInput(TenantSettings, { closed: true })
+      const decodeQuery = decodeInput(TenantListQuery, { closed: true })
       return Tenants.of({
         put: Effect.fn("Tenants.put")(function*(tenantId: string, input: unknown) {
           const id = yield* decodeId(tenantId, ["tenantId"])
@@ -40,7 +48,13 @@ export class Tenants extends Context.Service<Tenants, {
           if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
           return found.value
         }),
-        list: store.listTenants
+        list: store.listTenants,
+        page: Effect.fn("Tenants.page")(function*(input: unknown) {
+          const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+          if (cursor !== undefined && !isTenantId(cursor)) return yield* foreignCursor
+          const rows = yield* store.pageTenants({ after: cursor, limit: limit + 1 })
+          return listPage(rows, limit, ({ tenantId }) => tenantId, (tenant) => tenant)
+        })
       })
     })
   )

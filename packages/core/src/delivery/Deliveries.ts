@@ -1,8 +1,8 @@
 /** What operators see of deliveries, and how they send them again. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
-import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 import { DeliveryNotFound, DeliveryNotRetryable, LaneNotFound } from "./DeliveryErrors.ts"
@@ -15,14 +15,13 @@ export const DeliveryListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>).annotate({ message: `state is one of ${deliveryStates.join(", ")}.` })),
   subscriptionId: Schema.optionalKey(Schema.String),
   since: Schema.optionalKey(InstantText),
-  cursor: Schema.optionalKey(Schema.String),
-  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit is an integer from 1 to 500." })))
+  order: Schema.optionalKey(Schema.Literals(["oldest", "newest"]).annotate({ message: "order is oldest or newest." })),
+  cursor: ListCursor,
+  limit: ListLimit
 })
 
 /** Body of the recover call. */
 export const RecoverCall = Schema.Struct({ since: InstantText }).annotate({ identifier: "RecoverCall" })
-
-const defaultLimit = 100
 
 /** A delivery as it is shown; instants as UTC text. */
 export interface DeliveryView {
@@ -51,11 +50,8 @@ export interface DeliveryBodyView extends DeliveryView {
 }
 
 export class Deliveries extends Context.Service<Deliveries, {
-  /** Oldest first. `nextCursor` is null at the end. */
-  readonly list: (tenantId: string, query: unknown) => Effect.Effect<
-    { readonly data: ReadonlyArray<DeliveryView>; readonly nextCursor: string | null },
-    InvalidInput | StorageError
-  >
+  /** Oldest first, unless `order` is `newest`. `nextCursor` is null at the end. */
+  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<DeliveryView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
   /** The same bytes under the same id once more, with a full series of attempts. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotRetryable | StorageError>
@@ -81,19 +77,19 @@ export class Deliveries extends Context.Service<Deliveries, {
       const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown) {
         const query = yield* decodeQuery(input)
         if (query.cursor !== undefined && !isUniqueId(query.cursor)) {
-          return yield* InvalidInput.of(fault(["cursor"], "cursor comes from nextCursor of the page before."))
+          return yield* foreignCursor
         }
         if (query.subscriptionId !== undefined && !isUniqueId(query.subscriptionId)) return { data: [], nextCursor: null }
-        const limit = query.limit ?? defaultLimit
+        const limit = query.limit ?? defaultListLimit
         const rows = yield* queue.list(tenantId, {
           state: query.state,
           laneId: query.subscriptionId,
           since: query.since === undefined ? undefined : parseInstant(query.since),
+          order: query.order ?? "oldest",
           after: query.cursor,
           limit: limit + 1
         })
-        const data = rows.slice(0, limit)
-        return { data: data.map(viewOf), nextCursor: rows.length > limit ? data[limit - 1]!.deliveryId : null }
+        return listPage(rows, limit, (row) => row.deliveryId, deliveryView)
       })
 
       const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
@@ -101,7 +97,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         if (Option.isNone(found)) return yield* new DeliveryNotFound({ deliveryId })
         const { endpointUrl, envelope, payloads, sentAt } = found.value
         const body = new TextDecoder().decode(wrap(envelope, deliveryId, sentAt, payloads))
-        return { ...viewOf(found.value), endpointUrl, body }
+        return { ...deliveryView(found.value), endpointUrl, body }
       })
 
       const retry = Effect.fn("Deliveries.retry")(function*(tenantId: string, deliveryId: string) {
@@ -125,7 +121,7 @@ export class Deliveries extends Context.Service<Deliveries, {
   )
 }
 
-const viewOf = (delivery: DeliverySummary): DeliveryView => ({
+export const deliveryView = (delivery: DeliverySummary): DeliveryView => ({
   deliveryId: delivery.deliveryId,
   subscriptionId: delivery.laneId,
   state: delivery.state,

@@ -194,11 +194,54 @@ export interface DeliveryDetail extends DeliverySummary {
 export interface DeliveryQuery {
   readonly state: DeliveryState | undefined
   readonly laneId: string | undefined
-  /** Created at or after. */
+  /** Created at or after: a store may pass over ids that begin with an earlier millisecond. */
   readonly since: number | undefined
-  /** Only ids after this one; ids sort by creation. */
+  /** By id: ids sort by creation. */
+  readonly order: "oldest" | "newest"
+  /** Only ids beyond this one, in that order. */
   readonly after: string | undefined
   readonly limit: number
+}
+
+/** A lane with what it holds. Counts stop at `overviewCount`. */
+export interface LaneOverview {
+  readonly laneId: string
+  readonly source: string
+  readonly endpointUrl: string
+  readonly status: LaneStatus
+  readonly breaker: Breaker
+  /** Entries in no delivery yet. */
+  readonly waiting: number
+  /** Deliveries that are `sending` or `waiting`. */
+  readonly unsettled: number
+  readonly dead: number
+  /** When it is looked at next, or its lease ends. */
+  readonly dueAt: number | undefined
+  /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
+  readonly lastAttempt: AttemptRecord | undefined
+}
+
+/** Nothing is counted beyond this for a lane's overview. */
+export const overviewCount = 1000
+
+/** Deliveries of a lane that are looked through for its last attempt. */
+export const overviewAttempts = 100
+
+export interface LaneQuery {
+  readonly state: LaneState | undefined
+  /** Only ids after this one. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** What entries of some lanes are ordered by. A key means something in the sources it is given with only. */
+export interface EntryKeys {
+  readonly sources: ReadonlyArray<string>
+  readonly keys: ReadonlyArray<string>
+}
+
+export interface CarryingDelivery extends DeliverySummary {
+  readonly source: string
 }
 
 export interface QueueDepth {
@@ -240,7 +283,21 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     leaseMillis: number
   ) => Effect.Effect<ReadonlySet<string>, StorageError>
 
+  /** Lanes that are not closed, by id, and the store's clock. Costs what a page shows, whatever lies in its lanes. */
+  readonly lanes: (tenantId: string, query: LaneQuery) => Effect.Effect<
+    { readonly now: number; readonly lanes: ReadonlyArray<LaneOverview> },
+    StorageError
+  >
   readonly list: (tenantId: string, query: DeliveryQuery) => Effect.Effect<ReadonlyArray<DeliverySummary>, StorageError>
+  /**
+   * Deliveries with an entry under one of these keys, newest first, among the tenant's newest `newest`. `since` is when the
+   * oldest one of these was created, `undefined` when the tenant has no older.
+   */
+  readonly carrying: (
+    tenantId: string,
+    keys: ReadonlyArray<EntryKeys>,
+    range: { readonly newest: number; readonly limit: number }
+  ) => Effect.Effect<{ readonly deliveries: ReadonlyArray<CarryingDelivery>; readonly since: number | undefined }, StorageError>
   readonly find: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryDetail>, StorageError>
   /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>

@@ -71,6 +71,8 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
   readonly viewers: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ChargeViewer>, StorageError>
   /** Stores bills (of several rows for one bill, the last) and notices, and queues what is told, as one fact. Call inside the transaction of `lock`. */
   readonly append: (tenantId: string, changes: BillChanges) => Effect.Effect<void, StorageError>
+  /** Bills whose ids begin with one of these, by billId; `limit` at most for each of them. */
+  readonly beginning: (tenantId: string, prefixes: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /** Open bills of these accounts, by billId. */
   readonly open: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /**

@@ -13,7 +13,7 @@ import { FreightChargeOptions } from "./FreightChargeOptions.ts"
 import { accountsEver, toldOf, type Viewer } from "./model/Audience.ts"
 import type { ChargeFrequency, ChargeSubscriptionSettings } from "./model/ChargeSubscription.ts"
 import { closingTimes, localText, offsetsOf } from "./model/ChargeWindow.ts"
-import { applyChange, billDoc, billFrom, currentOf, type FreightBill, type ReadChange } from "./model/FreightBill.ts"
+import { applyChange, billDoc, billFrom, currentOf, type FreightBill, type ReadChange, takenAt } from "./model/FreightBill.ts"
 
 /** A change that was read, and its place in the call. */
 export interface ReportedChange {
@@ -73,7 +73,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
       ) {
         const rows = yield* store.lock(tenantId, distinct(changes.map((each) => each.change.billId)))
         const bills = new Map(rows.map((row) => [row.billId, billFrom(row)]))
-        const { outcomes, steps } = decideAll(bills, changes)
+        const { outcomes, steps } = decideAll(bills, changes, yield* Clock.currentTimeMillis)
         const refusals = outcomes.filter((each) => each.result === "refused")
         if (refusals.length > 0 && !partial) {
           return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
@@ -113,7 +113,7 @@ const distinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...ne
 const accountsNow = (bill: FreightBill | undefined): ReadonlyArray<string> => bill === undefined ? [] : currentOf(bill).accounts
 
 /** Decides change after change; `bills` holds what they come to. */
-const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>) => {
+const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>, now: number) => {
   const outcomes: Array<ChangeOutcome> = []
   const steps: Array<Step> = []
   for (const { change, index } of changes) {
@@ -127,10 +127,12 @@ const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<Repor
       case "Duplicate":
         outcomes.push({ index, result: "duplicate", uniqueID, version: decision.version })
         break
-      case "Accepted":
-        bills.set(uniqueID, decision.bill)
-        steps.push({ before, after: decision.bill })
-        outcomes.push({ index, result: "accepted", uniqueID, version: currentOf(decision.bill).version })
+      case "Accepted": {
+        const after = takenAt(decision.bill, now)
+        bills.set(uniqueID, after)
+        steps.push({ before, after })
+        outcomes.push({ index, result: "accepted", uniqueID, version: currentOf(after).version })
+      }
     }
   }
   return { outcomes, steps }

@@ -47,6 +47,13 @@ export interface InvoiceHistoryEntry {
   readonly doc: string
 }
 
+/** An entry of the history of something that names a shipment. */
+export interface ShipmentInvoiceEntry extends InvoiceHistoryEntry {
+  readonly carrier: InvoiceCarrier
+  /** The invoice's, or a document record's invoice number after `#`. */
+  readonly uniqueId: string
+}
+
 export class InvoiceStore extends Context.Service<InvoiceStore, {
   /** The carrier's invoice of this id, locked until the transaction ends, whether it exists or not. */
   readonly lock: (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) => Effect.Effect<Option.Option<InvoiceRow>, StorageError>
@@ -75,4 +82,10 @@ export class InvoiceStore extends Context.Service<InvoiceStore, {
     carrier: InvoiceCarrier,
     uniqueId: string
   ) => Effect.Effect<ReadonlyArray<InvoiceHistoryEntry>, StorageError>
+  /** History of all carriers' invoices and document records that name a shipment now, newest first; `limit` at most. */
+  readonly historyOfShipment: (
+    tenantId: string,
+    shipmentId: string,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<ShipmentInvoiceEntry>, StorageError>
 }>()("@waybill/core/invoices/InvoiceStore") {}

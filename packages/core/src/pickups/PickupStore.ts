@@ -32,6 +32,13 @@ export interface PickupHistoryEntry {
   readonly doc: string
 }
 
+/** A pickup with what became of it. */
+export interface FollowedPickup {
+  readonly pickup: PickupRow
+  /** Oldest first. */
+  readonly history: ReadonlyArray<PickupHistoryEntry>
+}
+
 export interface AnsweredRequest {
   /** Of the request that was answered. */
   readonly fingerprint: string
@@ -66,6 +73,8 @@ export class PickupStore extends Context.Service<PickupStore, {
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
   /** By the service's own id, locked until the transaction ends: for the carrier's side. */
   readonly findById: (tenantId: string, pickupId: string) => Effect.Effect<Option.Option<PickupRow>, StorageError>
+  /** Real pickups found by one of these PROs, with a number or without, the one ordered last first; `limit` at most. */
+  readonly ofPros: (tenantId: string, pros: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<FollowedPickup>, StorageError>
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>
   /** Forgets pickups that were ordered before one instant, and answers remembered before another. Answers how many; at most a few thousand a call. */
   readonly prune: (

@@ -88,6 +88,15 @@ export interface RangeRequest {
   readonly limit: number
 }
 
+/** What a number may stand for when nobody says what it is. */
+export interface StatusSearch {
+  readonly shipmentId: string
+  /** Whole lookup keys. */
+  readonly keys: ReadonlyArray<string>
+  /** Beginnings of lookup keys that end where a part ends: in a blank. */
+  readonly prefixes: ReadonlyArray<string>
+}
+
 export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   /**
    * Locks the shipments until the transaction ends, in everybody's order, the ones the event log locks included; says whose
@@ -112,8 +121,10 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   readonly findPickedUp: (tenantId: string, range: RangeRequest) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>
   /** Whether any client or shipment of the tenant has the account. */
   readonly accountKnown: (tenantId: string, account: string) => Effect.Effect<boolean, StorageError>
-  /** All that is known of one shipment, history in order. */
-  readonly record: (tenantId: string, shipmentId: string) => Effect.Effect<StatusRecord | undefined, StorageError>
+  /** Shipments, covered or not, of this id or with such a key: the one picked up last first, then the greatest shipmentId; `limit` at most. */
+  readonly search: (tenantId: string, search: StatusSearch, limit: number) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
+  /** All that is known of one shipment, history in order; with `newest`, so many of its last entries at most. */
+  readonly record: (tenantId: string, shipmentId: string, newest?: number) => Effect.Effect<StatusRecord | undefined, StorageError>
   /**
    * Forgets shipments delivered before one instant with their history, and notices queued before another that no waiting
    * entry or unsettled or dead delivery refers to. Answers how many; at most a few thousand a call.

@@ -75,6 +75,12 @@ export const walkMillis = 30 * 60_000
 export class TransitEventStore extends Context.Service<TransitEventStore, {
   /** Everything stored of these shipments, by (shipmentId, sequence, eventId). */
   readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
+  /** The last events of a shipment by (sequence, eventId), last first, and whose it is. */
+  readonly recent: (
+    tenantId: string,
+    shipmentId: string,
+    limit: number
+  ) => Effect.Effect<{ readonly accounts: ReadonlyArray<string>; readonly events: ReadonlyArray<StoredEvent> }, StorageError>
   /** Those of the ids that are stored. */
   readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**

@@ -27,6 +27,19 @@ describe("Tenants", () => {
       assert.lengthOf(yield* tenants.list, 0)
     })))
 
+  it.effect("are listed page by page, by id", () =>
+    inService(Effect.gen(function*() {
+      const tenants = yield* Tenants
+      for (const id of ["b", "a", "C", "d"]) yield* tenants.put(id, { name: `Tenant ${id}` })
+      const first = yield* tenants.page({ limit: 3 })
+      assert.deepStrictEqual([first.data.map((each) => each.tenantId), first.nextCursor], [["C", "a", "b"], "b"])
+      assert.deepStrictEqual(yield* tenants.page({ limit: 3, cursor: "b" }), { data: [{ tenantId: "d", name: "Tenant d", hosts: [] }], nextCursor: null })
+      assert.lengthOf((yield* tenants.page({})).data, 4)
+      for (const query of [{ limit: 0 }, { limit: 501 }, { cursor: "no id" }, { colour: "red" }]) {
+        assert.strictEqual((yield* Effect.flip(tenants.page(query)))._tag, "InvalidInput")
+      }
+    })))
+
   it.effect.prop("never break on garbage", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const tenants = yield* Tenants

@@ -58,10 +58,26 @@ describe("Deliveries", () => {
       assert.lengthOf((yield* engine.list({ since: "1970-01-01T00:00:04Z" })), 3)
     })))
 
+  it.effect("lists newest first when asked, and goes on in that order", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* TestWaybill.run
+      for (let n = 0; n < 5; n++) {
+        yield* engine.publish(`S${n}`)
+        yield* TestWaybill.pass(1000)
+      }
+      const oldest = (yield* engine.list()).map((each) => each.deliveryId)
+      const first = yield* engine.deliveries.list("acme", { order: "newest", limit: 3 })
+      const second = yield* engine.deliveries.list("acme", { order: "newest", limit: 3, cursor: first.nextCursor! })
+      assert.deepStrictEqual([...first.data, ...second.data].map((each) => each.deliveryId), oldest.toReversed())
+      assert.isNull(second.nextCursor)
+      assert.deepStrictEqual((yield* engine.list({ order: "newest", since: "1970-01-01T00:00:03Z" })).map((each) => each.deliveryId), oldest.toReversed().slice(0, 2))
+    })))
+
   it.effect("refuses queries it does not understand, and says why", () =>
     inEngine(Effect.gen(function*() {
       const deliveries = yield* Deliveries
-      for (const query of [{ state: "lost" }, { limit: 0 }, { limit: 501 }, { since: "yesterday" }, { cursor: "x" }, { colour: "red" }]) {
+      for (const query of [{ state: "lost" }, { limit: 0 }, { limit: 501 }, { since: "yesterday" }, { order: "desc" }, { cursor: "x" }, { colour: "red" }]) {
         const refused = yield* Effect.flip(deliveries.list("acme", query))
         assert(refused._tag === "InvalidInput")
         assert.deepStrictEqual([...new Set(refused.faults.map((each) => each.pointer))], [`/${Object.keys(query)[0]!}`])

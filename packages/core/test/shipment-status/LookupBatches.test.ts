@@ -16,6 +16,7 @@ const slowStore = Effect.gen(function*() {
     resolve: not,
     findPickedUp: not,
     accountKnown: not,
+    search: not,
     record: not,
     prune: not,
     find: (_tenantId, lookups) =>

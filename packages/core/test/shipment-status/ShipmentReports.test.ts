@@ -16,6 +16,7 @@ const remembering = () => {
     find: not,
     findPickedUp: not,
     accountKnown: not,
+    search: not,
     record: not,
     prune: not,
     resolve: (_tenantId, keys) => Effect.succeed(keys.map((key) => key === "pro 7" ? "S" : undefined)),

@@ -2,7 +2,6 @@
 import type {
   ApiKeyRequest,
   DeliveryBodyView,
-  DeliveryView,
   Publication,
   ReportedEvent,
   SubscriptionCreate,
@@ -16,10 +15,12 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+import type { DeliveriesPage, DeliveriesQuery, JourneyMethods, LaneMethods, PageQuery, TenantsPage } from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
 export type * from "./ChargeMethods.ts"
 export type * from "./InvoiceMethods.ts"
+export type * from "./OperatorMethods.ts"
 export type { HostPickupDesk, PickupInput, PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
@@ -60,19 +61,6 @@ export interface SubscriptionListQuery {
   readonly status?: typeof SubscriptionStatus.Type
   readonly page?: number
   readonly pageSize?: number
-}
-
-export interface DeliveriesQuery {
-  readonly state?: DeliveryView["state"]
-  readonly subscriptionId?: string
-  readonly since?: string | Date
-  readonly cursor?: string
-  readonly limit?: number
-}
-
-export interface DeliveriesPage {
-  readonly data: ReadonlyArray<DeliveryView>
-  readonly nextCursor: string | null
 }
 
 export interface PublishMethods {
@@ -136,6 +124,8 @@ export interface Waybill {
   readonly tenants: {
     /** Creates the tenant, or changes its name and hosts. */
     readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
+    /** By tenantId. */
+    readonly list: (query?: PageQuery) => Promise<TenantsPage>
   }
   readonly apiKeys: {
     /** The key is shown this once. */
@@ -152,6 +142,7 @@ export interface Waybill {
     }) => Promise<{ readonly hmacSecretId: string; readonly secret: string }>
   }
   readonly deliveries: {
+    /** Oldest first, unless the query says otherwise. */
     readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
     readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
     /** The same bytes under the same id once more. */
@@ -165,6 +156,8 @@ export interface Waybill {
       readonly shipmentIds?: ReadonlyArray<string>
     }) => Promise<number>
   }
+  readonly lanes: LaneMethods
+  readonly journeys: JourneyMethods
   /** Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The same methods inside a transaction that the host holds: what they write is there when it commits, or never was. */

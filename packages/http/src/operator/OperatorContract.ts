@@ -1,61 +1,29 @@
-/** What operators do: tenants, keys, secrets, and deliveries that did not arrive. */
-import { ApiKeyRequest, ChargeSubscription, DeliveryListQuery, deliveryStates, InstantText, RecoverCall, ReplayCall, SecretSettings, TenantSettings } from "@waybill/core"
+/** What operators do: tenants, keys, secrets, shipments across areas, and deliveries that did not arrive. */
+import {
+  ApiKeyRequest,
+  ChargeSubscription,
+  DeliveryListQuery,
+  LaneListQuery,
+  RecoverCall,
+  ReplayCall,
+  SecretSettings,
+  TenantListQuery,
+  TenantSettings
+} from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
-
-const Tenant = Schema.Struct({ tenantId: Schema.String, name: Schema.String, hosts: Schema.Array(Schema.String) }).annotate({ identifier: "Tenant" })
-
-const ApiKey = Schema.Struct({
-  id: Schema.String,
-  key: Schema.String.annotate({ description: "Shown once; only its hash is kept." })
-}).annotate({ identifier: "ApiKey" })
-
-const SigningSecret = Schema.Struct({
-  hmacSecretId: Schema.String,
-  secret: Schema.String.annotate({ description: "Signs from now on. Hand it to the receiver." })
-}).annotate({ identifier: "SigningSecret" })
-
-const Attempt = Schema.Struct({
-  attempt: Schema.Int,
-  at: InstantText,
-  durationMillis: Schema.Int,
-  outcome: Schema.String.annotate({ description: "accepted, gone, interrupted, or why there was no usable answer, such as timeout or http_5xx." }),
-  status: Schema.NullOr(Schema.Int),
-  detail: Schema.NullOr(Schema.String),
-  answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's answer." }))
-}).annotate({ identifier: "DeliveryAttempt" })
-
-const delivery = {
-  deliveryId: Schema.String,
-  subscriptionId: Schema.String,
-  state: Schema.Literals(deliveryStates),
-  createdAt: InstantText,
-  settledAt: Schema.NullOr(InstantText),
-  nextAttemptAt: Schema.NullOr(InstantText),
-  events: Schema.Int,
-  attempts: Schema.Array(Attempt)
-}
-
-const Delivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
-const DeliveryInFull = Schema.Struct({
-  ...delivery,
-  endpointUrl: Schema.String,
-  body: Schema.String.annotate({ description: "The exact text of every attempt." })
-}).annotate({ identifier: "DeliveryInFull" })
-
-const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor: Schema.NullOr(Schema.String) }).annotate({ identifier: "DeliveriesPage" })
-
-const LaneStatus = Schema.Struct({
-  subscriptionId: Schema.String,
-  state: Schema.Literals(["active", "paused", "inactive"]),
-  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service changed the state itself." })),
-  since: InstantText
-}).annotate({ identifier: "SubscriptionDeliveryStatus" })
+import { ApiKey, DeliveriesPage, DeliveryInFull, LanesPage, LaneStatus, NamedShipments, ShipmentJourney, SigningSecret, Tenant, TenantsPage } from "./OperatorViews.ts"
 
 const tenantId = "The operator's own id of the tenant."
 const tenant = { tenantId }
 const ofDelivery = { tenantId, deliveryId: "The deliveryId, which receivers also know as webhook-id." }
 const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
+
+/** Which page of a list; both members are those of every list here. */
+const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">) => ({
+  cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the page before." },
+  limit: { kind: "integer", schema: fields.limit.schema, description: "Most results.", default: 100 }
+} as const)
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
@@ -75,6 +43,15 @@ export const OperatorContract = contract({
       params: tenant,
       body: { schema: TenantSettings, closed: true },
       answers: { 200: { description: "The tenant", schema: Tenant } }
+    },
+    listTenants: {
+      method: "GET",
+      path: "/v1/tenants",
+      access: "operator",
+      summary: "List tenants",
+      description: "By tenantId.",
+      query: pageOf(TenantListQuery.fields),
+      answers: { 200: { description: "Tenants", schema: TenantsPage } }
     },
     createApiKey: {
       method: "POST",
@@ -110,14 +87,14 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/deliveries",
       access: "operator",
       summary: "List deliveries",
-      description: "Oldest first, each with its attempts.",
+      description: "Each with its attempts, oldest first unless order says otherwise. A cursor goes on in the order it was given in.",
       params: tenant,
       query: {
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
         since: { kind: "instant", schema: DeliveryListQuery.fields.since.schema, description: "Created at or after this instant." },
-        cursor: { kind: "text", schema: DeliveryListQuery.fields.cursor.schema, description: "nextCursor of the page before." },
-        limit: { kind: "integer", schema: DeliveryListQuery.fields.limit.schema, description: "Most results.", default: 100 }
+        order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "Of their creation.", default: "oldest" },
+        ...pageOf(DeliveryListQuery.fields)
       },
       answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
     },
@@ -138,6 +115,19 @@ export const OperatorContract = contract({
       description: "The same bytes under the same id, with a full series of attempts.",
       params: ofDelivery,
       answers: { 202: { description: "It goes out again" } }
+    },
+    listSubscriptionLanes: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/subscriptions",
+      access: "operator",
+      summary: "List subscriptions with what waits for them",
+      description: "Of every client and area, by subscriptionId: whether each delivers, what waits, what died, and its last attempt.",
+      params: tenant,
+      query: {
+        state: { kind: "text", schema: LaneListQuery.fields.state.schema, description: "Only subscriptions in this state." },
+        ...pageOf(LaneListQuery.fields)
+      },
+      answers: { 200: { description: "Subscriptions", schema: LanesPage } }
     },
     getSubscriptionStatus: {
       method: "GET",
@@ -175,6 +165,28 @@ export const OperatorContract = contract({
       params: ofSubscription,
       body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
       answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Schema.Int }) } }
+    },
+    findShipments: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/shipments",
+      access: "operator",
+      summary: "Find shipments by any number of theirs",
+      description: "Whichever area knows them, 20 at most. None is an empty list.",
+      params: tenant,
+      query: {
+        reference: { kind: "text", schema: Schema.String, description: "A shipmentId, a PRO, a bill of lading or a purchase order.", required: true }
+      },
+      answers: { 200: { description: "Shipments", schema: NamedShipments } }
+    },
+    getShipmentJourney: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/shipments/{shipmentId}/journey",
+      access: "operator",
+      summary: "Show everything that happened to a shipment",
+      description: "In all areas, the newest 500 entries, and deliveries that carried something of it. " +
+        "Freight that no area knows by another name is found by its PRO. Deliveries of hourly and daily charges are not among them.",
+      params: { tenantId, shipmentId: "The shipment's id; its PRO where it has none." },
+      answers: { 200: { description: "The journey", schema: ShipmentJourney } }
     }
   }
 })

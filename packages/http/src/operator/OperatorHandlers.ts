@@ -1,5 +1,15 @@
 /** Answers operators' calls from core's use cases. Every call names a tenant, and one that does not exist answers 404. */
-import { ApiKeys, ChargeSubscriptions, Deliveries, formatInstant, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+import {
+  ApiKeys,
+  ChargeSubscriptions,
+  Deliveries,
+  formatInstant,
+  ShipmentJourneys,
+  SigningSecrets,
+  SubscriptionLanes,
+  Tenants,
+  TransitSubscriptions
+} from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { json, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
@@ -13,10 +23,13 @@ export const OperatorHandlers = Effect.gen(function*() {
   const deliveries = yield* Deliveries
   const subscriptions = yield* TransitSubscriptions
   const chargeSubscriptions = yield* ChargeSubscriptions
+  const lanes = yield* SubscriptionLanes
+  const journeys = yield* ShipmentJourneys
   const within = existingTenant(tenants)
 
   const handlers: HandlersOf<typeof OperatorContract> = {
     putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), (tenant) => json(tenant)),
+    listTenants: ({ query }) => Effect.map(tenants.page(query), (page) => json(page)),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),
@@ -31,6 +44,7 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), (delivery) => json(delivery))),
     retryDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
+    listSubscriptionLanes: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(lanes.list(tenantId, query), (page) => json(page))),
     getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
       within(
         tenantId,
@@ -42,7 +56,10 @@ export const OperatorHandlers = Effect.gen(function*() {
     resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(chargeSubscriptions.resume(tenantId, subscriptionId), (resumed) => json(resumed, { status: 202 }))),
     replaySubscription: ({ body, params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 })))
+      within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
+    findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), (found) => json(found))),
+    getShipmentJourney: ({ params: { shipmentId, tenantId } }) =>
+      within(tenantId, Effect.map(journeys.get(tenantId, shipmentId), (journey) => json(journey)))
   }
   return handlers
 })

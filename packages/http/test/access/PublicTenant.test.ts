@@ -16,7 +16,8 @@ const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?:
       return now === undefined ? Effect.fail(new StorageError({ operation: "listTenants", cause: undefined })) : Effect.succeed(now)
     }),
     get: () => Effect.die("not asked"),
-    put: () => Effect.die("not asked")
+    put: () => Effect.die("not asked"),
+    page: () => Effect.die("not asked")
   })
   return Effect.map(Effect.provideService(makePublicTenant(configured), Tenants, tenants), (find) => ({
     ask: (host?: string) =>

@@ -54,6 +54,24 @@ describe("createWaybill", () => {
     await waybill.wake("acme")
   })
 
+  it("shows operators tenants, subscriptions and shipments", async () => {
+    const waybill = start()
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.tenants.put("other", { name: "Other" })
+    expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [] }], nextCursor: "acme" })
+    expect((await waybill.tenants.list()).data).toHaveLength(2)
+    await waybill.secrets.put("acme", "main")
+    const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
+    await waybill.events.publish(carrier, [{ ...reportedEvent("S1"), parties: { accounts: ["A1"] } }])
+    expect((await waybill.lanes.list("acme")).data).toMatchObject([{ subscriptionId: id, client: customer.client, waiting: 1 }])
+    expect((await waybill.lanes.list("acme", { state: "paused" })).data).toEqual([])
+    expect(await waybill.journeys.find("acme", "S1")).toMatchObject([{ shipmentId: "S1" }])
+    expect((await waybill.journeys.get("acme", "S1")).entries).toHaveLength(1)
+    expect(await rejection(waybill.journeys.get("other", "S1"))).toMatchObject({ code: "shipment_not_found", status: 404 })
+    expect(await rejection(waybill.lanes.list("nobody"))).toMatchObject({ code: "tenant_not_found", status: 404 })
+    expect((await waybill.deliveries.list("acme", { order: "newest" })).data).toEqual([])
+  })
+
   it("rejects with what was wrong, where, and which status it would have been", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })

@@ -27,7 +27,10 @@ describe("who may operate", () => {
     ["GET", "acme/deliveries"],
     ["GET", "acme/deliveries/1"],
     ["POST", "acme/deliveries/1/retry"],
+    ["GET", "acme/subscriptions"],
     ["GET", "acme/subscriptions/1"],
+    ["GET", "acme/shipments?reference=1"],
+    ["GET", "acme/shipments/1/journey"],
     ["POST", "acme/subscriptions/1/recover"],
     ["POST", "acme/subscriptions/1/replay"],
     ["POST", "acme/subscriptions/1/resume"]
@@ -35,6 +38,9 @@ describe("who may operate", () => {
 
   it("nobody without credentials, and nobody but operators, at any call (SPEC-GAP-X2)", async () => {
     const tenant = await service.tenant("acme")
+    for (const [key, status] of [[undefined, 401], [tenant.carrier, 403]] as const) {
+      expect((await service.send("GET", "/operator/v1/tenants", key === undefined ? {} : { key })).status).toBe(status)
+    }
     for (const [method, path] of calls) {
       const bare = await service.send(method, `/operator/v1/tenants/${path}`)
       expect([method, path, bare.status, problemCode(bare)]).toEqual([method, path, 401, "unauthenticated"])
@@ -73,6 +79,21 @@ describe("tenants, keys and secrets", () => {
     expect([answer.status, answer.json.errors[0].parameter]).toEqual([400, "tenantId"])
     const body = await operate("PUT", "t1", { title: "x" })
     expect(body.json.errors.map((error: { pointer: string }) => error.pointer).sort()).toEqual(["/name", "/title"])
+  })
+
+  it("tenants are listed by id, cursor by cursor", async () => {
+    for (const id of ["list-b", "list-a", "list-c"]) await operate("PUT", id, { name: `Tenant ${id}`, hosts: [`${id}.example`] })
+    const list = (query: string) => service.send("GET", `/operator/v1/tenants?${query}`, { key: operatorKey })
+    const first = await list("cursor=list&limit=2")
+    expect([first.status, first.json]).toEqual([200, {
+      data: ["list-a", "list-b"].map((tenantId) => ({ tenantId, name: `Tenant ${tenantId}`, hosts: [`${tenantId}.example`] })),
+      nextCursor: "list-b"
+    }])
+    expect((await list("cursor=list-b")).json.data[0].tenantId).toBe("list-c")
+    for (const [query, parameter] of [["limit=0", "limit"], ["limit=501", "limit"], ["cursor=no%20id", "cursor"]] as const) {
+      const refused = await list(query)
+      expect([refused.status, refused.json.errors[0].parameter]).toEqual([400, parameter])
+    }
   })
 
   it("a key works as soon as it is shown, and not one call after it is revoked", async () => {
@@ -143,9 +164,11 @@ describe("deliveries", () => {
     const second = await operate("GET", `d2/deliveries?limit=2&cursor=${first.json.nextCursor}`)
     expect(second.json.data.length).toBe(1)
     expect(second.json.nextCursor).toBe(null)
+    const newest = await operate("GET", "d2/deliveries?order=newest")
+    expect(newest.json.data).toEqual([...first.json.data, ...second.json.data].toReversed())
   })
 
-  it.each([["state=lost", "state"], ["since=yesterday", "since"], ["cursor=x", "cursor"], ["limit=0", "limit"], ["limit=501", "limit"]])(
+  it.each([["state=lost", "state"], ["since=yesterday", "since"], ["order=up", "order"], ["cursor=x", "cursor"], ["limit=0", "limit"], ["limit=501", "limit"]])(
     "refuse ?%s",
     async (query, parameter) => {
       const answer = await operate("GET", `acme/deliveries?${query}`)
@@ -220,5 +243,66 @@ describe("deliveries", () => {
     expect((await status()).json).toMatchObject({ state: "paused", reason: "The receiver answered 410 Gone." })
     const shown = await service.send("GET", `/visibility/v1/subscriptions/${subscription.id}`, { key: tenant.carrier })
     expect(shown.json.status).toBe("paused")
+  })
+})
+
+describe("subscriptions", () => {
+  it("are listed with what waits for them and how they do", async () => {
+    const tenant = await service.tenant("s1")
+    const url = "https://s1.example/hook"
+    await script(url, Receiver.gone)
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
+    await tenant.publish(reportedEvent("S1"))
+    await service.deliver()
+    await tenant.publish(reportedEvent("S1"))
+    const listed = await operate("GET", "s1/subscriptions?state=paused")
+    expect([listed.status, listed.json]).toEqual([200, {
+      data: [{
+        subscriptionId: subscription.id,
+        area: "transit-events",
+        client: "carrier",
+        endpointUrl: url,
+        state: "paused",
+        reason: "The receiver answered 410 Gone.",
+        since: expect.stringMatching(/Z$/),
+        breaker: { state: "closed", failures: expect.any(Number), until: null },
+        waiting: 1,
+        unsettled: expect.any(Number),
+        dead: expect.any(Number),
+        dueAt: null,
+        lastAttempt: { at: expect.stringMatching(/Z$/), outcome: "gone", status: 410 }
+      }],
+      nextCursor: null
+    }])
+    expect((await operate("GET", "s1/subscriptions?state=active")).json).toEqual({ data: [], nextCursor: null })
+    for (const [query, parameter] of [["state=closed", "state"], ["limit=0", "limit"], ["cursor=x", "cursor"]] as const) {
+      const refused = await operate("GET", `s1/subscriptions?${query}`)
+      expect([refused.status, refused.json.errors[0].parameter]).toEqual([400, parameter])
+    }
+  })
+})
+
+describe("shipments", () => {
+  it("are found by what names them, and show what happened to them", async () => {
+    const tenant = await service.tenant("j1")
+    const url = "https://j1.example/hook"
+    await tenant.subscribe(tenant.carrier, { endpointUrl: url })
+    await tenant.publish(reportedEvent("S/1", { eventId: "e1", occurredAt: "2026-11-20T08:15:00-06:00" }))
+    await service.deliver()
+    const found = await operate("GET", `j1/shipments?reference=${encodeURIComponent("S/1")}`)
+    expect([found.status, found.json.data]).toMatchObject([200, [{ shipmentId: "S/1", status: "IN_TRANSIT", lastAt: "2026-11-20T14:15:00.000Z" }]])
+    expect((await operate("GET", "j1/shipments?reference=unknown")).json).toEqual({ data: [] })
+    const missing = await operate("GET", "j1/shipments")
+    expect([missing.status, missing.json.errors[0].parameter]).toEqual([400, "reference"])
+
+    const journey = await operate("GET", `j1/shipments/${encodeURIComponent("S/1")}/journey`)
+    expect(journey.status).toBe(200)
+    expect(journey.json).toMatchObject({ shipmentId: "S/1", truncated: false, deliveriesSince: null })
+    expect(journey.json.entries).toMatchObject([{ at: "2026-11-20T14:15:00.000Z", area: "transit-events", kind: "IN_TRANSIT", reference: "e1", document: { eventId: "e1" } }])
+    expect(journey.json.deliveries).toMatchObject([{ area: "transit-events", state: "delivered", events: 1 }])
+    const unknown = await operate("GET", "j1/shipments/unknown/journey")
+    expect([unknown.status, problemCode(unknown)]).toEqual([404, "shipment_not_found"])
+    const elsewhere = await operate("GET", `acme/shipments/${encodeURIComponent("S/1")}/journey`)
+    expect([elsewhere.status, problemCode(elsewhere)]).toEqual([404, "shipment_not_found"])
   })
 })

@@ -30,6 +30,12 @@ export const layer = Layer.effect(
           StorageError.refail("AccessStore.findTenant")
         ),
 
+      pageTenants: ({ after, limit }) =>
+        sql.bulk(
+          `SELECT tenant_id, name, hosts FROM ${schema}.tenants WHERE tenant_id > $1 ORDER BY tenant_id LIMIT $2::int8`,
+          [after ?? "", limit]
+        ).pipe(Effect.map((rows) => rows.map(tenantOf)), StorageError.refail("AccessStore.pageTenants")),
+
       listTenants: sql.bulk(`SELECT tenant_id, name, hosts FROM ${schema}.tenants ORDER BY tenant_id`, []).pipe(
         Effect.map((rows) => rows.map(tenantOf)),
         StorageError.refail("AccessStore.listTenants")

@@ -1,21 +1,25 @@
 /** Lanes, entries and deliveries on Postgres: what operators see and do. */
 import {
   type AttemptRecord,
+  type CarryingDelivery,
   type DeliveryDetail,
   type DeliveryQuery,
   type DeliveryQueue,
   type DeliveryState,
   type DeliverySummary,
+  type EntryKeys,
+  type LaneOverview,
+  type LaneQuery,
+  type LaneState,
   StorageError
 } from "@waybill/core"
 import { Effect, Option } from "effect"
-import { type BulkValue, timestamptzArray } from "../client/PgBulk.ts"
+import { type BulkValue, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
+import { carryingDeliveries, laneOverviews, listDeliveries, newestBound, summaryColumns } from "./DeliveryLogSql.ts"
 import { joinedBody, type PayloadSource } from "./DeliveryQueueSql.ts"
 
-type Log = Pick<DeliveryQueue["Service"], "list" | "find" | "retry" | "recover" | "prune" | "depth">
-
-const summaryColumns = `d.delivery_id, d.lane_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts`
+type Log = Pick<DeliveryQueue["Service"], "lanes" | "list" | "carrying" | "find" | "retry" | "recover" | "prune" | "depth">
 
 /** Waiting entries that are counted one by one; beyond it the planner's estimate serves. */
 const countedEntries = 50_000
@@ -24,24 +28,50 @@ const countedEntries = 50_000
 const pruneSize = 5000
 
 export const makeDeliveryLog = (sql: PgClient, schema: string, sources: ReadonlyArray<PayloadSource>): Log => {
+  const lanes = (tenantId: string, { after, limit, state }: LaneQuery) =>
+    sql.bulk(laneOverviews(schema), [tenantId, textArray(state === undefined ? openStates : [state]), after ?? firstIdAt(0), limit]).pipe(
+      Effect.map((rows) => ({ now: (rows[0]?.[13] as number | undefined) ?? 0, lanes: rows.map(overviewOf) })),
+      StorageError.refail("DeliveryQueue.lanes")
+    )
+
   const list = (tenantId: string, query: DeliveryQuery) => {
     const values: Array<BulkValue> = [tenantId, query.limit]
     const when = (value: BulkValue | undefined, condition: (parameter: string) => string) =>
       value === undefined ? "" : ` AND ${condition(`$${values.push(value)}`)}`
+    const { since } = query
     const where = [
-      when(query.state, (state) => `d.state = ${state}`),
       when(query.laneId, (laneId) => `d.lane_id = ${laneId}::uuid`),
-      when(query.after, (after) => `d.delivery_id > ${after}::uuid`),
-      when(query.since === undefined ? undefined : timestamptzArray([query.since]), (since) => `d.sent_at >= (${since}::timestamptz[])[1]`)
+      when(query.after, (after) => `d.delivery_id ${query.order === "newest" ? "<" : ">"} ${after}::uuid`),
+      // by the id, where an index ends the search; by the instant, which decides
+      when(since === undefined ? undefined : firstIdAt(since), (first) => `d.delivery_id >= ${first}::uuid`),
+      when(since === undefined ? undefined : timestamptzArray([since]), (instant) => `d.sent_at >= (${instant}::timestamptz[])[1]`)
     ].join("")
-    return sql.bulk(
-      `SELECT ${summaryColumns} FROM ${schema}.deliveries AS d
-       WHERE d.tenant_id = $1${where}
-       ORDER BY d.delivery_id
-       LIMIT $2::int8`,
-      values
-    ).pipe(Effect.map((rows) => rows.map(summaryOf)), StorageError.refail("DeliveryQueue.list"))
+    const direction = query.order === "newest" ? "DESC" : "ASC"
+    return sql.bulk(listDeliveries(schema, { direction, isOfLane: query.laneId !== undefined, state: query.state, where }), values).pipe(
+      Effect.map((rows) => rows.map(summaryOf)),
+      StorageError.refail("DeliveryQueue.list")
+    )
   }
+
+  const carrying = Effect.fnUntraced(function*(
+    tenantId: string,
+    keys: ReadonlyArray<EntryKeys>,
+    { limit, newest }: { readonly newest: number; readonly limit: number }
+  ) {
+    const pairs = keys.flatMap(({ keys, sources }) => sources.flatMap((source) => keys.map((key) => ({ source, key }))))
+    const [last, older] = yield* sql.bulk(newestBound(schema), [tenantId, newest])
+    const rows = yield* sql.bulk(carryingDeliveries(schema), [
+      tenantId,
+      textArray(pairs.map((each) => each.source)),
+      textArray(pairs.map((each) => each.key)),
+      older === undefined ? firstIdAt(0) : last![0] as string,
+      limit
+    ])
+    return {
+      deliveries: rows.map((row): CarryingDelivery => ({ ...summaryOf(row), source: row[8] as string })),
+      since: older === undefined ? undefined : last![1] as number
+    }
+  }, StorageError.refail("DeliveryQueue.carrying"))
 
   const find = (tenantId: string, deliveryId: string) =>
     sql.bulk(
@@ -125,10 +155,9 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.prune"))
 
   const depth = sql.bulk(
-    `SELECT greatest(
-              (SELECT count(*) FROM (SELECT FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted),
-              (SELECT reltuples FROM pg_class WHERE oid = '${schema}.delivery_entries'::regclass)
-            )::int8 AS entries,
+    `SELECT (SELECT CASE WHEN n < ${countedEntries} THEN n
+                         ELSE greatest(n, (SELECT reltuples FROM pg_class WHERE oid = '${schema}.delivery_entries'::regclass)) END
+             FROM (SELECT count(*) AS n FROM (SELECT FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS entries,
             (SELECT count(*) FROM ${schema}.deliveries WHERE state IN ('sending', 'waiting')) AS unsettled,
             (SELECT count(*) FROM ${schema}.deliveries WHERE state = 'dead') AS dead,
             (SELECT coalesce(extract(epoch FROM now() - min(due_at)) * 1000, 0)::float8 FROM ${schema}.delivery_lanes
@@ -142,7 +171,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     StorageError.refail("DeliveryQueue.depth")
   )
 
-  return { list, find, retry, recover, prune, depth }
+  return { lanes, list, carrying, find, retry, recover, prune, depth }
 }
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
@@ -152,6 +181,25 @@ const firstIdAt = (millis: number): string => {
 }
 
 type Row = ReadonlyArray<unknown>
+
+const openStates = ["active", "paused", "inactive"]
+
+const overviewOf = (row: Row): LaneOverview => {
+  const [laneId, source, endpointUrl, state, reason, since] = row as [string, string, string, LaneState, string | null, number]
+  const [failures, openUntil, dueAt, waiting, unsettled, dead, last] = row.slice(6) as [number, number | null, number | null, number, number, number, string | null]
+  return {
+    laneId,
+    source,
+    endpointUrl,
+    status: { state, reason: reason ?? undefined, since },
+    breaker: { failures, openUntil: openUntil ?? undefined },
+    waiting,
+    unsettled,
+    dead,
+    dueAt: dueAt ?? undefined,
+    lastAttempt: last === null ? undefined : JSON.parse(last) as AttemptRecord
+  }
+}
 
 const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events, attempts]: Row): DeliverySummary => ({
   deliveryId: deliveryId as string,

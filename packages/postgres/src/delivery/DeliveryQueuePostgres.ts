@@ -16,6 +16,7 @@ import {
   type WhenDead
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import {
   boolArray,
   type BulkValue,
@@ -28,6 +29,7 @@ import {
   uuidArray
 } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
+import { Urgent } from "../client/PgPool.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
 import * as statements from "./DeliveryQueueSql.ts"
@@ -71,22 +73,32 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             for (const row of due) byLane.get(row[0] as string)!.push(dueOf(row))
           }
           return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane) }
-        }).pipe(StorageError.refail("DeliveryQueue.claim"))
+        }).pipe(urgently, StorageError.refail("DeliveryQueue.claim"))
 
       const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>
         sql.bulk(freezeBatches, freezeValues(tenantId, lanes)).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
+          Effect.mapError((error) => isDivisionByZero(error) ? "Entries that were to be frozen are no longer there; another claim will tell." : error),
+          urgently,
           StorageError.refail("DeliveryQueue.freeze")
         )
 
       const settle = (
         tenantId: string,
         { deliveries, lanes }: { readonly deliveries: ReadonlyArray<Settlement>; readonly lanes: ReadonlyArray<LaneSettlement> }
-      ) =>
-        sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes)).pipe(
+      ): Effect.Effect<boolean, StorageError> => {
+        const repeated = repeatedIn(deliveries)
+        // one statement writes each row once: a delivery's later outcomes come after its first
+        if (repeated.size > 0) {
+          const later = deliveries.filter((each) => repeated.has(each))
+          return Effect.andThen(settle(tenantId, { deliveries: deliveries.filter((each) => !repeated.has(each)), lanes: [] }), settle(tenantId, { deliveries: later, lanes }))
+        }
+        return sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes)).pipe(
           Effect.map(([row]) => row![0] as boolean),
+          urgently,
           StorageError.refail("DeliveryQueue.settle")
         )
+      }
 
       const heartbeat = (tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) =>
         sql.bulk(
@@ -99,6 +111,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
           [tenantId, uuidArray(leases.map((lane) => lane.laneId)), int8Array(leases.map((lane) => lane.token)), leaseMillis]
         ).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
+          urgently,
           StorageError.refail("DeliveryQueue.heartbeat")
         )
 
@@ -151,7 +164,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
               tenantIds: rows.map(([tenantId]) => tenantId as string),
               nextDueInMillis: millis === null || millis === undefined ? undefined : Math.max(1, Math.ceil(millis))
             }
-          }).pipe(StorageError.refail("DeliveryQueue.tenantsDue")),
+          }).pipe(urgently, StorageError.refail("DeliveryQueue.tenantsDue")),
         claim,
         freeze,
         settle,
@@ -160,6 +173,11 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
       })
     })
   )
+
+const urgently = Effect.provideService(Urgent, true)
+
+/** What the statement makes of it, see there. */
+const isDivisionByZero = ({ reason }: SqlError): boolean => (reason.cause as { readonly code?: unknown } | undefined)?.code === "22012"
 
 type Row = ReadonlyArray<unknown>
 
@@ -278,6 +296,12 @@ const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyA
   ]
 }
 
+/** Those that name a delivery which one before them named already. */
+const repeatedIn = (deliveries: ReadonlyArray<Settlement>): ReadonlySet<Settlement> => {
+  const named = new Set<string>()
+  return new Set(deliveries.filter(({ deliveryId }) => named.size === named.add(deliveryId).size))
+}
+
 const settleValues = (
   tenantId: string,
   deliveries: ReadonlyArray<Settlement>,
@@ -310,6 +334,7 @@ const settleValues = (
     int8Array(lanes.map((each) => each.release?.arrivals ?? 0)),
     boolArray(lanes.map((each) => each.release?.progress ?? false)),
     float8Array(lanes.map((each) => each.release?.notBeforeMillis ?? 0)),
-    int4Array(placed)
+    int4Array(placed),
+    int4Array(deliveries.map((each) => each.record?.attempt ?? null))
   ]
 }

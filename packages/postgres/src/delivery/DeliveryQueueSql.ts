@@ -259,7 +259,10 @@ LEFT JOIN LATERAL (
   ORDER BY w.place
 ) AS e ON true`
 
-/** Frozen deliveries of leased lanes whose attempt is due, or whose sender is gone, with their bytes joined. */
+/**
+ * Frozen deliveries of leased lanes whose attempt is due, or whose sender is gone, with their bytes joined. Operators may send one again
+ * that shares a shipment with a later one: the older goes first, and never both side by side.
+ */
 export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
 SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
        d.traceparent, p.body
@@ -269,6 +272,11 @@ CROSS JOIN LATERAL (
   SELECT d.* FROM ${schema}.deliveries AS d
   WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')
     AND (d.state = 'waiting' AND d.due_at <= now() OR d.state = 'sending' AND d.token <> g.token)
+    AND NOT EXISTS (
+      SELECT FROM ${schema}.deliveries AS o
+      WHERE o.tenant_id = $1 AND o.lane_id = l.lane_id AND o.state IN ('sending', 'waiting') AND o.keys && d.keys
+        AND (o.delivery_id < d.delivery_id OR o.delivery_id <> d.delivery_id AND o.state = 'sending' AND o.token = g.token)
+    )
   ORDER BY d.delivery_id
   LIMIT $4::int8
 ) AS d
@@ -288,13 +296,18 @@ export function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>
   ) AS x`
 }
 
-/** Freezes batches and counts attempts, where the lease still holds and the lane still sends. Lanes are named once, then by their place. */
+/**
+ * Freezes batches and counts attempts, where the lease still holds and the lane still sends. Lanes are named once, then by their place.
+ *
+ * Fails as a division by zero, and changes nothing, where an entry is no longer there: a claim that looked while another worker's
+ * last freeze was being written, or a freeze whose answer got lost and that came through after all. Nothing is frozen twice.
+ */
 export const freeze = (schema: string) => `
 WITH ours AS (
   UPDATE ${schema}.delivery_lanes AS l
   SET rate_mark = g.rate_mark, cursor = coalesce(g.cursor, l.cursor)
   FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) WITH ORDINALITY AS g (lane_id, token, rate_mark, cursor, place)
-  WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state = 'active'
+  WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.leased_until IS NOT NULL AND l.state = 'active'
   RETURNING l.lane_id, l.lease_token, g.place
 ),
 taken AS (
@@ -302,6 +315,7 @@ taken AS (
   USING unnest($6::int4[], $7::text[], $8::int8[], $9::int8[]) AS g (place, key, sequence, ref), ours AS o
   WHERE o.place = g.place
     AND e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key = g.key AND e.sequence = g.sequence AND e.ref = g.ref
+  RETURNING 1
 ),
 made AS (
   INSERT INTO ${schema}.deliveries
@@ -318,13 +332,21 @@ again AS (
   JOIN ours AS o ON o.place = g.place
   WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($17::uuid[]) AND d.state IN ('sending', 'waiting')
 )
-SELECT lane_id FROM ours`
+SELECT o.lane_id
+FROM ours AS o
+CROSS JOIN (
+  SELECT 1 / ((SELECT count(*) FROM taken) = (SELECT count(*) FROM unnest($6::int4[]) AS g (place) JOIN ours AS o ON o.place = g.place))::int4 AS whole
+) AS taking
+WHERE taking.whole = 1`
 
 /** Written out wherever it is used: a row that moved meanwhile is judged by what it holds now. */
 const dueAfterRelease = `CASE
         WHEN l.arrivals <> r.arrivals OR r.progress AND n.entries THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
         ELSE greatest(n.retry, CASE WHEN n.retry IS NOT NULL THEN now() + r.not_before * interval '1 millisecond' END)
       END`
+
+/** Of the attempt under way, by whoever made it: an outcome that is written once more takes nothing back of what happened since. */
+const counts = "g.fenced AND d.state = 'sending' AND d.attempt = coalesce(g.attempt, d.attempt)"
 
 /**
  * Writes outcomes, then gives leases back. Where the token is stale, an outcome is recorded and nothing else happens.
@@ -337,29 +359,29 @@ const dueAfterRelease = `CASE
  */
 export const settle = (schema: string) => `
 WITH fence AS MATERIALIZED (
-  SELECT g.place, g.lane_id, coalesce(l.lease_token = g.token, false) AS fenced
+  SELECT g.place, g.lane_id, coalesce(l.lease_token = g.token AND l.leased_until IS NOT NULL, false) AS fenced
   FROM unnest($2::uuid[], $3::int8[]) WITH ORDINALITY AS g (lane_id, token, place)
   LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.state <> 'closed'
 ),
 given AS MATERIALIZED (
-  SELECT g.delivery_id, g.state, g.due_in, g.uncount, g.record, f.lane_id, f.fenced
-  FROM unnest($18::int4[], $4::uuid[], $5::text[], $6::float8[], $7::bool[], $8::text[])
-    AS g (place, delivery_id, state, due_in, uncount, record)
+  SELECT g.delivery_id, g.state, g.due_in, g.uncount, g.record, g.attempt, f.lane_id, f.fenced
+  FROM unnest($18::int4[], $4::uuid[], $5::text[], $6::float8[], $7::bool[], $8::text[], $19::int4[])
+    AS g (place, delivery_id, state, due_in, uncount, record, attempt)
   JOIN fence AS f ON f.place = g.place
 ),
 outcomes AS (
   UPDATE ${schema}.deliveries AS d
   SET attempts = CASE WHEN g.record IS NULL OR g.record = ANY (d.attempts) THEN d.attempts ELSE d.attempts || g.record END,
-      state = CASE WHEN g.fenced AND d.state = 'sending' THEN g.state ELSE d.state END,
+      state = CASE WHEN ${counts} THEN g.state ELSE d.state END,
       due_at = CASE
-        WHEN NOT (g.fenced AND d.state = 'sending') THEN d.due_at
+        WHEN NOT (${counts}) THEN d.due_at
         WHEN g.state = 'waiting' THEN now() + g.due_in * interval '1 millisecond'
       END,
       settled_at = CASE
-        WHEN NOT (g.fenced AND d.state = 'sending') THEN d.settled_at
+        WHEN NOT (${counts}) THEN d.settled_at
         WHEN g.state <> 'waiting' THEN now()
       END,
-      tries = d.tries - CASE WHEN g.fenced AND d.state = 'sending' AND g.uncount THEN 1 ELSE 0 END
+      tries = d.tries - CASE WHEN ${counts} AND g.uncount THEN 1 ELSE 0 END
   FROM given AS g
   WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($4::uuid[])
 ),
@@ -377,16 +399,23 @@ returned AS (
     AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before)
   CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = r.lane_id) AS entries,
-           least(
-             (SELECT min(CASE WHEN d.state = 'waiting' THEN d.due_at ELSE now() END) FROM ${schema}.deliveries AS d
-              WHERE d.tenant_id = $1 AND d.lane_id = r.lane_id AND d.state IN ('sending', 'waiting')
-                AND d.delivery_id <> ALL (ARRAY(SELECT g.delivery_id FROM given AS g WHERE g.lane_id = r.lane_id))),
-             (SELECT min(now() + g.due_in * interval '1 millisecond') FROM given AS g
-              WHERE g.lane_id = r.lane_id AND g.state = 'waiting')
+           (
+             WITH unended AS MATERIALIZED (
+               SELECT d.delivery_id, d.keys, CASE WHEN d.state = 'waiting' THEN d.due_at ELSE now() END AS due
+               FROM ${schema}.deliveries AS d
+               WHERE d.tenant_id = $1 AND d.lane_id = r.lane_id AND d.state IN ('sending', 'waiting')
+                 AND d.delivery_id <> ALL (ARRAY(SELECT g.delivery_id FROM given AS g WHERE g.lane_id = r.lane_id))
+               UNION ALL
+               SELECT g.delivery_id, d.keys, now() + g.due_in * interval '1 millisecond'
+               FROM given AS g JOIN ${schema}.deliveries AS d ON d.tenant_id = $1 AND d.delivery_id = g.delivery_id
+               WHERE g.lane_id = r.lane_id AND g.state = 'waiting'
+             )
+             SELECT min(u.due) FROM unended AS u
+             WHERE NOT EXISTS (SELECT FROM unended AS o WHERE o.delivery_id < u.delivery_id AND o.keys && u.keys)
            ) AS retry
     OFFSET 0
   ) AS n
-  WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lease_token = r.token AND l.state <> 'closed'
+  WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lease_token = r.token AND l.leased_until IS NOT NULL AND l.state <> 'closed'
   RETURNING r.release AND l.state = 'active' AND l.due_at <= now() AS due
 )
 SELECT coalesce(bool_or(due), false) AS due, set_config('synchronous_commit', 'off', true) AS commit FROM returned`

@@ -113,6 +113,15 @@ export const layer = Layer.effect(
           Effect.map(first),
           StorageError.refail("ChargeSubscriptionStore.findAny")
         ),
+      owners: (tenantId, ids) =>
+        sql.bulk(
+          `SELECT id, client FROM ${schema}.freight_charge_subscriptions WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND cancelled_at IS NULL`,
+          [tenantId, uuidArray(ids)],
+          ["uuid", "text"]
+        ).pipe(
+          Effect.map((rows) => new Map(rows as ReadonlyArray<[string, string]>)),
+          StorageError.refail("ChargeSubscriptionStore.owners")
+        ),
       deliveringTo: (tenantId, client, webhookUrl) =>
         find(tenantId, "s.client = $2 AND s.webhook_url = $3 AND s.cancelled_at IS NULL", [client, webhookUrl]).pipe(
           StorageError.refail("ChargeSubscriptionStore.deliveringTo")

@@ -140,6 +140,18 @@ WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
 ORDER BY id
 FOR UPDATE`
 
+/** Ids are capital letters and digits, and `[` follows them. $3: limit, for each beginning. */
+export const billsBeginning = (schema: string) => `
+SELECT DISTINCT ON (b.bill_id) b.bill_id, b.version, b.state, b.accounts, b.doc
+FROM unnest($2::text[]) AS g (prefix)
+CROSS JOIN LATERAL (
+  SELECT b.bill_id, b.version, b.state, b.accounts, b.doc FROM ${schema}.freight_bills AS b
+  WHERE b.tenant_id = $1 AND b.bill_id >= g.prefix AND b.bill_id < g.prefix || '[' AND b.version > 0
+  ORDER BY b.bill_id
+  LIMIT $3::int8
+) AS b
+ORDER BY b.bill_id`
+
 export const openBills = (schema: string) => `
 SELECT b.bill_id, b.version, b.state, b.accounts, b.doc
 FROM (SELECT DISTINCT bill_id FROM ${schema}.freight_bill_accounts WHERE tenant_id = $1 AND account = ANY ($2::text[])) AS a

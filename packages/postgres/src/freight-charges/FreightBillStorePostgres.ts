@@ -77,6 +77,11 @@ export const layer = Layer.effect(
           StorageError.refail("FreightBillStore.viewers")
         ),
       append: (tenantId, changes) => sql.withTransaction(append(tenantId, changes)).pipe(StorageError.refail("FreightBillStore.append")),
+      beginning: (tenantId, prefixes, limit) =>
+        sql.bulk(statements.billsBeginning(schema), [tenantId, textArray(prefixes), limit], billColumns).pipe(
+          Effect.map((rows) => rows.map(billOf)),
+          StorageError.refail("FreightBillStore.beginning")
+        ),
       open: (tenantId, accounts) =>
         sql.bulk(statements.openBills(schema), [tenantId, textArray(accounts)], billColumns).pipe(
           Effect.map((rows) => rows.map(billOf)),

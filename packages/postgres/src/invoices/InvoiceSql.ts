@@ -82,6 +82,24 @@ export const addressedTo = (schema: string, accounts: string) => `(
   WHERE sa.tenant_id = $1 AND sa.account = ANY (${accounts})
 )`
 
+/** Of invoices that name a shipment, and of document records that do. $3: limit. */
+export const historyOfShipment = (schema: string) => `
+WITH named AS (
+  SELECT i.unique_id, i.dot, i.mc FROM ${schema}.invoices AS i WHERE i.tenant_id = $1 AND i.shipment_id = $2
+  UNION ALL
+  SELECT '#' || r.invoice_number, r.dot, r.mc FROM ${schema}.document_records AS r WHERE r.tenant_id = $1 AND r.shipment_id = $2
+)
+SELECT h.unique_id, h.dot, h.mc, h.at, h.client, h.action, h.doc
+FROM named AS n
+CROSS JOIN LATERAL (
+  SELECT h.* FROM ${schema}.invoice_history AS h
+  WHERE h.tenant_id = $1 AND h.unique_id = n.unique_id AND h.dot = n.dot AND h.mc = n.mc
+  ORDER BY h.entry_no DESC
+  LIMIT $3::int8
+) AS h
+ORDER BY h.at DESC, h.entry_no DESC
+LIMIT $3::int8`
+
 export const addDocuments = (schema: string) => `
 WITH stored AS (
   INSERT INTO ${schema}.document_records (tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)

@@ -105,20 +105,28 @@ export const layer = Layer.effect(
            WHERE tenant_id = $1 AND unique_id = $2 AND dot = $3 AND mc = $4 ORDER BY entry_no`,
           [tenantId, uniqueId, dot, mc],
           ["timestamptz", "text", "text", "text"]
+        ).pipe(Effect.map((rows) => rows.map(entryOf)), StorageError.refail("InvoiceStore.history")),
+      historyOfShipment: (tenantId, shipmentId, limit) =>
+        sql.bulk(
+          statements.historyOfShipment(schema),
+          [tenantId, shipmentId, limit],
+          ["text", "text", "text", "timestamptz", "text", "text", "text"]
         ).pipe(
           Effect.map((rows) =>
-            rows.map(([at, client, action, doc]): InvoiceHistoryEntry => ({
-              at: at as number,
-              client: client as string,
-              action: action as InvoiceHistoryEntry["action"],
-              doc: doc as string
-            }))
+            rows.map(([uniqueId, dot, mc, ...entry]) => ({ uniqueId: uniqueId as string, carrier: { dot: dot as string, mc: mc as string }, ...entryOf(entry) }))
           ),
-          StorageError.refail("InvoiceStore.history")
+          StorageError.refail("InvoiceStore.historyOfShipment")
         )
     })
   })
 )
+
+const entryOf = ([at, client, action, doc]: ReadonlyArray<unknown>): InvoiceHistoryEntry => ({
+  at: at as number,
+  client: client as string,
+  action: action as InvoiceHistoryEntry["action"],
+  doc: doc as string
+})
 
 const invoiceOf = ([uniqueId, dot, mc, shipmentId, invoiceNumber, accounts, body]: ReadonlyArray<unknown>): InvoiceRow => ({
   uniqueId: uniqueId as string,

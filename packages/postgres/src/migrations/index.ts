@@ -4,6 +4,7 @@ import { shipmentStatus } from "./0002_shipment_status.ts"
 import { freightCharges } from "./0003_freight_charges.ts"
 import { pickups } from "./0004_pickups.ts"
 import { invoices } from "./0005_invoices.ts"
+import { operatorReads } from "./0006_operator_reads.ts"
 import type { Migration } from "./Migrations.ts"
 
-export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices]
+export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads]

@@ -35,6 +35,17 @@ SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.doc, p.created_
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = $1`
 
+/** Real ones, by several PROs. $3: limit. */
+export const pickupsOfPros = (schema: string) => `${selectPickups(schema)}
+AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = $1 AND r.pro = ANY ($2::text[])) AND NOT p.is_test
+ORDER BY p.created_at DESC, p.pickup_id DESC
+LIMIT $3::int8`
+
+export const historiesOf = (schema: string) => `
+SELECT h.pickup_id, h.position, h.at, h.doc FROM ${schema}.pickup_history AS h
+WHERE h.tenant_id = $1 AND h.pickup_id = ANY ($2::uuid[])
+ORDER BY h.pickup_id, h.position`
+
 const pruneSize = 1000
 
 export const prunePickups = (schema: string) => `

@@ -10,7 +10,7 @@ import {
 import { Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { type BulkValue, textArray, timestamptzArray } from "../client/PgBulk.ts"
+import { type BulkValue, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
@@ -45,6 +45,19 @@ export const layer = Layer.effect(
             : new StorageError({ operation, cause: error })
         )
       )
+
+    const ofPros = Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>, limit: number) {
+      const found = (yield* sql.bulk(statements.pickupsOfPros(schema), [tenantId, textArray(pros), limit], pickupColumns)).map(pickupOf)
+      if (found.length === 0) return []
+      const entries = yield* sql.bulk(
+        statements.historiesOf(schema),
+        [tenantId, uuidArray(found.map(({ pickupId }) => pickupId))],
+        ["uuid", "int8", "timestamptz", "text"]
+      )
+      const histories = new Map(found.map(({ pickupId }) => [pickupId, [] as Array<PickupHistoryEntry>]))
+      for (const [pickupId, ...entry] of entries) histories.get(pickupId as string)!.push(entryOf(pickupId as string, entry))
+      return found.map((pickup) => ({ pickup, history: histories.get(pickup.pickupId)! }))
+    })
 
     return PickupStore.of({
       answered: (tenantId, client, key) => StorageError.refail("PickupStore.answered")(answered(tenantId, client, key)),
@@ -89,15 +102,14 @@ export const layer = Layer.effect(
           `${statements.selectPickups(schema)} AND p.pickup_id = $2::uuid FOR UPDATE OF p`,
           [tenantId, pickupId]
         ).pipe(StorageError.refail("PickupStore.findById")),
+      ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(ofPros(tenantId, pros, limit)),
       history: (tenantId, pickupId) =>
         !isUuid(pickupId) ? Effect.succeed([]) : sql.bulk(
           `SELECT position, at, doc FROM ${schema}.pickup_history WHERE tenant_id = $1 AND pickup_id = $2::uuid ORDER BY position`,
           [tenantId, pickupId],
           ["int8", "timestamptz", "text"]
         ).pipe(
-          Effect.map((rows) =>
-            rows.map(([position, at, doc]): PickupHistoryEntry => ({ pickupId, position: position as number, at: at as number, doc: doc as string }))
-          ),
+          Effect.map((rows) => rows.map((row) => entryOf(pickupId, row))),
           StorageError.refail("PickupStore.history")
         ),
       prune: (tenantId, before) =>
@@ -108,6 +120,13 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const entryOf = (pickupId: string, [position, at, doc]: ReadonlyArray<unknown>): PickupHistoryEntry => ({
+  pickupId,
+  position: position as number,
+  at: at as number,
+  doc: doc as string
+})
 
 const changesOf = (tenantId: string, pickup: PickupRow, history: PickupHistoryEntry): ReadonlyArray<BulkValue> => [
   tenantId,

@@ -200,11 +200,48 @@ FROM ${schema}.shipment_statuses AS s
 LEFT JOIN ${schema}.shipments AS sh ON sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
 WHERE s.tenant_id = $1 AND s.shipment_id = $2`
 
+/** $3: how many of the last entries; all of them when it is null. */
 export const readHistory = (schema: string) => `
-SELECT position, occurred_at, doc
-FROM ${schema}.shipment_status_history
-WHERE tenant_id = $1 AND shipment_id = $2
-ORDER BY position`
+SELECT h.position, h.occurred_at, h.doc
+FROM (
+  SELECT h.position, h.occurred_at, h.doc
+  FROM ${schema}.shipment_status_history AS h
+  WHERE h.tenant_id = $1 AND h.shipment_id = $2
+  ORDER BY h.position DESC
+  LIMIT $3::int8
+) AS h
+ORDER BY h.position`
+
+/** $2: an id, $3: whole keys, $4: beginnings of keys that end in a blank, which `!` follows; $5: limit, of each of them as well. */
+export const searchStatuses = (schema: string) => `
+WITH found AS (
+  SELECT $2::text AS shipment_id
+  UNION
+  SELECT k.shipment_id FROM unnest($3::text[]) AS g (key)
+  CROSS JOIN LATERAL (
+    SELECT k.shipment_id FROM ${schema}.shipment_keys AS k
+    WHERE k.tenant_id = $1 AND k.key = g.key
+    ORDER BY k.pickup_at DESC, k.shipment_id DESC
+    LIMIT $5::int8
+  ) AS k
+  UNION
+  SELECT k.shipment_id FROM unnest($4::text[]) AS g (prefix)
+  CROSS JOIN LATERAL (
+    SELECT k.shipment_id FROM ${schema}.shipment_keys AS k
+    WHERE k.tenant_id = $1 AND k.key >= g.prefix AND k.key < left(g.prefix, -1) || '!'
+    ORDER BY k.key, k.pickup_at DESC, k.shipment_id DESC
+    LIMIT $5::int8
+  ) AS k
+)
+SELECT s.shipment_id, s.state, s.verified
+FROM found AS f
+CROSS JOIN LATERAL (
+  SELECT s.shipment_id, s.state, s.verified, s.pickup_at FROM ${schema}.shipment_statuses AS s
+  WHERE s.tenant_id = $1 AND s.shipment_id = f.shipment_id
+  OFFSET 0
+) AS s
+ORDER BY s.pickup_at DESC, s.shipment_id DESC
+LIMIT $5::int8`
 
 const pruneSize = 1000
 

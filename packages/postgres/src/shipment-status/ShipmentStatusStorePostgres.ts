@@ -62,11 +62,11 @@ export const layer = Layer.effect(
       }
     })
 
-    const record = Effect.fnUntraced(function*(tenantId: string, shipmentId: string) {
+    const record = Effect.fnUntraced(function*(tenantId: string, shipmentId: string, newest: number | undefined) {
       const [row] = yield* sql.bulk(statements.readRecord(schema), [tenantId, shipmentId], ["text", "bytea", "bool", "text[]"])
       if (row === undefined) return undefined
       const [state, verified, covered, accounts] = row as [string, Uint8Array, boolean, ReadonlyArray<string>]
-      const history = yield* sql.bulk(statements.readHistory(schema), [tenantId, shipmentId], ["int8", "timestamptz", "text"])
+      const history = yield* sql.bulk(statements.readHistory(schema), [tenantId, shipmentId, newest ?? null], ["int8", "timestamptz", "text"])
       return {
         shipmentId,
         state,
@@ -124,7 +124,12 @@ export const layer = Layer.effect(
           Effect.map(([row]) => row![0] as boolean),
           StorageError.refail("ShipmentStatusStore.accountKnown")
         ),
-      record: (tenantId, shipmentId) => StorageError.refail("ShipmentStatusStore.record")(record(tenantId, shipmentId)),
+      search: (tenantId, { keys, prefixes, shipmentId }, limit) =>
+        sql.bulk(statements.searchStatuses(schema), [tenantId, shipmentId, textArray(keys), textArray(prefixes), limit], ["text", "text", "bytea"]).pipe(
+          Effect.map((rows) => rows.map(statusOf)),
+          StorageError.refail("ShipmentStatusStore.search")
+        ),
+      record: (tenantId, shipmentId, newest) => StorageError.refail("ShipmentStatusStore.record")(record(tenantId, shipmentId, newest)),
       prune: (tenantId, before) => StorageError.refail("ShipmentStatusStore.prune")(prune(tenantId, before))
     })
   })

@@ -2,7 +2,7 @@
 import { StatusSubscriptionStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { textArray, timestamptzArray } from "../client/PgBulk.ts"
+import { textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
@@ -34,7 +34,16 @@ export const layer = Layer.effect(
            SELECT count(*) AS removed FROM gone`,
           [tenantId, client, id],
           ["int8"]
-        ).pipe(Effect.map(([row]) => row![0] === 1), StorageError.refail("StatusSubscriptionStore.remove"))
+        ).pipe(Effect.map(([row]) => row![0] === 1), StorageError.refail("StatusSubscriptionStore.remove")),
+      owners: (tenantId, ids) =>
+        sql.bulk(
+          `SELECT id, client FROM ${schema}.shipment_status_subscriptions WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+          [tenantId, uuidArray(ids)],
+          ["uuid", "text"]
+        ).pipe(
+          Effect.map((rows) => new Map(rows as ReadonlyArray<[string, string]>)),
+          StorageError.refail("StatusSubscriptionStore.owners")
+        )
     })
   })
 )

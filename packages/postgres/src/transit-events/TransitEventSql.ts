@@ -9,6 +9,20 @@ SELECT event_id, shipment_id, sequence, body
 FROM ${schema}.transit_events
 WHERE tenant_id = $1 AND event_id = ANY ($2::text[])`
 
+/** The last events of one shipment, each beside the shipment's accounts. */
+export const recentEvents = (schema: string) => `
+SELECT e.event_id, e.shipment_id, e.sequence, e.body, s.accounts
+FROM (
+  SELECT (SELECT s.accounts FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shipment_id = $2) AS accounts
+) AS s
+LEFT JOIN LATERAL (
+  SELECT e.event_id, e.shipment_id, e.sequence, e.body FROM ${schema}.transit_events AS e
+  WHERE e.tenant_id = $1 AND e.shipment_id = $2
+  ORDER BY e.sequence DESC, e.event_id DESC
+  LIMIT $3::int8
+) AS e ON true
+ORDER BY e.sequence DESC, e.event_id DESC`
+
 /**
  * Which subscriptions want the events of the shipments in a relation \`ships (shipment_id)\`: as \`matched (shipment_id,
  * subscription_id, type_mask)\`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from

@@ -45,6 +45,16 @@ export const layer = Layer.effect(
         ["text", "text", "int8", "bytea"]
       ).pipe(Effect.map((rows) => rows.map(eventOf)), StorageError.refail("TransitEventStore.ofShipments"))
 
+    const recent = (tenantId: string, shipmentId: string, limit: number) =>
+      sql.bulk(statements.recentEvents(schema), [tenantId, shipmentId, limit], ["text", "text", "int8", "bytea", "text[]"]).pipe(
+        Effect.map((rows) => ({
+          accounts: (rows[0]?.[4] as ReadonlyArray<string> | null | undefined) ?? [],
+          // a shipment without events has one row, of its accounts alone
+          events: rows.filter(([eventId]) => eventId !== null).map(eventOf)
+        })),
+        StorageError.refail("TransitEventStore.recent")
+      )
+
     const allocate = (tenantId: string, requests: ReadonlyArray<SequenceRequest>) =>
       lockShipments(tenantId, requests).pipe(
         Effect.map((firsts) => requests.map((each) => firsts.get(each.shipmentId)!)),
@@ -142,7 +152,7 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.findMark")
       )
 
-    return TransitEventStore.of({ find, ofShipments, allocate, append, page, putMark, findMark })
+    return TransitEventStore.of({ find, ofShipments, recent, allocate, append, page, putMark, findMark })
   })
 )
 

@@ -1,9 +1,9 @@
 /** Tenants, API keys and what clients may see, in memory. */
-import { AccessStore } from "@waybill/core"
+import { AccessStore, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { AccessTables } from "./AccessTables.ts"
+import { type AccessRows, AccessTables } from "./AccessTables.ts"
 
 export const AccessStoreMemory = {
   layer: Layer.effect(
@@ -14,7 +14,9 @@ export const AccessStoreMemory = {
       return AccessStore.of({
         putTenant: (tenant) => operate(() => journal.put(rows.tenants, tenant.tenantId, tenant)),
         findTenant: (tenantId) => operate(() => Option.fromUndefinedOr(rows.tenants.get(tenantId))),
-        listTenants: operate(() => [...rows.tenants.values()].sort((a, b) => compareText(a.tenantId, b.tenantId))),
+        pageTenants: ({ after, limit }) =>
+          operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
+        listTenants: operate(() => allTenants(rows)),
         addKey: (tenantId, key) => operate(() => journal.put(rows.of(tenantId).keys, key.id, key)),
         findKey: (tenantId, id) => operate(() => Option.fromUndefinedOr(rows.of(tenantId).keys.get(id))),
         revokeKey: (tenantId, id) =>
@@ -30,3 +32,5 @@ export const AccessStoreMemory = {
     })
   )
 }
+
+const allTenants = ({ tenants }: AccessRows): ReadonlyArray<Tenant> => [...tenants.values()].sort((a, b) => compareText(a.tenantId, b.tenantId))

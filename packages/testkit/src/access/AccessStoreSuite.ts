@@ -36,6 +36,25 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(listed, mine.toSorted())
       }))
 
+    it.effect("lists tenants page by page, by id", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const mine = [freshTenant(), freshTenant(), freshTenant()].toSorted()
+        for (const tenantId of mine) yield* store.putTenant({ tenantId, name: tenantId, hosts: ["a.example"] })
+        const walked: Array<string> = []
+        let after: string | undefined
+        for (;;) {
+          const rows = yield* store.pageTenants({ after, limit: 2 })
+          if (rows.length === 0) break
+          assert.isAtMost(rows.length, 2)
+          walked.push(...rows.map((each) => each.tenantId))
+          after = rows.at(-1)!.tenantId
+        }
+        assert.deepStrictEqual(walked, walked.toSorted())
+        assert.deepStrictEqual(walked.filter((each) => mine.includes(each)), mine)
+        assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])
+      }))
+
     it.effect("finds a key with everything it was added with", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore

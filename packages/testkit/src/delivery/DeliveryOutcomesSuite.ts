@@ -19,7 +19,7 @@ import {
   textOf
 } from "../StorageFixtures.ts"
 
-const everything: DeliveryQuery = { state: undefined, laneId: undefined, since: undefined, after: undefined, limit: 100 }
+const everything: DeliveryQuery = { state: undefined, laneId: undefined, since: undefined, order: "oldest", after: undefined, limit: 100 }
 
 const find = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
@@ -180,6 +180,60 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
         yield* queue.settle(tenantId, { deliveries: [settlementOf(second, idOf(101), { record: undefined })], lanes: [] })
         assert.strictEqual(yield* stateOf(tenantId, idOf(101)), "delivered")
+      }))
+
+    it.effect("takes nothing back of what happened since under the same lease either", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const lane = yield* sending(tenantId)
+        const outcome = { deliveries: [settlementOf(lane, idOf(101), { state: "waiting", uncount: true })], lanes: [] }
+        yield* queue.settle(tenantId, outcome)
+        const [refilled] = (yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes
+        assert.deepStrictEqual(refilled!.due.map((each) => [each.deliveryId, each.tries]), [[idOf(101), 0]])
+        yield* queue.freeze(tenantId, [freezeOf(refilled!, { again: [idOf(101)] })])
+        yield* queue.settle(tenantId, outcome)
+        assert.strictEqual(yield* stateOf(tenantId, idOf(101)), "sending")
+        const record = { attempt: 2, at: occurredAt + 1, durationMillis: 1, outcome: "http_5xx" }
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting", record })], lanes: [] })
+        const [again] = (yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes
+        assert.deepStrictEqual(again!.due.map((each) => [each.attempt, each.tries]), [[2, 1]])
+      }))
+
+    it.effect("writes outcomes of two attempts of one delivery in their order, when both come at once", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const lane = yield* sending(tenantId)
+        const first = settlementOf(lane, idOf(101), { state: "waiting" })
+        yield* queue.settle(tenantId, { deliveries: [first], lanes: [] })
+        const [refilled] = (yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes
+        yield* queue.freeze(tenantId, [freezeOf(refilled!, { again: [idOf(101)] })])
+        const second = settlementOf(lane, idOf(101), { record: { attempt: 2, at: occurredAt + 1, durationMillis: 1, outcome: "accepted" } })
+        yield* queue.settle(tenantId, { deliveries: [first, second], lanes: [releaseOf(lane)] })
+        const delivery = yield* find(tenantId, idOf(101))
+        assert.deepStrictEqual([delivery.state, delivery.attempts.map(({ attempt }) => attempt)], ["delivered", [1, 2]])
+      }))
+
+    it.effect("lets a holder that gave its lane back freeze nothing and settle nothing, also before the next one comes", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const lane = yield* sending(tenantId)
+        yield* release(tenantId, lane)
+        yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+        const late = freezeOf(lane, { again: [idOf(101)], rateMark: 9, cursor: "Z" })
+        assert.deepStrictEqual([...yield* queue.freeze(tenantId, [late])], [])
+        yield* queue.settle(tenantId, {
+          deliveries: [settlementOf(lane, idOf(101))],
+          lanes: [releaseOf(lane, { pause: "late", breaker: { failures: 9, openUntil: undefined } })]
+        })
+        assert.strictEqual(Option.getOrThrow(yield* queue.laneStatus(tenantId, idOf(1))).state, "active")
+        const next = yield* claimOne(tenantId)
+        assert.deepStrictEqual(
+          [next.due.map((each) => [each.deliveryId, each.tries]), next.waiting.length, next.breaker.failures, next.rateMark === 9],
+          [[[idOf(101), 1]], 1, 0, false]
+        )
       }))
 
     it.effect("records the attempt of a holder that lost its lease, and changes nothing else", () =>
@@ -374,6 +428,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* numbers({ state: "dead" }), [101, 102])
         assert.deepStrictEqual(yield* numbers({ state: "sending", laneId: idOf(1), after: idOf(103) }), [105])
         assert.deepStrictEqual(yield* numbers({ laneId: idOf(9) }), [])
+        const newest = { order: "newest" } as const
+        assert.deepStrictEqual(yield* numbers({ ...newest, limit: 2 }), [106, 105])
+        assert.deepStrictEqual(yield* numbers({ ...newest, after: idOf(103) }), [102, 101])
+        assert.deepStrictEqual(yield* numbers({ ...newest, laneId: idOf(2) }), [106, 104, 102])
+        assert.deepStrictEqual(yield* numbers({ ...newest, laneId: idOf(1), after: idOf(105), limit: 1 }), [103])
+        assert.deepStrictEqual(yield* numbers({ ...newest, state: "dead" }), [102, 101])
+        assert.deepStrictEqual(yield* numbers({ ...newest, state: "sending", laneId: idOf(2) }), [106, 104])
       }))
 
     it.effect("lists deliveries created from an instant on", () =>
@@ -473,6 +534,42 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(lane.due.map((each) => [each.deliveryId, each.tries]), [[idOf(101), 0], [idOf(102), 0]])
         assert.strictEqual(yield* stateOf(tenantId, idOf(201)), "dead")
         assert.strictEqual(yield* queue.recover(tenantId, idOf(9), 0), 0)
+      }))
+
+    it.effect("sends deliveries that share a shipment again one after the other, the older first, and the lane is due when that one is", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 2, T: 1 })
+        const dueOf = (lane: ClaimedLane) => lane.due.map((each) => each.deliveryId)
+        for (const n of [101, 102]) {
+          const lane = yield* claimOne(tenantId)
+          const fresh = lane.waiting.filter(({ sequence, key }) => key === "T" ? n === 102 : sequence === n - 100)
+          yield* queue.freeze(tenantId, [freezeOf(lane, { fresh: [{ deliveryId: idOf(n), sentAt: occurredAt, entries: fresh, traceparent: undefined }] })])
+          yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(n), { state: "dead" })], lanes: [releaseOf(lane)] })
+        }
+        assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 2)
+        const first = yield* claimOne(tenantId)
+        assert.deepStrictEqual(dueOf(first), [idOf(101)])
+        yield* queue.freeze(tenantId, [freezeOf(first, { again: [idOf(101)] })])
+        const [beside] = (yield* claim(tenantId, { maxLanes: 0, refill: [first] })).lanes
+        assert.deepStrictEqual(dueOf(beside!), [], "not beside the older one")
+        const record = (attempt: number) => ({ attempt, at: occurredAt + attempt, durationMillis: 1, outcome: "http_5xx" })
+        const failed = settlementOf(first, idOf(101), { state: "waiting", dueInMillis: 150, record: record(2) })
+        assert.isFalse(yield* queue.settle(tenantId, { deliveries: [failed], lanes: [releaseOf(first, { progress: false })] }))
+        assert.isFalse(yield* isDue(tenantId), "the older one is not due yet")
+        const { lanes: [second] } = yield* eventually(claim(tenantId), ({ lanes }) => lanes.length > 0)
+        assert.deepStrictEqual(dueOf(second!), [idOf(101)])
+        yield* queue.freeze(tenantId, [freezeOf(second!, { again: [idOf(101)] })])
+        const accepted = settlementOf(second!, idOf(101), { record: { ...record(3), outcome: "accepted" } })
+        assert.isTrue(yield* queue.settle(tenantId, { deliveries: [accepted], lanes: [releaseOf(second!, { progress: false })] }))
+        const third = yield* claimOne(tenantId)
+        assert.deepStrictEqual(dueOf(third), [idOf(102)])
+        yield* queue.freeze(tenantId, [freezeOf(third, { again: [idOf(102)] })])
+        // an older one that comes while it is under way waits for it
+        yield* queue.retry(tenantId, idOf(101))
+        const [last] = (yield* claim(tenantId, { maxLanes: 0, refill: [third] })).lanes
+        assert.deepStrictEqual(dueOf(last!), [])
       }))
 
     it.effect("removes deliveries that ended before an instant, and nothing else", () =>

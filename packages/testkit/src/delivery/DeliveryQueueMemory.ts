@@ -3,19 +3,17 @@ import {
   type AttemptRecord,
   closedBreaker,
   type ClaimRequest,
-  type DeliveryQuery,
   DeliveryQueue,
   type DeliveryState,
-  type DeliverySummary,
   type Freeze,
   type LaneSettlement,
   type Settlement
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { claimedLane, dueAfterRelease } from "./LaneClaims.ts"
+import { carrying, laneOverviews, listed, summaryOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Lane, type LaneRows, LaneTables } from "./LaneTables.ts"
 import { SecretTables } from "./SecretTables.ts"
 
@@ -84,7 +82,9 @@ export const DeliveryQueueMemory = {
             for (const lane of kept) rows.setDue(lane, now + leaseMillis)
             return new Set(kept.map((lane) => lane.laneId))
           }),
+        lanes: (tenantId, query) => operate((now) => ({ now, lanes: laneOverviews(rows, tenantId, query) })),
         list: (tenantId, query) => operate(() => listed(rows, tenantId, query)),
+        carrying: (tenantId, keys, range) => operate(() => carrying(rows, tenantId, keys, range)),
         find: (tenantId, deliveryId) =>
           operate(() =>
             Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), (delivery) => ({
@@ -153,6 +153,7 @@ class Outcomes {
       const delivery: Delivery = {
         deliveryId,
         laneId: lane.laneId,
+        source: lane.settings.source,
         createdAt: sentAt,
         sentAt,
         keys,
@@ -238,29 +239,6 @@ const tenantsDue = (rows: LaneRows, limit: number, now: number) => {
     nextDueInMillis: next === undefined ? undefined : next - now
   }
 }
-
-const summaryOf = (delivery: Delivery): DeliverySummary => ({
-  deliveryId: delivery.deliveryId,
-  laneId: delivery.laneId,
-  state: delivery.state,
-  createdAt: delivery.createdAt,
-  settledAt: delivery.settledAt,
-  dueAt: delivery.dueAt,
-  events: delivery.payloads.length,
-  attempts: delivery.records
-})
-
-const listed = (rows: LaneRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> =>
-  [...rows.tenant(tenantId).deliveries.values()]
-    .filter((each) =>
-      (query.state === undefined || each.state === query.state) &&
-      (query.laneId === undefined || each.laneId === query.laneId) &&
-      (query.since === undefined || each.createdAt >= query.since) &&
-      (query.after === undefined || compareText(each.deliveryId, query.after) > 0)
-    )
-    .sort((a, b) => compareText(a.deliveryId, b.deliveryId))
-    .slice(0, query.limit)
-    .map(summaryOf)
 
 const depthOf = (rows: LaneRows, now: number) => {
   const depth = { waitingEntries: 0, unsettled: 0, dead: 0, lagMillis: 0 }

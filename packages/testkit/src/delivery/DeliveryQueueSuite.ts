@@ -1,7 +1,7 @@
 /** What a `DeliveryQueue` promises: lanes and claims here, what becomes of deliveries in `DeliveryOutcomesSuite.ts`. */
-import { DeliveryQueue, SecretStore, type StoragePorts } from "@waybill/core"
+import { type ClaimedLane, DeliveryQueue, SecretStore, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Exit, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import {
   bytesOf,
@@ -165,6 +165,21 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
         const [later] = (yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes
         assert.deepStrictEqual(orderOf(later!), ["A/2", "A/3", "C/1"])
+      }))
+
+    it.effect("freezes nothing twice: where an entry is no longer there, nothing of it happens", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1, T: 1 })
+        const lane = yield* claimOne(tenantId)
+        const freezing = (number: number, entries: ClaimedLane["waiting"]) =>
+          queue.freeze(tenantId, [freezeOf(lane, { fresh: [{ deliveryId: idOf(number), sentAt: occurredAt, entries, traceparent: undefined }] })])
+        assert.deepStrictEqual([...yield* freezing(101, lane.waiting.slice(0, 1))], [lane.laneId])
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(freezing(102, lane.waiting))))
+        assert.isTrue(Option.isNone(yield* queue.find(tenantId, idOf(102))))
+        const [refilled] = (yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes
+        assert.deepStrictEqual(orderOf(refilled!), ["T/1"])
       }))
 
     it.effect("gives every lease a higher token, and hands a leased lane to nobody else", () =>
@@ -418,7 +433,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
         yield* queue.closeLane(tenantId, idOf(1))
         yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(103))], lanes: [releaseOf(lane)] })
-        const listed = yield* queue.list(tenantId, { state: undefined, laneId: idOf(1), since: undefined, after: undefined, limit: 10 })
+        const listed = yield* queue.list(tenantId, { state: undefined, laneId: idOf(1), since: undefined, order: "oldest", after: undefined, limit: 10 })
         assert.deepStrictEqual(listed.map((each) => [each.state, each.attempts.length, each.settledAt !== undefined, each.dueAt]), [
           ["delivered", 1, true, undefined],
           ["cancelled", 1, true, undefined],
@@ -447,7 +462,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* queue.changeLane(other, laneSettings({ state: "paused" }))
         assert.isTrue(Option.isNone(yield* queue.find(other, idOf(101))))
         assert.isTrue(Option.isNone(yield* queue.retry(other, idOf(101))))
-        assert.deepStrictEqual(yield* queue.list(other, { state: undefined, laneId: undefined, since: undefined, after: undefined, limit: 10 }), [])
+        assert.deepStrictEqual(yield* queue.list(other, { state: undefined, laneId: undefined, since: undefined, order: "oldest", after: undefined, limit: 10 }), [])
         yield* queue.closeLane(other, idOf(1))
         assert.strictEqual(Option.getOrThrow(yield* queue.laneStatus(one, idOf(1))).state, "active")
         yield* queue.settle(one, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })

@@ -29,10 +29,20 @@ export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimReque
 
 const isOrphaned = (delivery: Delivery, lane: Lane): boolean => delivery.state === "sending" && delivery.token !== lane.token
 
+/** A delivery that operators send again may share a shipment with a later one: the older goes first, and never both side by side. */
+const mustWait = (delivery: Delivery, lane: Lane, leased: boolean): boolean => {
+  for (const other of lane.unsettled.values()) {
+    if (other === delivery || !other.keys.some((key) => delivery.keys.includes(key))) continue
+    const underWay = leased && other.state === "sending" && !isOrphaned(other, lane)
+    if (underWay || compareText(other.deliveryId, delivery.deliveryId) < 0) return true
+  }
+  return false
+}
+
 /** Frozen deliveries to attempt again, oldest first. */
 const dueOf = (lane: Lane, limit: number, now: number): ReadonlyArray<DueDelivery> =>
   [...lane.unsettled.values()]
-    .filter((each) => isOrphaned(each, lane) || (each.state === "waiting" && each.dueAt! <= now))
+    .filter((each) => (isOrphaned(each, lane) || (each.state === "waiting" && each.dueAt! <= now)) && !mustWait(each, lane, true))
     .sort((a, b) => compareText(a.deliveryId, b.deliveryId))
     .slice(0, limit)
     .map((each) => ({
@@ -74,6 +84,8 @@ export const dueAfterRelease = (lane: Lane, release: NonNullable<LaneSettlement[
   const dues: Array<number> = []
   if (release.arrivals !== lane.arrivals || (release.progress && lane.keys.length > 0)) dues.push(now)
   // whoever gives the lane back sends nothing any more: what is still marked as being sent goes out again
-  for (const delivery of lane.unsettled.values()) dues.push(delivery.state === "sending" ? now : delivery.dueAt!)
+  for (const delivery of lane.unsettled.values()) {
+    if (!mustWait(delivery, lane, false)) dues.push(delivery.state === "sending" ? now : delivery.dueAt!)
+  }
   return dues.length === 0 ? undefined : Math.max(Math.min(...dues), now + release.notBeforeMillis)
 }

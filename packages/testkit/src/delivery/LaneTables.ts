@@ -27,6 +27,7 @@ export interface Entry {
 export interface Delivery {
   readonly deliveryId: string
   readonly laneId: string
+  readonly source: string
   readonly createdAt: number
   readonly sentAt: number
   readonly keys: ReadonlyArray<string>

@@ -4,6 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { ownersIn } from "../shared/Owners.ts"
 import { type ChargeSubscriptionRow, covers, type FreightChargeRows, FreightChargeTables } from "./FreightChargeTables.ts"
 
 /** Most windows one call of `closeWindows` closes. */
@@ -59,6 +60,13 @@ export const ChargeSubscriptionStoreMemory = {
           operate(() => rows.putSubscription(tenantId, record, notices)),
         find: (tenantId, client, id) => operate(() => stored(tenantId, own(tenantId, client, id))),
         findAny: (tenantId, id) => operate(() => stored(tenantId, rows.of(tenantId).subscriptions.get(id))),
+        owners: (tenantId, ids) =>
+          operate(() =>
+            ownersIn(ids, (id) => {
+              const row = rows.of(tenantId).subscriptions.get(id)
+              return row?.cancelledAt === undefined ? row?.record.client : undefined
+            })
+          ),
         deliveringTo: (tenantId, client, webhookUrl) =>
           operate(() =>
             rows.liveOf(tenantId, client)

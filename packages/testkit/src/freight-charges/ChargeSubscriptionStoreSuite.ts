@@ -58,6 +58,18 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
+    it.effect("tells whose live subscriptions are, and nothing of other ids", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* subscribeToCharges(tenantId, { n, client, accounts: [`A${n}`] })
+        yield* store.cancel(tenantId, "client", idOf(3))
+        const owners = (tenant: string) => Effect.map(store.owners(tenant, [1, 2, 3, 9].map(idOf)), (found) => Object.fromEntries(found))
+        assert.deepStrictEqual(yield* owners(tenantId), { [idOf(1)]: "client", [idOf(2)]: "ä, \"other\"" })
+        assert.deepStrictEqual(yield* owners(freshTenant()), {})
+        assert.strictEqual((yield* store.owners(tenantId, [])).size, 0)
+      }))
+
     it.effect("names an account that the client's live subscriptions cover already", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore

@@ -35,6 +35,7 @@ export const FreightBillStoreMemory = {
         gate: () => operate((now) => now),
         viewers: (tenantId, accounts) => operate(() => rows.viewers(tenantId, accounts)),
         append: (tenantId, changes) => operate((now) => append(tenantId, changes, now)),
+        beginning: (tenantId, prefixes, limit) => operate(() => rows.beginning(tenantId, prefixes, limit).flatMap(rowOf)),
         open: (tenantId, accounts) => operate(() => rows.openBills(tenantId, accounts).flatMap(rowOf)),
         prune: (tenantId, before) => operate(() => prune(tenantId, before))
       })

@@ -43,6 +43,27 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.lock(tenantId, ["unknown"]), [])
       }))
 
+    it.effect("finds bills by how their ids begin, whatever state they are in", () =>
+      Effect.gen(function*() {
+        const store = yield* FreightBillStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const beginning = (prefixes: ReadonlyArray<string>, limit = 10, tenant = tenantId) =>
+          Effect.map(store.beginning(tenant, prefixes, limit), (bills) => bills.map((each) => each.billId))
+        const odd = row("12AAAA", { version: 3, state: "removed", accounts: [], doc: "{\"notes\":\"käse, \\\"船\\\" 😀\"}" })
+        yield* append(tenantId, row("12BBBB"), odd, row("123AAAA"), row("1ZZZZ", { state: "final" }), row("9"))
+        assert.deepStrictEqual((yield* store.beginning(tenantId, ["12A"], 10)), [odd])
+        assert.deepStrictEqual(yield* beginning(["12", "9"]), ["123AAAA", "12AAAA", "12BBBB", "9"])
+        assert.deepStrictEqual(yield* beginning(["12", "123"], 2), ["123AAAA", "12AAAA"])
+        assert.deepStrictEqual(yield* beginning(["1Z"]), ["1ZZZZ"])
+        assert.deepStrictEqual(yield* beginning(["%", "_", "Z"]), [])
+        assert.deepStrictEqual(yield* beginning([]), [])
+        assert.deepStrictEqual(yield* beginning(["1"], 10, freshTenant()), [])
+        // whoever only locks a bill makes none
+        yield* transaction.run(store.lock(tenantId, ["77"]))
+        assert.deepStrictEqual(yield* beginning(["77"]), [])
+      }))
+
     it.effect("lets publishers of a bill follow one another, known or not, in whatever order they name bills", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore

@@ -100,6 +100,13 @@ export class FreightChargeRows {
       .sort((a, b) => compareText(a.billId, b.billId))
   }
 
+  /** Bills whose ids begin so, by id, so many of each beginning. */
+  beginning(tenantId: string, prefixes: ReadonlyArray<string>, limit: number): ReadonlyArray<BillRow> {
+    const inOrder = [...this.of(tenantId).bills.values()].sort((a, b) => compareText(a.billId, b.billId))
+    const found = new Set(prefixes.flatMap((prefix) => inOrder.filter(({ billId }) => billId.startsWith(prefix)).slice(0, limit)))
+    return inOrder.filter((bill) => found.has(bill))
+  }
+
   putNotice(tenantId: string, notice: ChargeNotice, now: number): NoticeRow {
     const row: NoticeRow = { ...notice, storedAt: now, carriers: new Set([notice.body]) }
     this.journal.put(this.of(tenantId).notices, notice.noticeId, row)

@@ -36,7 +36,8 @@ export const InvoiceStoreMemory = {
               .map(rowOf)
           ),
         record: (tenantId, carrier, uniqueId, entry) => operate(() => rows.addHistory(tenantId, carrier, uniqueId, entry)),
-        history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []])
+        history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []]),
+        historyOfShipment: (tenantId, shipmentId, limit) => operate(() => rows.historyOfShipment(tenantId, shipmentId).slice(0, limit))
       })
     })
   )

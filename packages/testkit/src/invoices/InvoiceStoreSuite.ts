@@ -1,9 +1,9 @@
 /** What an `InvoiceStore` promises. */
-import { type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer, type StoragePorts, Transaction } from "@waybill/core"
+import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer, Option } from "effect"
 import { bytesOf, freshTenant, occurredAt, publish, textOf } from "../StorageFixtures.ts"
-import { accountsOf, acme, carrierOf, everything, invoiceRow, putInvoices } from "./InvoiceFixtures.ts"
+import { accountsOf, acme, carrierOf, documentRecord, everything, invoiceRow, putInvoices } from "./InvoiceFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -170,6 +170,31 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.history(tenantId, { dot: "9", mc: "" }, "I"), [entry(1)])
         assert.deepStrictEqual(yield* store.history(tenantId, acme, "#I"), [entry(2, { action: "documents added" })])
         assert.deepStrictEqual(yield* store.history(tenantId, acme, "unknown"), [])
+      }))
+
+    it.effect("tells the history of what names a shipment now, invoices and documents, newest first", () =>
+      Effect.gen(function*() {
+        const store = yield* InvoiceStore
+        const documents = yield* DocumentStore
+        const tenantId = freshTenant()
+        const other = { dot: "9", mc: "" }
+        yield* putInvoices(tenantId, invoiceRow("I"), invoiceRow("I", { carrier: other }), invoiceRow("moved"), invoiceRow("elsewhere", { shipmentId: "T" }))
+        yield* documents.add(tenantId, documentRecord("N"))
+        yield* store.record(tenantId, acme, "I", entry(1, { action: "created" }))
+        yield* store.record(tenantId, other, "I", entry(4))
+        yield* store.record(tenantId, acme, "#N", entry(3, { action: "documents added" }))
+        yield* store.record(tenantId, acme, "I", entry(5))
+        for (const id of ["moved", "elsewhere"]) yield* store.record(tenantId, acme, id, entry(2))
+        yield* putInvoices(tenantId, invoiceRow("moved", { shipmentId: "T" }))
+        const told = (shipmentId: string, limit = 10, tenant = tenantId) =>
+          Effect.map(store.historyOfShipment(tenant, shipmentId, limit), (found) => found.map(({ at, carrier, uniqueId }) => `${uniqueId} ${carrier.dot} ${at - entry(0).at}`))
+        assert.deepStrictEqual(yield* told("S"), ["I 1 5", "I 9 4", "#N 1 3", "I 1 1"])
+        assert.deepStrictEqual(yield* told("S", 2), ["I 1 5", "I 9 4"])
+        assert.deepStrictEqual((yield* told("T")).toSorted(), ["elsewhere 1 2", "moved 1 2"])
+        assert.deepStrictEqual(yield* told("unknown"), [])
+        assert.deepStrictEqual(yield* told("S", 10, freshTenant()), [])
+        const [last] = yield* store.historyOfShipment(tenantId, "S", 1)
+        assert.deepStrictEqual(last, { ...entry(5), carrier: acme, uniqueId: "I" })
       }))
 
     it.effect("lets writers of one id follow one another, whether it exists or not", () =>

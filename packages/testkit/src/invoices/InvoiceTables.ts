@@ -1,5 +1,5 @@
 /** Invoices with their history, document records, and contents in pieces: the rows behind the memory stores. */
-import type { DocumentFile, DocumentRecord, InvoiceCarrier, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core"
+import type { DocumentFile, DocumentRecord, InvoiceCarrier, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer, ShipmentInvoiceEntry } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
@@ -78,6 +78,19 @@ export class InvoiceRows {
       this.journal.put(history, key, own)
     }
     this.journal.insert(own, own.length, entry)
+  }
+
+  /** Of what names a shipment, newest first. */
+  historyOfShipment(tenantId: string, shipmentId: string): ReadonlyArray<ShipmentInvoiceEntry> {
+    const { history, invoices, records } = this.of(tenantId)
+    const named = [
+      ...[...invoices.values()].filter((each) => each.shipmentId === shipmentId),
+      ...[...records.values()].filter((each) => each.shipmentId === shipmentId).map(({ carrier, invoiceNumber }) => ({ carrier, uniqueId: `#${invoiceNumber}` }))
+    ]
+    return named
+      .flatMap(({ carrier, uniqueId }) => (history.get(keyOf(uniqueId, carrier)) ?? []).map((entry) => ({ ...entry, carrier, uniqueId })))
+      .toReversed()
+      .sort((a, b) => b.at - a.at)
   }
 
   addDocuments(tenantId: string, record: DocumentRecord): void {

@@ -36,6 +36,12 @@ export const PickupStoreMemory = {
         findByPro: (tenantId, viewer, { isTest, pro }) =>
           operate(() => Option.fromUndefinedOr(tables.carrying(tenantId, pro, isTest).find((row) => maySeePickup(viewer, row)))),
         findById: (tenantId, pickupId) => operate(() => Option.fromUndefinedOr(tables.of(tenantId).rows.get(pickupId))),
+        ofPros: (tenantId, pros, limit) =>
+          operate(() =>
+            tables.ofPros(tenantId, pros, false)
+              .slice(0, limit)
+              .map((pickup) => ({ pickup, history: [...tables.of(tenantId).history.get(pickup.pickupId) ?? []] }))
+          ),
         history: (tenantId, pickupId) => operate(() => [...tables.of(tenantId).history.get(pickupId) ?? []]),
         prune: (tenantId, before) => operate(() => tables.prune(tenantId, before))
       })

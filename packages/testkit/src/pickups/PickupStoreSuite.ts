@@ -64,6 +64,24 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* carrying(tenantId, "all", "P"), undefined)
       }))
 
+    it.effect("finds real pickups by any of several PROs with what became of them, the one ordered last first", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const second = pickup(2, { number: undefined, pros: ["P", "Q"] })
+        yield* seed(tenantId, pickup(1, { pros: ["P"] }), second, pickup(3, { pros: ["R"] }), pickup(4, { pros: ["P"], isTest: true }))
+        yield* transaction.run(store.update(tenantId, second, entry(2, 2)))
+        const found = (pros: ReadonlyArray<string>, limit = 10, tenant = tenantId) =>
+          Effect.map(store.ofPros(tenant, pros, limit), (all) => all.map(({ pickup }) => Number(pickup.pickupId.slice(-4))))
+        assert.deepStrictEqual(yield* found(["P", "Q", "unknown"]), [2, 1])
+        assert.deepStrictEqual(yield* found(["P", "R"], 1), [3])
+        assert.deepStrictEqual(yield* found([]), [])
+        assert.deepStrictEqual(yield* found(["P"], 10, freshTenant()), [])
+        const [followed] = yield* store.ofPros(tenantId, ["Q"], 10)
+        assert.deepStrictEqual(followed, { pickup: second, history: [{ pickupId: idOf(2), position: 1, at: second.createdAt, doc: "{\"at\":1}" }, entry(2, 2)] })
+      }))
+
     it.effect("compares numbers as text", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

@@ -88,9 +88,14 @@ export class PickupRows {
 
   /** Those with a number that carry the PRO, the one ordered last first. */
   carrying(tenantId: string, pro: string, isTest: boolean): ReadonlyArray<PickupRow> {
+    return this.ofPros(tenantId, [pro], isTest).filter((row) => row.number !== undefined)
+  }
+
+  /** Those that carry one of the PROs, with a number or without, the one ordered last first. */
+  ofPros(tenantId: string, pros: ReadonlyArray<string>, isTest: boolean): ReadonlyArray<PickupRow> {
     const { byPro, rows } = this.of(tenantId)
-    return [...byPro.get(sideKey(pro, isTest)) ?? []].map((pickupId) => rows.get(pickupId)!)
-      .filter((row) => row.number !== undefined)
+    const pickupIds = new Set(pros.flatMap((pro) => [...byPro.get(sideKey(pro, isTest)) ?? []]))
+    return [...pickupIds].map((pickupId) => rows.get(pickupId)!)
       .sort((a, b) => b.createdAt - a.createdAt || compareText(b.pickupId, a.pickupId))
   }
 

@@ -1,5 +1,5 @@
-/** Tenants, secrets and deliveries as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
-import { Deliveries, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+/** Tenants, secrets, deliveries and shipments across areas as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
+import { Deliveries, ShipmentJourneys, SigningSecrets, SubscriptionLanes, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
 
@@ -9,7 +9,9 @@ type Members = Readonly<Record<string, unknown>>
 export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
   tenants: {
     put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) =>
-      run(Effect.flatMap(Tenants, (all) => all.put(tenantId, settings)))
+      run(Effect.flatMap(Tenants, (all) => all.put(tenantId, settings))),
+    /** By tenantId: `cursor`, `limit`. */
+    list: (query: Members = {}) => run(Effect.flatMap(Tenants, (all) => all.page(query)))
   },
   secrets: {
     /** Registers or rotates; without `secret` one is generated. */
@@ -22,7 +24,7 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
         })))
   },
   deliveries: {
-    /** Filters: `state`, `subscriptionId`, `since`, `cursor`, `limit`. */
+    /** Filters: `state`, `subscriptionId`, `since`; and `order`, `cursor`, `limit`. */
     list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(Deliveries, (all) => all.list(tenantId, query))),
     get: (tenantId: string, deliveryId: string) => run(Effect.flatMap(Deliveries, (all) => all.get(tenantId, deliveryId))),
     /** The same bytes under the same id once more. */
@@ -32,6 +34,17 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
     /** History as new deliveries of the same events. Answers how many events. */
     replay: (tenantId: string, subscriptionId: string, range: { readonly from: string; readonly to?: string; readonly shipmentIds?: ReadonlyArray<string> }) =>
       run(Effect.flatMap(TransitSubscriptions, (all) => all.replay(tenantId, subscriptionId, range)))
+  },
+  lanes: {
+    /** Subscriptions of every client and area, with what waits for them: `state`, `cursor`, `limit`. */
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(SubscriptionLanes, (all) => all.list(tenantId, query)))
+  },
+  journeys: {
+    /** Shipments that a shipmentId, PRO, bill of lading or purchase order names. */
+    find: (tenantId: string, reference: string) =>
+      run(Effect.flatMap(ShipmentJourneys, (all) => Effect.map(all.find(tenantId, { reference }), ({ data }) => data))),
+    /** Everything that all areas know of a shipment, and what carried it to receivers. */
+    get: (tenantId: string, shipmentId: string) => run(Effect.flatMap(ShipmentJourneys, (all) => all.get(tenantId, shipmentId)))
   }
 })
 

@@ -3,6 +3,12 @@
 export class Journal {
   private readonly steps: Array<() => void> = []
 
+  /** Changes that were kept, ever. */
+  kept = 0
+
+  /** What was added to maps, sets and lists less what was taken out of them. */
+  entries = 0
+
   /** Where we are; `rewindTo` comes back to it. */
   get mark(): number {
     return this.steps.length
@@ -15,6 +21,7 @@ export class Journal {
 
   /** What happened is kept. */
   forget(): void {
+    this.kept += this.steps.length
     this.steps.length = 0
   }
 
@@ -31,9 +38,10 @@ export class Journal {
     const had = map.has(key)
     const before = map.get(key)
     map.set(key, value)
+    if (!had) this.entries += 1
     this.steps.push(() => {
       if (had) map.set(key, before!)
-      else map.delete(key)
+      else if (map.delete(key)) this.entries -= 1
     })
   }
 
@@ -41,37 +49,47 @@ export class Journal {
     if (!map.has(key)) return
     const before = map.get(key)!
     map.delete(key)
+    this.entries -= 1
     this.steps.push(() => {
       map.set(key, before)
+      this.entries += 1
     })
   }
 
   add<V>(set: Set<V>, value: V): void {
     if (set.has(value)) return
     set.add(value)
+    this.entries += 1
     this.steps.push(() => {
       set.delete(value)
+      this.entries -= 1
     })
   }
 
   remove<V>(set: Set<V>, value: V): void {
     if (!set.delete(value)) return
+    this.entries -= 1
     this.steps.push(() => {
       set.add(value)
+      this.entries += 1
     })
   }
 
   insert<V>(list: Array<V>, at: number, value: V): void {
     list.splice(at, 0, value)
+    this.entries += 1
     this.steps.push(() => {
       list.splice(at, 1)
+      this.entries -= 1
     })
   }
 
   take<V>(list: Array<V>, at: number): void {
     const [before] = list.splice(at, 1)
+    this.entries -= 1
     this.steps.push(() => {
       list.splice(at, 0, before!)
+      this.entries += 1
     })
   }
 }

@@ -32,13 +32,13 @@ export const ShipmentStatusStoreMemory = {
         for (const each of notices) rows.notify(tenantId, each, traceparent, now)
       }
 
-      const record = (tenantId: string, shipmentId: string): StatusRecord | undefined => {
+      const record = (tenantId: string, shipmentId: string, newest: number): StatusRecord | undefined => {
         const own = rows.of(tenantId)
         const row = own.statuses.get(shipmentId)
         if (row === undefined) return undefined
         const { covered, state, verified } = row
         const accounts = owners.accountsOf(tenantId, shipmentId)
-        return { shipmentId, state, verified, accounts, covered, history: [...own.history.get(shipmentId) ?? []] }
+        return { shipmentId, state, verified, accounts, covered, history: (own.history.get(shipmentId) ?? []).slice(-newest) }
       }
 
       const prune = (tenantId: string, before: { readonly delivered: number; readonly noticed: number }): number => {
@@ -74,7 +74,8 @@ export const ShipmentStatusStoreMemory = {
           ),
         accountKnown: (tenantId, account) =>
           operate(() => (access.of(tenantId).byAccount.get(account)?.size ?? 0) > 0 || owners.ofAccount(tenantId, account).size > 0),
-        record: (tenantId, shipmentId) => operate(() => record(tenantId, shipmentId)),
+        search: (tenantId, search, limit) => operate(() => read(tenantId, rows.search(tenantId, search).slice(0, limit).map((each) => each.shipmentId))),
+        record: (tenantId, shipmentId, newest = Infinity) => operate(() => record(tenantId, shipmentId, newest)),
         prune: (tenantId, before) => operate(() => prune(tenantId, before))
       })
     })

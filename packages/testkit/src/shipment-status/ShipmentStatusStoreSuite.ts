@@ -57,6 +57,40 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.lock(tenantId, claims)).map((each) => each.shipmentId), ["S / \"1\""])
       }))
 
+    it.effect("finds shipments by id, by a whole key, or by how a key begins, the one picked up last first", () =>
+      Effect.gen(function*() {
+        const store = yield* ShipmentStatusStore
+        const tenantId = freshTenant()
+        const nothing = { shipmentId: "", keys: [], prefixes: [] }
+        const search = (said: Partial<typeof nothing> | { readonly keys?: ReadonlyArray<string>; readonly prefixes?: ReadonlyArray<string> }, limit = 10, tenant = tenantId) =>
+          Effect.map(store.search(tenant, { ...nothing, ...said }, limit), (found) => found.map((each) => each.shipmentId))
+        yield* report(tenantId, [
+          { shipmentId: "1", keys: ["pro 7", "bol 7 60601"], pickupAt: occurredAt + day },
+          { shipmentId: "2", keys: ["bol 7 10001", "po 7 10001"], pickupAt: occurredAt + 2 * day, covered: false },
+          { shipmentId: "3", keys: ["bol 77 60601", "pro 77"], pickupAt: occurredAt },
+          { shipmentId: "7", keys: ["pro !"], pickupAt: occurredAt }
+        ])
+        assert.deepStrictEqual(yield* search({ shipmentId: "7", keys: ["pro 7"], prefixes: ["bol 7 ", "po 7 "] }), ["2", "1", "7"])
+        assert.deepStrictEqual(yield* search({ shipmentId: "7", keys: ["pro 7"], prefixes: ["bol 7 ", "po 7 "] }, 1), ["2"])
+        assert.deepStrictEqual(yield* search({ prefixes: ["bol 7 "] }), ["2", "1"])
+        assert.deepStrictEqual(yield* search({ keys: ["pro 77", "pro 7", "bol 7"] }), ["1", "3"])
+        assert.deepStrictEqual(yield* search({ shipmentId: "unknown", keys: ["pro %"], prefixes: ["pro _ ", "' "] }), [])
+        assert.deepStrictEqual(yield* search({ shipmentId: "7", keys: ["pro 7"] }, 10, freshTenant()), [])
+        const [found] = yield* store.search(tenantId, { ...nothing, shipmentId: "1" }, 1)
+        assert.deepStrictEqual([found!.state, textOf(found!.verified)], ["{}", "verified 1"])
+      }))
+
+    it.effect("tells so much of a shipment's history as is asked for, its end", () =>
+      Effect.gen(function*() {
+        const store = yield* ShipmentStatusStore
+        const tenantId = freshTenant()
+        yield* report(tenantId, [{ shipmentId: "S" }], { history: [1, 2, 3, 4].map((position) => entry("S", position)) })
+        const positions = (newest?: number) => Effect.map(store.record(tenantId, "S", newest), (record) => record!.history.map((each) => each.position))
+        assert.deepStrictEqual(yield* positions(), [1, 2, 3, 4])
+        assert.deepStrictEqual(yield* positions(2), [3, 4])
+        assert.deepStrictEqual(yield* positions(9), [1, 2, 3, 4])
+      }))
+
     it.effect("reads again inside the transaction that holds the locks, its own writes included", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction

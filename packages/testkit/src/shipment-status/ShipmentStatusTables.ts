@@ -1,5 +1,5 @@
 /** Statuses by the keys they are found by, subscriptions by the references they name: the rows behind the memory stores. */
-import type { StatusFound, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSubscriptionRecord, StatusWrite } from "@waybill/core"
+import type { StatusFound, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSearch, StatusSubscriptionRecord, StatusWrite } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
@@ -125,6 +125,13 @@ export class ShipmentStatusRows {
   ofKey(tenantId: string, key: string): ReadonlyArray<StatusRow> {
     const { byKey, statuses } = this.of(tenantId)
     return [...byKey.get(key) ?? []].map((shipmentId) => statuses.get(shipmentId)!).sort((a, b) => comparePickUp(b, a))
+  }
+
+  /** By id, by a whole key or by how one begins; the one picked up last first. */
+  search(tenantId: string, { keys, prefixes, shipmentId }: StatusSearch): ReadonlyArray<StatusRow> {
+    return [...this.of(tenantId).statuses.values()]
+      .filter((row) => row.shipmentId === shipmentId || row.keys.some((key) => keys.includes(key) || prefixes.some((prefix) => key.startsWith(prefix))))
+      .sort((a, b) => comparePickUp(b, a))
   }
 
   find(tenantId: string, { key, own }: StatusLookup): StatusFound | undefined {

@@ -2,6 +2,7 @@
 import { StatusSubscriptionStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { ownersIn } from "../shared/Owners.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
 
 export const StatusSubscriptionStoreMemory = {
@@ -18,7 +19,8 @@ export const StatusSubscriptionStoreMemory = {
             if (record?.client !== client) return false
             rows.dropSubscription(tenantId, record)
             return true
-          })
+          }),
+        owners: (tenantId, ids) => operate(() => ownersIn(ids, (id) => rows.of(tenantId).subscriptions.get(id)?.client))
       })
     })
   )

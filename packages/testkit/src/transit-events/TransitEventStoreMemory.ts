@@ -62,6 +62,11 @@ export const TransitEventStoreMemory = {
 
       return TransitEventStore.of({
         ofShipments: (tenantId, shipmentIds) => operate(() => ofShipments(tenantId, shipmentIds)),
+        recent: (tenantId, shipmentId, limit) =>
+          operate(() => ({
+            accounts: owners.accountsOf(tenantId, shipmentId),
+            events: ofShipments(tenantId, [shipmentId]).toReversed().slice(0, limit)
+          })),
         find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
         allocate: (tenantId, requests) => operate(() => requests.map((request) => allocate(tenantId, request))),
         append: (tenantId, events, traceparent) =>

@@ -65,6 +65,22 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([...first, ...second].map((each) => `${each.shipmentId}${each.sequence}`), ["S1", "S2", "T1", "T2", "S3"])
       }))
 
+    it.effect("tells the last events of one shipment, last first, and whose it is", () =>
+      Effect.gen(function*() {
+        const store = yield* TransitEventStore
+        const tenantId = freshTenant()
+        yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }, { shipmentId: "S" }, { shipmentId: "S", sequence: 3, eventId: "S/3b" }, { shipmentId: "S" }], { accounts: ["A", "B"] })
+        const recent = (shipmentId: string, limit: number, tenant = tenantId) =>
+          Effect.map(store.recent(tenant, shipmentId, limit), ({ accounts, events }) => [[...accounts].sort(), events.map((each) => each.eventId)])
+        const all = yield* store.ofShipments(tenantId, ["S"])
+        assert.deepStrictEqual((yield* store.recent(tenantId, "S", 10)).events, all.toReversed())
+        assert.deepStrictEqual(yield* recent("S", 2), [["A", "B"], all.toReversed().slice(0, 2).map((each) => each.eventId)])
+        assert.deepStrictEqual(yield* recent("unknown", 2), [[], []])
+        assert.deepStrictEqual(yield* recent("S", 2, freshTenant()), [[], []])
+        yield* store.allocate(tenantId, [{ shipmentId: "without events", needed: 0, highestGiven: 0, accounts: ["C"] }])
+        assert.deepStrictEqual(yield* recent("without events", 2), [["C"], []])
+      }))
+
     it.effect("assigns numbers above every one that a sender gave itself", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

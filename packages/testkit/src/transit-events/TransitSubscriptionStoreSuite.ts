@@ -250,6 +250,18 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue((yield* queue.tenantsDue(100_000)).tenantIds.includes(tenantId))
       }))
 
+    it.effect("tells whose live subscriptions are, and nothing of other ids", () =>
+      Effect.gen(function*() {
+        const store = yield* TransitSubscriptionStore
+        const tenantId = freshTenant()
+        for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* subscribe(tenantId, { n, client })
+        yield* store.remove(tenantId, "client", idOf(3))
+        const owners = (tenant: string) => Effect.map(store.owners(tenant, [1, 2, 3, 9].map(idOf)), (found) => Object.fromEntries(found))
+        assert.deepStrictEqual(yield* owners(tenantId), { [idOf(1)]: "client", [idOf(2)]: "ä, \"other\"" })
+        assert.deepStrictEqual(yield* owners(freshTenant()), {})
+        assert.strictEqual((yield* store.owners(tenantId, [])).size, 0)
+      }))
+
     it.effect("keeps tenants apart, whatever ids they share", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore

@@ -25,6 +25,8 @@ export interface ReadChange {
 
 export interface BillVersion {
   readonly version: number
+  /** When the service took it, in milliseconds since 1970; versions from before it was kept have none. */
+  readonly at?: number
   readonly change: BillChange
   readonly fingerprint: string
   readonly accounts: ReadonlyArray<string>
@@ -46,6 +48,12 @@ export interface FreightBill {
   /** In order, one at least. */
   readonly versions: ReadonlyArray<BillVersion>
 }
+
+/** Says when the version that counts now was taken. */
+export const takenAt = (bill: FreightBill, at: number): FreightBill => ({
+  ...bill,
+  versions: [...bill.versions.slice(0, -1), { ...currentOf(bill), at }]
+})
 
 /** The version that counts now. */
 export const currentOf = (bill: FreightBill): BillVersion => bill.versions[bill.versions.length - 1]!

@@ -49,6 +49,12 @@ export const keyOf = (by: LookupBy): string | undefined => {
   }
 }
 
+/** What finds a number that may be any of a shipment's: a bill of lading or a purchase order at whatever postal code. */
+export const searchOf = (text: string) => {
+  const plain = plainNumber(text)
+  return { shipmentId: text, keys: [`pro ${plain}`], prefixes: [`bol ${plain} `, `po ${plain} `] }
+}
+
 /** A reference that intake gives beside the published fields. */
 export interface ExtraReference {
   readonly type: string

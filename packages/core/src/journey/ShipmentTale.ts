@@ -1,0 +1,102 @@
+/** Everything that the areas know of one shipment, not yet in order. */
+import { Effect } from "effect"
+import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
+import { billFrom, type FreightBill } from "../freight-charges/model/FreightBill.ts"
+import { billIdOf } from "../freight-charges/model/PreliminaryFreightCharge.ts"
+import { InvoiceStore } from "../invoices/InvoiceStore.ts"
+import { plainPros } from "../pickups/model/PickupLookup.ts"
+import type { PickupEvent } from "../pickups/model/PickupRecord.ts"
+import { type FollowedPickup, PickupStore } from "../pickups/PickupStore.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { ShipmentState } from "../shipment-status/model/ShipmentState.ts"
+import { plainNumber } from "../shipment-status/model/LookupKey.ts"
+import type { ShipmentView } from "../shipment-status/model/VerifiedShipment.ts"
+import { ShipmentStatusStore, type StoredStatus } from "../shipment-status/ShipmentStatusStore.ts"
+import type { TransitEvent } from "../transit-events/model/TransitEvent.ts"
+import { type StoredEvent, TransitEventStore } from "../transit-events/TransitEventStore.ts"
+import { billHappenings, numbersOfBill } from "./model/ChargeHappenings.ts"
+import { eventHappening, referencesIn } from "./model/EventHappenings.ts"
+import { invoiceHappening } from "./model/InvoiceHappenings.ts"
+import type { Happening } from "./model/JourneyEntry.ts"
+import { pickupHappening } from "./model/PickupHappenings.ts"
+import { statusHappening } from "./model/StatusHappenings.ts"
+
+export interface ShipmentTale {
+  readonly proNumber: string | undefined
+  readonly bolNumber: string | undefined
+  readonly accounts: ReadonlyArray<string>
+  readonly happenings: ReadonlyArray<Happening>
+  /** What deliveries of charges are ordered by. */
+  readonly billIds: ReadonlyArray<string>
+}
+
+/** Bills and pickups that one PRO may have: carriers use their numbers again after years. */
+const ofOnePro = 100
+
+const decoder = new TextDecoder()
+
+export const parsedEvent = ({ body }: StoredEvent): TransitEvent => JSON.parse(decoder.decode(body))
+
+/** Bills whose PRO is one of these, spelled without what people put in for the eye. */
+export const billsOfPros = (store: FreightBillStore["Service"]) =>
+Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>): Effect.fn.Return<ReadonlyArray<{ readonly bill: FreightBill; readonly size: number }>, StorageError> {
+  // a bill's id begins with its PRO
+  const prefixes = [...new Set(pros.map(billIdOf))].filter((prefix) => prefix !== "")
+  if (prefixes.length === 0) return []
+  const rows = yield* store.beginning(tenantId, prefixes, ofOnePro)
+  return rows.map((row) => ({ bill: billFrom(row), size: row.doc.length }))
+    .filter(({ bill }) => pros.includes(plainNumber(numbersOfBill(bill).pro ?? "")))
+})
+
+/** `undefined` when no area knows it. Of each area's entries the newest, `limit` at most. */
+export const shipmentTales = Effect.gen(function*() {
+  const statuses = yield* ShipmentStatusStore
+  const events = yield* TransitEventStore
+  const invoices = yield* InvoiceStore
+  const pickups = yield* PickupStore
+  const billsOf = billsOfPros(yield* FreightBillStore)
+
+  return Effect.fnUntraced(function*(tenantId: string, shipmentId: string, limit: number): Effect.fn.Return<ShipmentTale | undefined, StorageError> {
+    const [record, log, papers] = yield* Effect.all([
+      statuses.record(tenantId, shipmentId, limit),
+      events.recent(tenantId, shipmentId, limit),
+      invoices.historyOfShipment(tenantId, shipmentId, limit)
+    ], { concurrency: "unbounded" })
+    const status = record === undefined ? undefined : statusOf(record)
+    const logged = log.events.map((event) => ({ event: parsedEvent(event), size: event.body.length }))
+    const told = logged.map(({ event }) => event)
+    const named = plainPros([...status?.pros ?? [], ...referencesIn(told, "pro")])
+    // where nobody says its PRO, the shipment may be called by it
+    const pros = named.length > 0 ? named : plainPros([shipmentId])
+    const [bills, ordered] = yield* Effect.all([billsOf(tenantId, pros), pickups.ofPros(tenantId, pros, ofOnePro)], { concurrency: "unbounded" })
+    if (record === undefined && logged.length + papers.length + bills.length + ordered.length === 0) return undefined
+    const [bill] = bills.map((each) => numbersOfBill(each.bill))
+    return {
+      proNumber: status?.view.ProNumber ?? referencesIn(told, "pro")[0] ?? bill?.pro ?? (ordered.length > 0 ? shipmentId : undefined),
+      bolNumber: status?.view.ReferenceNumbers.bolNumber ?? referencesIn(told, "bol")[0] ?? bill?.bol,
+      accounts: record !== undefined || logged.length > 0 ? log.accounts : accountsOf(bills, ordered),
+      happenings: [
+        ...logged.map(({ event, size }) => eventHappening(event, size)),
+        ...record?.history.map(({ doc, occurredAt }) => statusHappening(occurredAt, JSON.parse(doc), doc.length)) ?? [],
+        ...bills.flatMap(({ bill, size }) => billHappenings(bill, size)),
+        ...papers.map(invoiceHappening),
+        ...ordered.flatMap(happeningsOfPickup)
+      ],
+      billIds: bills.map(({ bill: { billId } }) => billId)
+    }
+  })
+})
+
+/** A status as core wrote it, and every PRO of it. */
+export const statusOf = (stored: StoredStatus) => {
+  const view = JSON.parse(decoder.decode(stored.verified)) as ShipmentView
+  const state = JSON.parse(stored.state) as ShipmentState
+  const further = state.references.filter(({ type }) => plainNumber(type) === "PRO").map(({ value }) => value)
+  return { view, state, pros: [view.ProNumber, view.UpdatedPro, ...further] }
+}
+
+const happeningsOfPickup = ({ history, pickup }: FollowedPickup): ReadonlyArray<Happening> =>
+  history.map(({ at, doc }) => pickupHappening(pickup.number ?? pickup.pickupId, at, JSON.parse(doc) as PickupEvent, doc.length))
+
+const accountsOf = (bills: ReadonlyArray<{ readonly bill: FreightBill }>, pickups: ReadonlyArray<FollowedPickup>): ReadonlyArray<string> =>
+  [...new Set([...bills.flatMap(({ bill }) => bill.versions.at(-1)!.accounts), ...pickups.flatMap(({ pickup }) => pickup.accounts)])].sort()

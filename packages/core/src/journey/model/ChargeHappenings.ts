@@ -1,0 +1,47 @@
+/** What freight bills tell of a shipment: one entry for each version. */
+import { currentOf, type BillVersion, type FreightBill } from "../../freight-charges/model/FreightBill.ts"
+import { parseInstant } from "../../shared/Instant.ts"
+import { isObject } from "../../shared/Json.ts"
+import type { Happening } from "./JourneyEntry.ts"
+
+type Members = Readonly<Record<string, unknown>>
+
+const members = (value: unknown): Members => isObject(value) ? value : {}
+const text = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+
+/** The numbers that a bill names its shipment by. */
+export const numbersOfBill = ({ charge }: FreightBill): { readonly pro: string | undefined; readonly bol: string | undefined } => {
+  const { bol, pro } = members(charge["referenceNumbers"])
+  return { pro: text(pro), bol: Array.isArray(bol) ? text(bol[0]) : undefined }
+}
+
+export const billHappenings = (bill: FreightBill, size: number): ReadonlyArray<Happening> => {
+  const current = currentOf(bill)
+  return bill.versions.map((version) => ({
+    at: version.at ?? undatedAt(bill),
+    area: "freight-charges",
+    kind: version.change,
+    title: `Freight charges ${version.change}, PFC${version.version}${version === current && version.change !== "removed" ? totalOf(bill) : ""}`,
+    reference: bill.billId,
+    document: documentOf(bill, version, version === current),
+    size: version === current ? size : 0
+  }))
+}
+
+/** Only of the last version it is known what it said in full. */
+const documentOf = (bill: FreightBill, version: BillVersion, isCurrent: boolean): Members => {
+  const { accounts, change, log, messages } = version
+  return { uniqueID: bill.billId, version: version.version, change, accounts, changeLog: log, changeLogMessages: messages, ...(isCurrent ? { pfc: bill.charge } : {}) }
+}
+
+/** Versions that were stored without their time: the bill's own date, as if it were in UTC. */
+const undatedAt = ({ charge }: FreightBill): number => {
+  const date = text(members(charge["pfc"])["date"]) ?? ""
+  return parseInstant(date) ?? parseInstant(`${date}Z`) ?? parseInstant(`${date}T00:00:00Z`) ?? 0
+}
+
+const totalOf = ({ charge }: FreightBill): string => {
+  const { currencyType, preliminaryTotalCharges } = members(charge["charges"])
+  if (typeof preliminaryTotalCharges !== "number") return ""
+  return `, ${preliminaryTotalCharges.toFixed(2)}${text(currencyType) === undefined ? "" : ` ${currencyType as string}`}`
+}

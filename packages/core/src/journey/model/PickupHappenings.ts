@@ -1,0 +1,29 @@
+/** What became of pickups that were ordered for a shipment. */
+import type { PickupEvent } from "../../pickups/model/PickupRecord.ts"
+import type { Happening } from "./JourneyEntry.ts"
+
+/** `reference` is the carrier's number, or the service's own id while there is none. */
+export const pickupHappening = (reference: string, at: number, event: PickupEvent, size: number): Happening => ({
+  at,
+  area: "pickups",
+  kind: event.what === "ordered" ? "pickup requested" : `pickup ${event.status}`,
+  title: titleOf(event),
+  reference,
+  document: event,
+  size
+})
+
+const titleOf = ({ by, status, what }: PickupEvent): string => {
+  switch (what) {
+    case "ordered":
+      return `Pickup requested by ${by}: ${status}`
+    case "changed":
+      return `Pickup changed by ${by}: ${status}`
+    case "change not accepted":
+      return `Change of the pickup by ${by} was not accepted`
+    case "cancelled":
+      return `Pickup cancelled by ${by}`
+    case "reported":
+      return `Pickup ${status}`
+  }
+}

@@ -1,0 +1,37 @@
+/** What reports made of a shipment's status. */
+import type { ReportOutcome, StatusReport } from "../../shipment-status/model/StatusReport.ts"
+import type { Happening } from "./JourneyEntry.ts"
+
+/** An entry of the history as it is kept. */
+export type KeptReport = Omit<StatusReport, "at" | "onlyForward"> & { readonly outcome: ReportOutcome }
+
+export const statusHappening = (at: number, report: KeptReport, size: number): Happening => {
+  const facts = factsOf(report)
+  const said = report.message ?? (facts.length === 0 ? sourceWords[report.source.kind] : facts.join(", "))
+  return {
+    at,
+    area: "shipment-status",
+    kind: facts[0] ?? report.source.kind,
+    title: `${said}${outcomeWords[report.outcome]}`,
+    reference: report.source.id,
+    document: report,
+    size
+  }
+}
+
+/** What it says, the weightiest first. */
+const factsOf = ({ information = [], milestone, noted = [], terminal }: KeptReport): ReadonlyArray<string> => [
+  ...(milestone === undefined ? [] : [milestone]),
+  ...information.map((each) => each.deliveryInformation_messages),
+  ...noted,
+  ...(terminal?.status === undefined ? [] : [terminal.status])
+]
+
+const sourceWords = { event: "An event", update: "An update", shipment: "Shipment handed in" } as const
+
+const outcomeWords: Readonly<Record<ReportOutcome, string>> = {
+  applied: "",
+  noted: " (nothing new)",
+  late: " (came late)",
+  refused: " (refused)"
+}

@@ -1,0 +1,18 @@
+/** Which area's bytes a lane carries, in the folder word of the area. */
+import { chargeSource, chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
+import { shipmentStatusSource } from "../shipment-status/StatusSubscriptions.ts"
+import { transitEventSource } from "../transit-events/TransitSubscriptions.ts"
+
+export type DeliveringArea = "transit-events" | "shipment-status" | "freight-charges"
+
+/** What each area calls its bytes. */
+export const sourcesOfArea: Readonly<Record<DeliveringArea, ReadonlyArray<string>>> = {
+  "transit-events": [transitEventSource],
+  "shipment-status": [shipmentStatusSource],
+  "freight-charges": [chargeSource, chargeWindowSource]
+}
+
+const areas = new Map(Object.entries(sourcesOfArea).flatMap(([area, sources]) => sources.map((source) => [source, area as DeliveringArea])))
+
+/** A source that no area of ours has is its own word. */
+export const areaOfSource = (source: string): string => areas.get(source) ?? source

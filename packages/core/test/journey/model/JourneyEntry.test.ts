@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Happening, tell } from "@waybill/core"
+
+const happening = (at: number, parts: Partial<Happening> = {}): Happening => ({
+  at,
+  area: "transit-events",
+  kind: "k",
+  title: "t",
+  reference: `r${at}`,
+  document: { at },
+  size: 1,
+  ...parts
+})
+
+const generous = { entries: 100, size: 1000 }
+
+const told = (happenings: ReadonlyArray<Happening>, limits = generous) => {
+  const { entries, truncated } = tell(happenings, limits)
+  return [entries.map((each) => each.reference), truncated]
+}
+
+describe("telling what happened", () => {
+  it("is oldest first; of one moment, by area and then by reference", () => {
+    const same = [
+      happening(5, { area: "transit-events", reference: "a" }),
+      happening(5, { area: "invoices", reference: "z" }),
+      happening(5, { area: "transit-events", reference: null }),
+      happening(5, { area: "freight-charges", reference: "b" })
+    ]
+    assert.deepStrictEqual(told([happening(9), ...same, happening(-1)]), [["r-1", "b", "z", null, "a", "r9"], false])
+    assert.deepStrictEqual(told([]), [[], false])
+  })
+
+  it("writes instants as UTC text and keeps its own measures to itself", () => {
+    assert.deepStrictEqual(tell([happening(1_000)], generous).entries, [
+      { at: "1970-01-01T00:00:01.000Z", area: "transit-events", kind: "k", title: "t", reference: "r1000", document: { at: 1000 } }
+    ])
+  })
+
+  it("leaves out the oldest of too many, and says so", () => {
+    const five = [4, 1, 3, 2, 5].map((at) => happening(at))
+    assert.deepStrictEqual(told(five, { entries: 5, size: 1000 }), [["r1", "r2", "r3", "r4", "r5"], false])
+    assert.deepStrictEqual(told(five, { entries: 2, size: 1000 }), [["r4", "r5"], true])
+  })
+
+  it("leaves out the oldest of what would be too large, but never the newest", () => {
+    const sized = [1, 2, 3].map((at) => happening(at, { size: 10 }))
+    assert.deepStrictEqual(told(sized, { entries: 9, size: 30 }), [["r1", "r2", "r3"], false])
+    assert.deepStrictEqual(told(sized, { entries: 9, size: 29 }), [["r2", "r3"], true])
+    assert.deepStrictEqual(told(sized, { entries: 9, size: 1 }), [["r3"], true])
+  })
+})

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { SubscriptionLanes, Tenants } from "@waybill/core"
+import { Receiver, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+
+const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(SubscriptionLanes, (all) => all.list(tenantId, query))
+
+describe("SubscriptionLanes", () => {
+  it.effect("lists subscriptions of every area and client, with whose they are", () =>
+    inEngine(Effect.gen(function*() {
+      const { customer, subscription, tenant } = yield* makeEngine()
+      const followed = yield* TestWaybill.follow(tenant.customer("follower", ["A"]), { referenceNumbers: ["1"], webhookUrl: "https://follower.example/a" })
+      const [realTime, hourly] = yield* Effect.forEach(["real_time", "hourly"], (frequency, at) =>
+        TestWaybill.subscribeToCharges(tenant.customer(`debtor ${at}`, ["A"]), { webhookUrl: "https://debtor.example/e", accounts: ["A"], dataOptions: {}, frequency }))
+      const { data, nextCursor } = yield* lanes()
+      assert.isNull(nextCursor)
+      assert.deepStrictEqual(data.map((each) => each.subscriptionId), data.map((each) => each.subscriptionId).toSorted())
+      const shown = Object.fromEntries(data.map((each) => [each.subscriptionId, `${each.area} ${each.client} ${each.endpointUrl}`]))
+      assert.deepStrictEqual(shown, {
+        [subscription.id]: `transit-events ${customer.client} ${hook}`,
+        [followed.transactionId]: "shipment-status follower https://follower.example/a",
+        [realTime!.subscriptionId]: "freight-charges debtor 0 https://debtor.example/e",
+        [hourly!.subscriptionId]: "freight-charges debtor 1 https://debtor.example/e"
+      })
+    })))
+
+  it.effect("shows why nothing goes out, and what happened last", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 60, maxBackoffSeconds: 60 } })
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      const [before] = (yield* lanes()).data
+      assert.deepStrictEqual([before!.breaker, before!.waiting, before!.lastAttempt], [{ state: "closed", failures: 0, until: null }, 0, null])
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B", "C", "D", "E", "F", "G", "H")
+      yield* TestWaybill.pass("10 seconds")
+      const [open] = (yield* lanes()).data
+      assert.deepStrictEqual([open!.state, open!.reason, open!.breaker.state], ["active", null, "open"])
+      assert.isAtLeast(open!.breaker.failures, 5)
+      assert.match(open!.breaker.until!, /^1970-01-01T00:0\d:\d{2}\.\d{3}Z$/)
+      assert.strictEqual(open!.waiting + open!.unsettled, 8)
+      assert.isNotNull(open!.dueAt)
+      assert.deepStrictEqual([open!.lastAttempt!.outcome, open!.lastAttempt!.status], ["http_5xx", 503])
+      yield* TestWaybill.pass("30 minutes")
+      const [after] = (yield* lanes()).data
+      assert.deepStrictEqual([after!.waiting, after!.unsettled, after!.dead], [0, 0, 8])
+    })))
+
+  it.effect("tells a breaker that waits for its probe from one that is open", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 9, initialBackoffSeconds: 60, maxBackoffSeconds: 60 } })
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B", "C", "D", "E", "F")
+        yield* TestWaybill.pass("10 seconds")
+      }))
+      assert.deepStrictEqual((yield* lanes()).data.map((each) => each.breaker.state), ["open"])
+      // nobody works any more, so the probe does not come
+      yield* TestWaybill.pass("5 minutes")
+      const [lane] = (yield* lanes()).data
+      assert.deepStrictEqual([lane!.breaker.state, lane!.breaker.until], ["half-open", null])
+    })))
+
+  it.effect("walks page by page, of one state when asked", () =>
+    inEngine(Effect.gen(function*() {
+      const { customer, subscription, subscriptions, tenant } = yield* makeEngine()
+      const ids = [subscription.id]
+      for (let n = 0; n < 4; n++) ids.push((yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: hook })).id)
+      const walked: Array<string> = []
+      let cursor: string | null = null
+      do {
+        const page: { readonly data: ReadonlyArray<{ readonly subscriptionId: string }>; readonly nextCursor: string | null } = yield* lanes({ limit: 2, ...(cursor === null ? {} : { cursor }) })
+        assert.isAtMost(page.data.length, 2)
+        walked.push(...page.data.map((each) => each.subscriptionId))
+        cursor = page.nextCursor
+      } while (cursor !== null)
+      assert.deepStrictEqual(walked, ids.toSorted())
+      yield* subscriptions.patch(customer, ids[1]!, { status: "paused" })
+      assert.deepStrictEqual((yield* lanes({ state: "paused" })).data.map((each) => [each.subscriptionId, each.state]), [[ids[1], "paused"]])
+      yield* subscriptions.remove(customer, ids[1]!)
+      assert.deepStrictEqual((yield* lanes({ state: "paused" })).data, [])
+      assert.lengthOf((yield* lanes()).data, 4)
+    })))
+
+  it.effect("shows no tenant another one's, and refuses what it does not understand", () =>
+    inEngine(Effect.gen(function*() {
+      yield* makeEngine()
+      yield* (yield* Tenants).put("other", { name: "Other" })
+      assert.deepStrictEqual(yield* lanes({}, "other"), { data: [], nextCursor: null })
+      for (const query of [{ state: "closed" }, { limit: 0 }, { limit: 501 }, { cursor: "x" }, { colour: "red" }]) {
+        const refused = yield* Effect.flip(lanes(query))
+        assert(refused._tag === "InvalidInput")
+        assert.deepStrictEqual(refused.faults.map((each) => each.pointer), [`/${Object.keys(query)[0]!}`])
+      }
+    })))
+})

@@ -1,0 +1,113 @@
+/** What operators are shown, as schemas for the contract. */
+import { deliveryStates, InstantText, laneStates } from "@waybill/core"
+import { Schema } from "effect"
+
+const nextCursor = Schema.NullOr(Schema.String)
+
+export const Tenant = Schema.Struct({ tenantId: Schema.String, name: Schema.String, hosts: Schema.Array(Schema.String) }).annotate({ identifier: "Tenant" })
+
+export const TenantsPage = Schema.Struct({ data: Schema.Array(Tenant), nextCursor }).annotate({ identifier: "TenantsPage" })
+
+export const ApiKey = Schema.Struct({
+  id: Schema.String,
+  key: Schema.String.annotate({ description: "Shown once; only its hash is kept." })
+}).annotate({ identifier: "ApiKey" })
+
+export const SigningSecret = Schema.Struct({
+  hmacSecretId: Schema.String,
+  secret: Schema.String.annotate({ description: "Signs from now on. Hand it to the receiver." })
+}).annotate({ identifier: "SigningSecret" })
+
+const outcome = Schema.String.annotate({ description: "accepted, gone, interrupted, or why there was no usable answer, such as timeout or http_5xx." })
+
+const Attempt = Schema.Struct({
+  attempt: Schema.Int,
+  at: InstantText,
+  durationMillis: Schema.Int,
+  outcome,
+  status: Schema.NullOr(Schema.Int),
+  detail: Schema.NullOr(Schema.String),
+  answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's answer." }))
+}).annotate({ identifier: "DeliveryAttempt" })
+
+const delivery = {
+  deliveryId: Schema.String,
+  subscriptionId: Schema.String,
+  state: Schema.Literals(deliveryStates),
+  createdAt: InstantText,
+  settledAt: Schema.NullOr(InstantText),
+  nextAttemptAt: Schema.NullOr(InstantText),
+  events: Schema.Int,
+  attempts: Schema.Array(Attempt)
+}
+
+const Delivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
+
+export const DeliveryInFull = Schema.Struct({
+  ...delivery,
+  endpointUrl: Schema.String,
+  body: Schema.String.annotate({ description: "The exact text of every attempt." })
+}).annotate({ identifier: "DeliveryInFull" })
+
+export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor }).annotate({ identifier: "DeliveriesPage" })
+
+const laneStatus = {
+  subscriptionId: Schema.String,
+  state: Schema.Literals(laneStates),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service changed the state itself." })),
+  since: InstantText
+}
+
+export const LaneStatus = Schema.Struct(laneStatus).annotate({ identifier: "SubscriptionDeliveryStatus" })
+
+const area = Schema.String.annotate({ description: "transit-events, shipment-status or freight-charges." })
+
+const counted = (what: string) => Schema.Int.annotate({ description: `${what} Counted up to 1,000, which means so many or more.` })
+
+const Lane = Schema.Struct({
+  ...laneStatus,
+  area,
+  client: Schema.NullOr(Schema.String.annotate({ description: "Whose subscription it is." })),
+  endpointUrl: Schema.String,
+  breaker: Schema.Struct({
+    state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing goes out. half-open: exactly one delivery does, the probe." }),
+    failures: Schema.Int.annotate({ description: "Failed attempts since the last accepted one." }),
+    until: Schema.NullOr(InstantText)
+  }),
+  waiting: counted("Entries in no delivery yet."),
+  unsettled: counted("Deliveries that are being sent or wait for their next attempt."),
+  dead: counted("Dead letters."),
+  dueAt: Schema.NullOr(InstantText).annotate({ description: "When a worker looks at it next, or its lease ends." }),
+  lastAttempt: Schema.NullOr(Schema.Struct({ at: InstantText, outcome, status: Schema.NullOr(Schema.Int) }))
+}).annotate({ identifier: "SubscriptionLane" })
+
+export const LanesPage = Schema.Struct({ data: Schema.Array(Lane), nextCursor }).annotate({ identifier: "SubscriptionLanesPage" })
+
+const numbers = { shipmentId: Schema.String, proNumber: Schema.NullOr(Schema.String), bolNumber: Schema.NullOr(Schema.String) }
+
+const NamedShipment = Schema.Struct({
+  ...numbers,
+  carrier: Schema.NullOr(Schema.String.annotate({ description: "Standard Carrier Alpha Code." })),
+  status: Schema.NullOr(Schema.String.annotate({ description: "Its milestone; else what happened last, in its area's words." })),
+  lastAt: Schema.NullOr(InstantText)
+}).annotate({ identifier: "NamedShipment" })
+
+export const NamedShipments = Schema.Struct({ data: Schema.Array(NamedShipment) }).annotate({ identifier: "NamedShipments" })
+
+const JourneyEntry = Schema.Struct({
+  at: InstantText,
+  area: Schema.Literals(["shipment-status", "transit-events", "freight-charges", "invoices", "pickups"]),
+  kind: Schema.String.annotate({ description: "In the area's words: an event's type, a milestone, updated, invoice created, pickup En Route." }),
+  title: Schema.String.annotate({ description: "One line for people." }),
+  reference: Schema.NullOr(Schema.String.annotate({ description: "What it is known by in its area." })),
+  document: Schema.Unknown.annotate({ description: "The JSON of it." })
+}).annotate({ identifier: "JourneyEntry" })
+
+export const ShipmentJourney = Schema.Struct({
+  ...numbers,
+  accounts: Schema.Array(Schema.String.annotate({ description: "Who may see it." })),
+  entries: Schema.Array(JourneyEntry).annotate({ description: "Oldest first." }),
+  truncated: Schema.Boolean.annotate({ description: "Whether older entries were left out." }),
+  deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Newest first, those that carried something of the shipment." }),
+  deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Older deliveries of the tenant were not looked at; null when all were." })
+}).annotate({ identifier: "ShipmentJourney" })

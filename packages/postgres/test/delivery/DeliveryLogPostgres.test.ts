@@ -1,0 +1,4 @@
+import { DeliveryLogSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+DeliveryLogSuite.suite("Postgres", testStorage())
