@@ -1,0 +1,35 @@
+// Every link within the repository leads to a file or a directory that is there, and every #anchor to a heading.
+import { existsSync, statSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+import { root } from "../workspace.mjs"
+import { anchorsOf } from "./pages.mjs"
+
+/** @returns how many links were followed, and what is wrong with the others */
+export const checkLinks = (pages) => {
+  const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]))
+  const faults = []
+  let followed = 0
+  for (const { path, prose } of pages) {
+    for (const [, target] of prose.replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[()[\]]/g, " ")).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(https?|mailto):/.test(target)) continue
+      followed += 1
+      const [file, anchor] = target.split("#")
+      const found = file === "" ? path : normalize(join(dirname(path), decodeURI(file)))
+      if (found.startsWith("..") || !existsSync(join(root, found))) faults.push(`${path}: ${target} leads nowhere`)
+      else if (anchor !== undefined && !headings(anchors, found).has(anchor)) faults.push(`${path}: there is no heading #${anchor} in ${found}`)
+    }
+  }
+  return { followed, faults }
+}
+
+const headings = (anchors, path) => anchors.get(statSync(join(root, path)).isDirectory() ? join(path, "README.md") : path) ?? new Set()
+
+/** Whoever reads the index finds every page from it. */
+export const checkIndex = (pages) => {
+  const index = pages.find(({ path }) => path === "docs/README.md")
+  const linked = Array.from(index.prose.matchAll(/\]\(([^)#\s]+)/g), ([, target]) => normalize(join("docs", target)))
+  return pages
+    .filter(({ path }) => path.startsWith("docs/") && path !== index.path && !path.startsWith("docs/decisions/"))
+    .filter(({ path }) => !linked.includes(path) && !linked.includes(`${dirname(path)}/`) && !linked.includes(dirname(path)))
+    .map(({ path }) => `docs/README.md does not lead to ${path}`)
+}

@@ -1,0 +1,89 @@
+// What pages name has to be there: tests, metrics, log lines; and what there is of errors, metrics and codes has to be named.
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+import { root } from "../workspace.mjs"
+import { placeOf } from "./pages.mjs"
+
+const read = (path) => readFileSync(join(root, path), "utf8")
+const sources = () => globSync("packages/*/src/**/*.{ts,tsx}", { cwd: root }).map((path) => ({ path, text: read(path) }))
+const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
+
+/** Tests are named as `[words](path of the file): "one name", "another"`. */
+export const checkTests = (pages) => {
+  const faults = []
+  let named = 0
+  for (const { path, prose } of pages) {
+    for (const [, target, names] of prose.matchAll(/\]\(([^)\s]+\.ts)\): ((?:"[^"\n]+"(?:, |(?!, )))+)/g)) {
+      const file = normalize(join(dirname(path), target))
+      const text = read(file)
+      for (const [, name] of names.matchAll(/"([^"]+)"/g)) {
+        named += 1
+        if (!new RegExp(`\\(\\s*(["'\`])${escaped(name)}\\1`).test(text)) faults.push(`${path}: ${file} has no test named "${name}"`)
+      }
+    }
+  }
+  return { named, faults }
+}
+
+/** Each guarantee has a test that is named. */
+export const checkGuarantees = ({ path, prose }) =>
+  prose.split("\n")
+    .filter((line) => /^\| \d+ \|/.test(line) && !/\.ts\): "/.test(line))
+    .map((line) => `${path}: no test is named for guarantee ${line.split("|")[1].trim()}`)
+
+export const metricNames = () =>
+  new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/Metric\.(?:counter|gauge|histogram|summary|frequency)\("(\w+)"/g), ([, name]) => name)))
+
+/** The page of metrics and the rules for alerts name what there is; the page names all of it. */
+export const checkMetrics = ({ path, text }, rules) => {
+  const there = metricNames()
+  const named = (what) => new Set(Array.from(what.matchAll(/\bwaybill_[a-z_]+/g), ([name]) => name.replace(/_(bucket|sum|count)$/, "")))
+  const inPage = named(text)
+  return [
+    ...[...inPage].filter((name) => !there.has(name)).map((name) => `${path}: there is no metric ${name}`),
+    ...[...named(rules.text)].filter((name) => !there.has(name)).map((name) => `${rules.path}: there is no metric ${name}`),
+    ...[...there].filter((name) => !inPage.has(name)).map((name) => `${path} does not say what ${name} means`)
+  ]
+}
+
+/** Every alert has a heading in the page that says what to do. */
+export const checkAlerts = ({ path, prose }, rules) =>
+  Array.from(rules.text.matchAll(/alert: (\w+)/g), ([, name]) => name)
+    .filter((name) => !prose.includes(`\`${name}\``))
+    .map((name) => `${path} does not say what to do about the alert ${name}`)
+
+/** Lines of a log, as pages show them, are sentences of the source: `…` stands for what varies. */
+export const checkLogLines = (pages) => {
+  const texts = sources().map(({ text }) => text)
+  const blocks = pages.flatMap(({ blocks }) => blocks).filter(({ how, language }) => language === "text" && how === "logged")
+  const faults = blocks.flatMap((block) =>
+    block.code.trimEnd().split("\n").flatMap((line) =>
+      line.split("…").map((part) => part.trim()).filter((part) => part.length > 3 && !texts.some((text) => text.includes(part)))
+        .map((part) => `${placeOf(block)}: nothing says "${part}"`)))
+  return { blocks, faults }
+}
+
+/** Errors that never leave the place that throws them. */
+const inward = new Set(["ConnectFailure", "PortTaken", "Refused", "Unmet", "WriteFailed"])
+
+/** The page of errors names every class of error and every code that a caller can meet. */
+export const checkErrors = ({ path, text }) => {
+  const files = sources().filter(({ path }) => !path.startsWith("packages/testkit/"))
+  const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|Data\.TaggedError|Error\b)/g), ([, name]) => name))
+  const http = files.filter(({ path }) => path.startsWith("packages/http/")).map(({ text }) => text).join("\n")
+  const codes = [
+    ...http.matchAll(/refused\(\s*\d{3},\s*"(\w+)"/g),
+    ...http.matchAll(/^ {2}\w+: \[\d{3}, "(\w+)"\]/gm),
+    ...http.matchAll(/^\s+code: "([a-z_]+)",$/gm),
+    ...http.matchAll(/status: \d{3},?\s+code: "([a-z_]+)"/g)
+  ].map(([, code]) => code)
+  const reasons = ["RefusalReason", "CallFailure", "FaultCode"].flatMap((union) => {
+    const declared = files.map(({ text }) => new RegExp(`type ${union} =([^]*?)\\n\\n`).exec(text)?.[1]).find((found) => found !== undefined) ?? ""
+    return Array.from(declared.matchAll(/"(\w+)"/g), ([, reason]) => reason)
+  })
+  const wanted = new Set([...classes.filter((name) => !inward.has(name)), ...codes, ...reasons])
+  return {
+    named: wanted.size,
+    faults: [...wanted].filter((name) => !text.includes(`\`${name}\``)).map((name) => `${path} does not say what ${name} means`)
+  }
+}

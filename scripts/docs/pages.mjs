@@ -1,0 +1,121 @@
+// What stands in a page: its headings, its links, and its blocks of code with what is to be done with them.
+//
+// A comment right above a block says how it is looked at, <!-- docs: … -->:
+//
+//   ts            compiled. `continues` joins it to the one before, `file server.ts` names it, `runs` runs it, `tests` runs it
+//                 under node --test, `on postgres` gives it a DATABASE_URL
+//   sh            given to the parser of `waybill`. `runs` types it in, `serves until <words>` leaves it running once it says them
+//   text          what the block before it prints; `from <word>` what the server does whose command has that word; `logged` lines
+//                 of the log. `…` stands for what varies
+//   sql           `runs` sends it to a database with our tables
+//   any           `skipped: <reason>`
+//
+// For the whole page: `ports 8080 9000` and `database <url>` are replaced by free ones; <!-- docs: given, and lines up to -->,
+// declares what its programs may use; <!-- docs: file, with a name in the next line, is a file that nobody sees.
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../workspace.mjs"
+
+/** Pages whose blocks are compiled, run or parsed. */
+const documentation = ["README.md", "docs/**/*.md", "packages/*/README.md"]
+
+/** Pages whose links have to lead somewhere as well; what the examples' say of themselves `npm run examples` looks at. */
+const others = ["CONTRIBUTING.md", "examples/*/README.md", "bench/README.md"]
+
+const found = (patterns) => globSync(patterns, { cwd: root, exclude: (name) => name === "node_modules" }).sort()
+
+/** A page full of faults, which proves that they are found. */
+export const canary = "scripts/docs/canary.md"
+
+export const readPages = () => [...found(documentation), canary].map(readPage)
+
+export const readOtherPages = () => found(others).map(readPage)
+
+/**
+ * @typedef {object} Block
+ * @property {string} page
+ * @property {number} line of its first line of code, from 1
+ * @property {string} language
+ * @property {string} code
+ * @property {string} how what the comment above it says, such as `runs` or `skipped: needs Docker`; empty without one
+ * @property {Block | undefined} next the block after it
+ */
+
+const readPage = (path) => {
+  const text = readFileSync(join(root, path), "utf8")
+  const page = { path, text, blocks: [], settings: [], prose: "", faults: [] }
+  const prose = []
+  let how = ""
+  let open
+  let comment
+  text.split("\n").forEach((line, at) => {
+    if (open !== undefined) {
+      if (line === open.fence) {
+        const previous = page.blocks.at(-1)
+        const block = { page: path, line: open.line, language: open.language, code: open.code.join("\n") + "\n", how: open.how, next: undefined }
+        if (previous !== undefined) previous.next = block
+        page.blocks.push(block)
+        open = undefined
+      } else open.code.push(line)
+      return
+    }
+    if (comment !== undefined) {
+      if (line === "-->") {
+        page.settings.push({ kind: comment.kind, text: comment.lines.join("\n"), line: comment.line })
+        comment = undefined
+      } else comment.lines.push(line)
+      return
+    }
+    const fence = /^(\s*)(```+)(\w*)/.exec(line)
+    if (fence !== null) {
+      if (fence[1] !== "") page.faults.push(`${path}:${at + 1}: a block stands at the beginning of its lines, or nobody looks at it`)
+      open = { fence: fence[2], language: fence[3], line: at + 2, how, code: [] }
+      how = ""
+      return
+    }
+    const one = /^<!-- docs: (.+?) -->$/.exec(line)
+    const many = /^<!-- docs: (\w+)$/.exec(line)
+    if (one !== null) {
+      const setting = /^(ports|database) (.+)$/.exec(one[1])
+      if (setting === null) how = one[1]
+      else page.settings.push({ kind: setting[1], text: setting[2], line: at + 1 })
+    } else if (many !== null) comment = { kind: many[1], line: at + 2, lines: [] }
+    else if (line.includes("<!-- docs:")) page.faults.push(`${path}:${at + 1}: this comment cannot be understood`)
+    else {
+      if (line !== "" && how !== "") page.faults.push(`${path}:${at}: "${how}" has to stand right above its block`)
+      if (line !== "") how = ""
+      prose.push(line)
+    }
+  })
+  if (open !== undefined) page.faults.push(`${path}:${open.line}: this block has no end`)
+  page.prose = prose.join("\n")
+  return page
+}
+
+/** The reason where a block is left out on purpose. */
+export const skipReason = ({ how }) => /^skipped: (.+)$/.exec(how)?.[1]
+
+export const isRun = (how) => /(^|, )(runs|serves|tests)\b/.test(how)
+
+export const placeOf = ({ line, page }) => `${page}:${line}`
+
+/** As GitHub names headings: lower case, without punctuation, hyphens for blanks, numbered where one comes again. */
+export const anchorsOf = ({ prose }) => {
+  const seen = new Map()
+  const anchors = new Set()
+  for (const [, title] of prose.matchAll(/^#{1,6} (.+)$/gm)) {
+    const plain = title.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "")
+    const anchor = plain.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-")
+    const times = seen.get(anchor) ?? 0
+    seen.set(anchor, times + 1)
+    anchors.add(times === 0 ? anchor : `${anchor}-${times}`)
+  }
+  return anchors
+}
+
+/** What was printed, against what a page says: `…` stands for anything within a line, a line of nothing but `…` for any lines. */
+export const agrees = (printed, promised) => {
+  const pattern = promised.trimEnd().split("\n").map((line) =>
+    line === "…" ? "(?:[^\\n]*\\n)*?[^\\n]*" : line.trimEnd().split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[^\\n]*"))
+  return new RegExp(`^${pattern.join("\\n")}$`).test(printed.split("\n").map((line) => line.trimEnd()).join("\n").trimEnd())
+}

@@ -1,0 +1,29 @@
+// Gives command lines to the real parser of `waybill`, and stops where the command would begin to work.
+import { NodeServices } from "@effect/platform-node"
+import { Console, Effect } from "effect"
+import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { readFileSync } from "node:fs"
+import { waybill } from "../../packages/server/src/commands/Commands.ts"
+
+const calls = JSON.parse(readFileSync(0, "utf8"))
+
+const said = []
+const quiet = new Proxy(globalThis.console, { get: (_, name) => (...what) => void (name === "error" && said.push(what.join(" "))) })
+
+// the handlers of all subcommands are called by this one
+const onlyParsed = Object.assign(Object.create(Object.getPrototypeOf(waybill)), waybill, { handle: () => Effect.void })
+const parse = Command.runWith(onlyParsed, { version: "0.0.0" })
+
+const faults = []
+for (const { args, place } of calls) {
+  said.length = 0
+  await Effect.runPromise(Effect.matchCause(
+    parse(args).pipe(
+      Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })),
+      Effect.provideService(Console.Console, quiet),
+      Effect.provide(NodeServices.layer)
+    ),
+    { onSuccess: () => {}, onFailure: (cause) => faults.push(`${place}: waybill ${args.join(" ")}\n${said.join("\n").trim() || cause}`) }
+  ))
+}
+process.stdout.write(JSON.stringify(faults))

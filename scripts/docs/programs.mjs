@@ -1,0 +1,111 @@
+// Blocks of TypeScript are compiled as the modules they are, page by page, and those that say so are run.
+import { spawn } from "node:child_process"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { root } from "../workspace.mjs"
+import { agrees, isRun, placeOf, skipReason } from "./pages.mjs"
+
+const node = join(root, "node_modules/.bin/node")
+const tsc = join(root, "node_modules/typescript/bin/tsc")
+/** Below the root, so that packages are found from it; ignored by git and by the linter. */
+const workplace = join(root, ".tsc/docs")
+
+const isProgram = ({ language }) => language === "ts" || language === "tsx"
+
+/**
+ * A page's blocks as files. A block has its own, unless it continues the one before; lines keep their numbers, so that a
+ * fault is found in the page. What the page takes as given is there everywhere on it.
+ */
+export const layOut = (pages) => {
+  rmSync(workplace, { recursive: true, force: true })
+  return pages.filter(({ blocks }) => blocks.some(isProgram)).map((page) => {
+    const directory = join(workplace, page.path.replaceAll("/", "_").replace(/\.md$/, ""))
+    const files = []
+    for (const block of page.blocks.filter(isProgram)) {
+      if (skipReason(block) !== undefined) continue
+      const before = block.how.startsWith("continues") ? files.at(-1) : undefined
+      const file = before ?? { name: /\bfile ([^\s,]+)/.exec(block.how)?.[1] ?? `block${block.line}.ts`, lines: [], blocks: [] }
+      while (file.lines.length < block.line - 1) file.lines.push("")
+      file.lines.push(...block.code.trimEnd().split("\n"))
+      file.blocks.push(block)
+      if (before === undefined) files.push(file)
+    }
+    for (const { lines, name } of files) write(join(directory, name), `${lines.join("\n")}\n`)
+    const given = page.settings.filter(({ kind }) => kind === "given").map(({ text }) => text).join("\n")
+    if (given !== "") write(join(directory, "given.ts"), asGiven(given))
+    for (const { line, text } of page.settings.filter(({ kind }) => kind === "file")) {
+      const [name, ...lines] = text.split("\n")
+      write(join(directory, name), `${"\n".repeat(line)}${lines.join("\n")}\n`)
+    }
+    write(join(directory, "tsconfig.json"), JSON.stringify({
+      extends: relative(directory, join(root, "tsconfig.base.json")),
+      compilerOptions: { customConditions: ["@waybill/source"], composite: false, declaration: false, declarationMap: false, sourceMap: false, noEmit: true },
+      include: ["**/*.ts", "**/*.tsx"]
+    }))
+    return { page, directory, files }
+  })
+}
+
+/** Imports stay outside; the rest is what every block of the page may use. */
+const asGiven = (text) => {
+  const lines = text.split("\n")
+  const isImport = (line) => line.startsWith("import ")
+  return `${lines.filter(isImport).join("\n")}\ndeclare global {\n${lines.filter((line) => !isImport(line)).join("\n").replaceAll(/^declare /gm, "")}\n}\nexport {}\n`
+}
+
+const write = (path, text) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** @returns what the compiler finds, at the lines of the pages. What is wrong with our sources `npm run check` tells. */
+export const compile = async (projects) => {
+  const faults = []
+  for (const { directory, page } of projects) {
+    const { output } = await run(tsc, ["-p", directory, "--pretty", "false"], { cwd: directory })
+    for (const [, file, line, fault] of output.matchAll(/^(?!\.\.)(\S+?)\((\d+),\d+\): ((?:.*)(?:\n +.*)*)/gm)) {
+      faults.push(`${file === "given.ts" ? `${page.path}, given` : `${page.path}:${line}`}: ${fault}`)
+    }
+    if (/^error /m.test(output)) faults.push(`${page.path}: ${output}`)
+  }
+  return faults
+}
+
+const isProgramRun = ({ blocks }) => blocks.some(({ how }) => isRun(how))
+
+/** What a program prints stands right behind its last block. */
+const promisedOf = ({ blocks }) => blocks.at(-1).next?.language === "text" ? blocks.at(-1).next : undefined
+
+export const promisedBy = (projects) => new Set(projects.flatMap(({ files }) => files.filter(isProgramRun).map(promisedOf)))
+
+/** Runs the blocks that say so, and compares what they print with the block of text behind them. */
+export const runPrograms = async (projects, databaseUrl) => {
+  const faults = []
+  let ran = 0
+  for (const { directory, files, page } of projects) {
+    for (const { blocks, name } of files.filter(isProgramRun)) {
+      ran += 1
+      const how = blocks.map((block) => block.how).join(", ")
+      const url = /\bon postgres\b/.test(how) ? await databaseUrl() : undefined
+      const { output, status } = await run(node, [
+        "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", ...(/\btests\b/.test(how) ? ["--test"] : []), name
+      ], { cwd: directory, env: { ...process.env, ...(url === undefined ? {} : { DATABASE_URL: url }) } })
+      const promised = promisedOf({ blocks })?.code
+      if (status !== 0) faults.push(`${placeOf(blocks[0])}: this program ended with ${status}\n${output}`)
+      else if (promised !== undefined && !agrees(output, promised)) {
+        faults.push(`${placeOf(blocks[0])}: this program prints\n\n${output}\nand ${page.path} says\n\n${promised}`)
+      }
+    }
+  }
+  return { ran, faults }
+}
+
+const run = (file, args, options) =>
+  new Promise((resolve) => {
+    const child = spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 })
+    let output = ""
+    child.stdout.on("data", (bytes) => (output += bytes))
+    child.stderr.on("data", (bytes) => (output += bytes))
+    child.on("error", (error) => resolve({ status: error.message, output }))
+    child.on("close", (code, signal) => resolve({ status: code ?? signal, output }))
+  })
