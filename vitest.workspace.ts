@@ -13,7 +13,7 @@ export default defineConfig({
       { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres } },
       { ...shared, test: { name: "testkit", root: "./packages/testkit" } },
       { ...shared, test: { name: "client", root: "./packages/client" } },
-      { ...shared, test: { name: "server", root: "./packages/server", ...postgres } }
+      { ...shared, test: { name: "server", root: "./packages/server", ...postgres, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts"] } }
     ]
   }
 })

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { bundle, medianShare } from "./packages/bundles.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
+import { dashboardOf } from "./packages/serves.mjs"
 import { kilobytes, problemsOf, sizeOf } from "./packages/tarballs.mjs"
 import { root } from "./workspace.mjs"
 
@@ -60,6 +61,7 @@ try {
         const help = run(process.execPath, [join(elsewhere, "node_modules", manifest.name, file), "--help"], elsewhere)
         if (!help.includes(name)) fail(name, `--help does not say ${name}:\n${help}`)
       })
+      await serves(name, join(elsewhere, "node_modules", manifest.name, file))
     }
   }
 
@@ -81,6 +83,16 @@ function check(what, entries, compilerOptions) {
   console.log(`${what}, installed elsewhere:`)
   types("use.mts", compilerOptions)
   attempt("import", () => process.stdout.write(run(process.execPath, ["use.mts"], elsewhere)))
+}
+
+async function serves(name, program) {
+  try {
+    const files = await dashboardOf(program, elsewhere)
+    if (!["js", "css"].every((type) => files.some((file) => file.endsWith(`.${type}`)))) fail(name, `its dashboard is made of ${files.join(", ") || "nothing"}`)
+    console.log(`${name} serve, with its dashboard: ${files.join(", ")}`)
+  } catch (error) {
+    fail(`${name} serve`, error.message)
+  }
 }
 
 /** The packages are modules only, and Node requires modules without being told to. */

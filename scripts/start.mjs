@@ -3,8 +3,11 @@ import { join } from "node:path"
 import { install, root, runOnPinnedNode } from "./workspace.mjs"
 
 const args = process.argv.slice(2)
+const serves = args.length === 0 || args[0].startsWith("-") || args[0] === "serve"
 
 await install()
+// the program finds it where it stands in a package
+if (serves) await (await import("../packages/server/dashboard/build.mjs")).buildPage()
 runOnPinnedNode([
   "--conditions=@waybill/source",
   "--disable-warning=ExperimentalWarning",

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url"
 import { cruise } from "dependency-cruiser"
 import config from "../../.dependency-cruiser.mjs"
 
+// the dashboard's page is built for a browser and stands beside the sources of its package
+const sources = ["packages/*/src/**/*.ts", "packages/server/dashboard/**/*.{ts,tsx}"]
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, "../..")
 const canaries = join(here, "canaries")
@@ -17,7 +19,7 @@ if (complaints.length > 0) {
 
 async function checkSources() {
   const { modules, violations } = await judge(root)
-  const unread = globSync("packages/*/src/**/*.ts", { cwd: root }).filter((file) => !modules.has(file))
+  const unread = globSync(sources, { cwd: root }).filter((file) => !modules.has(file))
   const imports = [...modules.values()].reduce((sum, module) => sum + module.dependencies.length, 0)
   console.log(`${modules.size} source files with ${imports} imports read, ${violations.length} forbidden`)
   return [
@@ -42,11 +44,11 @@ async function checkCanaries() {
     for (const rule of rules) cpSync(join(canaries, rule), mirror, { recursive: true })
     const { violations } = await judge(mirror)
     const silent = config.forbidden.filter(({ name }) => {
-      const files = rules.includes(name) ? globSync("packages/**/*.ts", { cwd: join(canaries, name) }) : []
+      const files = rules.includes(name) ? globSync("packages/**/*.{ts,tsx}", { cwd: join(canaries, name) }) : []
       return !violations.some(({ from, rule }) => rule.name === name && files.includes(from))
     })
     console.log(`${config.forbidden.length - silent.length} of ${config.forbidden.length} rules caught their canary`)
-    const permitted = globSync("packages/**/*.ts", { cwd: join(canaries, "permitted") })
+    const permitted = globSync("packages/**/*.{ts,tsx}", { cwd: join(canaries, "permitted") })
     return [
       ...silent.map(({ name }) => `${name} did not see its canary in scripts/boundaries/canaries/${name}`),
       ...violations.filter(({ from }) => permitted.includes(from)).map(({ from, rule }) => `${rule.name} refuses ${from}, which is permitted`)
@@ -69,8 +71,8 @@ function linkInstalledPackages(mirror) {
 
 async function judge(baseDir) {
   const { forbidden, options } = config
-  const files = globSync("packages/*/src/**/*.ts", { cwd: baseDir })
+  const files = globSync(sources, { cwd: baseDir })
   const { output } = await cruise(files, { ...options, baseDir, validate: true, ruleSet: { forbidden } })
-  const sources = output.modules.filter(({ source }) => /^packages\/[^/]+\/src\//.test(source))
-  return { modules: new Map(sources.map((module) => [module.source, module])), violations: output.summary.violations }
+  const read = output.modules.filter(({ source }) => /^packages\/([^/]+\/src|server\/dashboard)\//.test(source))
+  return { modules: new Map(read.map((module) => [module.source, module])), violations: output.summary.violations }
 }

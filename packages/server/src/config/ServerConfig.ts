@@ -31,6 +31,8 @@ export interface ServerConfig {
   readonly timeZone: string
   readonly role: Role
   readonly demo: boolean
+  /** Whether there is a page for operators. */
+  readonly dashboard: boolean
   readonly publicUrl: string | undefined
   readonly trustProxy: boolean
   readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
@@ -92,6 +94,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     timeZone: given.timeZone ?? "UTC",
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKey === undefined && role === "all"),
+    dashboard: given.dashboard ?? true,
     publicUrl: given.publicUrl,
     trustProxy: given.trustProxy ?? false,
     basePaths,
@@ -174,7 +177,7 @@ const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, k
 }
 
 /** What the server answers beside the five areas. */
-const takenPaths = [defaultBasePaths.intake, defaultBasePaths.operator, "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
+const takenPaths = [defaultBasePaths.intake, defaultBasePaths.operator, "/dashboard", "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
 
 /** No base may lie in another, because some call would have two meanings. */
 const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {
@@ -232,7 +235,8 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   keepNoticesDays: inDays(config.retention.keepNoticesMillis),
   keepPickupsDays: inDays(config.retention.keepPickupsMillis),
   telemetry: config.telemetry,
-  demo: config.demo
+  demo: config.demo,
+  dashboard: config.dashboard
 })
 
 const inDays = (millis: number): number => millis / days(1)

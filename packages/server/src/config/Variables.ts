@@ -153,6 +153,7 @@ export const variables = {
   ),
   timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "its hours and midnights close hourly and daily freight-charge windows", timeZone),
   role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
+  dashboard: variable("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
   trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),

@@ -11,9 +11,12 @@ export const plainBanner = (config: ServerConfig, url: string): Effect.Effect<vo
     : Console.log([
       "",
       `  Waybill answers on ${url}  (docs: ${url}/docs)`,
+      ...(hasDashboard(config) ? [`  The dashboard is at ${url}/dashboard`] : []),
       ...(config.operatorKey === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`] : []),
       ""
     ].join("\n"))
+
+export const hasDashboard = ({ dashboard, role }: Pick<ServerConfig, "dashboard" | "role">): boolean => dashboard && role !== "worker"
 
 /** As somebody in this directory would write it. */
 export const shortPath = (path: string): string => {

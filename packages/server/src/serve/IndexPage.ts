@@ -4,6 +4,8 @@ import type { ServerConfig } from "../config/ServerConfig.ts"
 
 export interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
   readonly version: string
+  /** Whether there is one. */
+  readonly dashboard: boolean
   /** Commands to try, where there is something to see. */
   readonly tryThese: ReadonlyArray<{ readonly shows: string; readonly command: string }>
 }
@@ -31,7 +33,7 @@ const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEve
   { name: "Operator", area: "operator", base: "/operator", what: "tenants, keys, secrets, and deliveries that went wrong" }
 ]
 
-const html = ({ basePaths, tryThese, version }: IndexPageOptions): string => `<!doctype html>
+const html = ({ basePaths, dashboard, tryThese, version }: IndexPageOptions): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -54,7 +56,7 @@ ${areasOf(basePaths).map(({ area, base, name, what }) =>
   `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
 </dl>
 <dl>
-  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>
+${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>lanes, deliveries, dead letters and shipments, for whoever has the operator key</dd>\n` : ""}  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>
   <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
   <dt><a href="readyz">readyz</a></dt><dd>whether this process can do its work</dd>
   <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>

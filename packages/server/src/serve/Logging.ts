@@ -61,13 +61,17 @@ const causeOf = (message: unknown, cause: Cause.Cause<unknown>): string | undefi
 
 /**
  * The whole chain: our own errors say what failed, what is below says why. Stacks only where nobody foresaw the error;
- * those of the system and the database have a code.
+ * those of the system and the database have a code, and what the driver says without one is known by its words.
  */
 export const describe = (error: unknown): string => {
   const lines: Array<string> = []
+  let classified = false
   for (let current = error, depth = 0; current !== undefined && current !== null && depth < 6; depth++) {
-    const foreseen = typeof current === "object" && ("_tag" in current || "code" in current)
-    const text = current instanceof Error ? (foreseen ? current.message : current.stack ?? current.message) : JSON.stringify(current)
+    const foreseen = typeof current === "object" && (classified || "_tag" in current || "code" in current)
+    classified = typeof current === "object" && "_tag" in current && current._tag === "ConnectionError"
+    const text = current instanceof Error
+      ? (foreseen ? current.message : current.stack ?? current.message)
+      : typeof current === "string" ? current : JSON.stringify(current)
     if (text !== undefined && text !== "" && !lines.some((line) => line.includes(text))) lines.push(text)
     current = typeof current === "object" ? (current as { readonly reason?: unknown }).reason ?? (current as { readonly cause?: unknown }).cause : undefined
   }

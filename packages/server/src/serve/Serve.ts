@@ -15,11 +15,12 @@ import { Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Keys, keysOf } from "../config/DataDir.ts"
 import { type ServerConfig, summaryOf } from "../config/ServerConfig.ts"
-import { openDatabase, poolLayer } from "../database/Database.ts"
+import { openDashboard } from "../dashboard/Dashboard.ts"
+import { buildOn, openDatabase, poolLayer } from "../database/Database.ts"
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
 import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
-import { plainBanner } from "./Banner.ts"
+import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
 import { answerWith, listen } from "./Listener.ts"
@@ -37,7 +38,7 @@ export const serve = (config: ServerConfig) =>
     const keys = yield* keysOf(config)
     const url = yield* openDatabase(config)
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
-    const services = yield* Layer.build(servicesLayer(config, keys, url, demo))
+    const services = yield* buildOn(url, servicesLayer(config, keys, url, demo))
 
     // these two stop at the same time: no more requests, no more attempts
     const running = yield* Scope.fork(yield* Effect.scope, "parallel")
@@ -90,14 +91,19 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
 
 const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
-/** The service, and a page at `/`; of a process that only delivers, what says how it does. */
+/** The service, a page at `/` and the dashboard; of a process that only delivers, what says how it does. */
 const appFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
   const { basePaths, publicTenant, publicUrl, trustProxy } = config
   const service = yield* WaybillHttp.make({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy })
-  const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-    const path = request.url.split("?", 1)[0]!
+  const dashboard = hasDashboard(config) ? yield* openDashboard() : undefined
+  const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) => {
+    const path = url.split("?", 1)[0]!
     if (config.role === "worker" && !workerPaths.has(path)) return Effect.succeed(onlyDelivers)
-    return path === "/" && (request.method === "GET" || request.method === "HEAD") ? Effect.sync(() => indexPage({ version, basePaths, tryThese: tryThese() })) : service
+    if (path === "/" && (method === "GET" || method === "HEAD")) {
+      return Effect.sync(() => indexPage({ version, basePaths, dashboard: dashboard !== undefined, tryThese: tryThese() }))
+    }
+    const page = dashboard?.({ method, path, headers })
+    return page === undefined ? service : Effect.succeed(page)
   })
   return app
 })

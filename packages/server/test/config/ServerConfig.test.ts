@@ -57,6 +57,13 @@ describe("ServerConfig", () => {
       assert.isTrue((yield* read({ WAYBILL_OPERATOR_KEY: "0123456789abcdef0123456789abcdef", WAYBILL_DEMO: "true" })).demo)
     }))
 
+  it.effect("has a dashboard unless told not to, and keeps its path free for it", () =>
+    Effect.gen(function*() {
+      assert.isTrue((yield* read({})).dashboard)
+      assert.isFalse((yield* read({ WAYBILL_DASHBOARD: "off" })).dashboard)
+      assert.include((yield* faultsOf({ WAYBILL_BASE_PATH_INVOICES: "/dashboard/invoices" }))["WAYBILL_BASE_PATH_INVOICES"], "/dashboard is there already")
+    }))
+
   it.effect("takes days, a time zone, a limit of lookups and places for the areas", () =>
     Effect.gen(function*() {
       const config = yield* read({

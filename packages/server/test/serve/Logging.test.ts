@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
 import { Cause, Effect } from "effect"
+import { SqlError } from "effect/sql"
 import { loggingLayer } from "../../src/serve/Logging.ts"
 
 const logged = (format: "json" | "pretty", effect: Effect.Effect<void>) =>
@@ -26,6 +27,11 @@ describe("the log", () => {
       const error = new StorageError({ operation: "AccessStore.findKey", cause: refused })
       const [line] = yield* logged("json", Effect.logError("It failed.", Cause.fail(error)))
       assert.strictEqual(JSON.parse(line!).cause, `${error.message}: connect ECONNREFUSED 127.0.0.1:5432`)
+      const broken = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("Connection terminated unexpectedly"), message: "Connection terminated unexpectedly" }) })
+      const [lost] = yield* logged("json", Effect.logError("It failed.", Cause.fail(new StorageError({ operation: "AccessStore.findKey", cause: broken }))))
+      assert.strictEqual(JSON.parse(lost!).cause, `${error.message}: Connection terminated unexpectedly`)
+      const [silent] = yield* logged("json", Effect.logError("It failed.", new StorageError({ operation: "AccessStore.findKey", cause: "No answer came." })))
+      assert.strictEqual(JSON.parse(silent!).cause, `${error.message}: No answer came.`)
       const [defect] = yield* logged("json", Effect.logError("It died.", Cause.die(new TypeError("not a function"))))
       assert.match(JSON.parse(defect!).cause, /TypeError: not a function\n\s+at /)
     }))

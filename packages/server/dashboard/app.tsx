@@ -1,0 +1,4 @@
+import { render } from "preact"
+import { App } from "./views/App.tsx"
+
+render(<App />, document.getElementById("app")!)

@@ -1,0 +1,70 @@
+// The dashboard's page: packages/server/dashboard into packages/server/dist/dashboard/page. Names of files tell their contents, so
+// that browsers may keep them for good; index.html comes last, so that it never names one that is not there.
+import { createHash } from "node:crypto"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { argv, stdout } from "node:process"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+import { build } from "esbuild"
+
+const here = dirname(fileURLToPath(import.meta.url))
+const require = createRequire(import.meta.url)
+
+/** Where the program looks for it, whether it runs from src or from dist. */
+export const pageDirectory = join(here, "../dist/dashboard/page")
+
+/** @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files, with their sizes */
+export async function buildPage(directory = pageDirectory) {
+  const { outputFiles } = await build({
+    entryPoints: [join(here, "app.tsx"), join(here, "app.css")],
+    outdir: directory,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: ["chrome111", "firefox115", "safari16.4"],
+    conditions: ["@waybill/source"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "inline",
+    write: false,
+    logLevel: "warning"
+  })
+  let html = readFileSync(join(here, "index.html"), "utf8")
+  const files = []
+  for (const { contents, path } of outputFiles) {
+    const [, base, type] = /([^/\\]+)\.(js|css)$/.exec(path)
+    const name = `${base}-${createHash("sha256").update(contents).digest("hex").slice(0, 12)}.${type}`
+    html = html.replace(`"${base}.${type}"`, `"${name}"`)
+    files.push({ name, contents })
+  }
+  files.push({ name: "licenses.txt", contents: licenses() })
+  files.push({ name: "index.html", contents: html })
+
+  mkdirSync(directory, { recursive: true })
+  for (const { contents, name } of files) {
+    // several may build at the same time, and somebody may read meanwhile
+    const unfinished = join(directory, `.${name}.${process.pid}`)
+    writeFileSync(unfinished, contents)
+    renameSync(unfinished, join(directory, name))
+  }
+  const current = new Set(files.map(({ name }) => name))
+  for (const name of readdirSync(directory)) if (!name.startsWith(".") && !current.has(name)) rmSync(join(directory, name), { force: true })
+  return files.map(({ contents, name }) => ({ name, bytes: Buffer.byteLength(contents), gzip: gzipSync(contents).length }))
+}
+
+/** What is bundled was given under these. */
+function licenses() {
+  const of = { preact: dirname(require.resolve("preact/package.json")), "@picocss/pico": dirname(require.resolve("@picocss/pico/package.json")) }
+  return Object.entries(of).map(([name, directory]) => {
+    const file = readdirSync(directory).find((name) => /^licen[cs]e/i.test(name))
+    return `${name}\n\n${readFileSync(join(directory, file), "utf8")}`
+  }).join("\n\n")
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`
+  for (const { bytes, gzip, name } of await buildPage()) stdout.write(`${name}: ${kilobytes(bytes)}, gzip ${kilobytes(gzip)}\n`)
+}

@@ -1,0 +1,97 @@
+/** What the address after `#` means. Every view has one, so that each can be linked and Back works. */
+
+export type Route =
+  | { readonly view: "tenants"; readonly cursor?: string | undefined }
+  | { readonly view: "lanes"; readonly tenantId: string; readonly state?: string | undefined; readonly cursor?: string | undefined }
+  | { readonly view: "lane"; readonly tenantId: string; readonly subscriptionId: string }
+  | ({ readonly view: "deliveries"; readonly tenantId: string } & DeliveriesFilter)
+  | { readonly view: "delivery"; readonly tenantId: string; readonly deliveryId: string }
+  | { readonly view: "shipments"; readonly tenantId: string; readonly reference?: string | undefined }
+  | { readonly view: "journey"; readonly tenantId: string; readonly shipmentId: string }
+  | { readonly view: "nowhere" }
+
+export interface DeliveriesFilter {
+  readonly state?: string | undefined
+  readonly subscriptionId?: string | undefined
+  readonly since?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+/** Reads `location.hash`. Never throws; what leads nowhere says so. */
+export const routeOf = (hash: string): Route => {
+  const [path = "", search = ""] = hash.replace(/^#/, "").split(/\?(.*)/s)
+  const given = new URLSearchParams(search)
+  const query = (name: string) => given.get(name) || undefined
+  const parts = path.split("/").filter((part) => part !== "").map(decoded)
+  if (parts.includes(undefined)) return { view: "nowhere" }
+  const [t, tenantId, view, id, ...rest] = parts as ReadonlyArray<string>
+  if (t === undefined) return { view: "tenants", cursor: query("cursor") }
+  if (t !== "t" || tenantId === undefined || rest.length > 0) return { view: "nowhere" }
+  switch (view) {
+    case undefined:
+      return { view: "lanes", tenantId }
+    case "lanes":
+      return id === undefined ? { view: "lanes", tenantId, state: query("state"), cursor: query("cursor") } : { view: "lane", tenantId, subscriptionId: id }
+    case "deliveries":
+      return id === undefined
+        ? { view: "deliveries", tenantId, state: query("state"), subscriptionId: query("subscriptionId"), since: query("since"), cursor: query("cursor") }
+        : { view: "delivery", tenantId, deliveryId: id }
+    case "shipments":
+      return id === undefined ? { view: "shipments", tenantId, reference: query("reference") } : { view: "journey", tenantId, shipmentId: id }
+    default:
+      return { view: "nowhere" }
+  }
+}
+
+/** The address of a view, with its `#`. */
+export const hashOf = (route: Route): string => {
+  switch (route.view) {
+    case "tenants":
+      return `#/${searchOf({ cursor: route.cursor })}`
+    case "lanes":
+      return `${inTenant(route.tenantId, "lanes")}${searchOf({ state: route.state, cursor: route.cursor })}`
+    case "lane":
+      return inTenant(route.tenantId, "lanes", route.subscriptionId)
+    case "deliveries": {
+      const { cursor, since, state, subscriptionId } = route
+      return `${inTenant(route.tenantId, "deliveries")}${searchOf({ state, subscriptionId, since, cursor })}`
+    }
+    case "delivery":
+      return inTenant(route.tenantId, "deliveries", route.deliveryId)
+    case "shipments":
+      return `${inTenant(route.tenantId, "shipments")}${searchOf({ reference: route.reference })}`
+    case "journey":
+      return inTenant(route.tenantId, "shipments", route.shipmentId)
+    case "nowhere":
+      return "#/"
+  }
+}
+
+/** The same for views between which only a filter changes. */
+export const placeOf = (route: Route): string => {
+  switch (route.view) {
+    case "lanes":
+      return hashOf({ view: "lanes", tenantId: route.tenantId, cursor: route.cursor })
+    case "deliveries":
+      return hashOf({ view: "deliveries", tenantId: route.tenantId, cursor: route.cursor })
+    case "shipments":
+      return hashOf({ view: "shipments", tenantId: route.tenantId })
+    default:
+      return hashOf(route)
+  }
+}
+
+const decoded = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+const inTenant = (tenantId: string, ...path: ReadonlyArray<string>): string => ["#", "t", tenantId, ...path].map((part, n) => n === 0 ? part : encodeURIComponent(part)).join("/")
+
+const searchOf = (query: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "")
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`
+}

@@ -1,0 +1,49 @@
+/** Words for the codes of the operator's calls. A code without one is shown as it is. */
+
+export const areaNames: Readonly<Record<string, string>> = {
+  "shipment-status": "Shipment status",
+  "transit-events": "Transit events",
+  "freight-charges": "Freight charges",
+  invoices: "Invoices",
+  pickups: "Pickups"
+}
+
+export const deliveryStates = ["waiting", "sending", "delivered", "dead", "cancelled"] as const
+
+export const laneStates = ["active", "paused", "inactive"] as const
+
+export const deliveryWords: Readonly<Record<string, string>> = {
+  waiting: "waiting",
+  sending: "sending",
+  delivered: "delivered",
+  dead: "dead letter",
+  cancelled: "cancelled"
+}
+
+/** How a state is coloured; the word stands beside it always. */
+export type Tone = "good" | "bad" | "careful" | "plain"
+
+export const deliveryTones: Readonly<Record<string, Tone>> = { delivered: "good", dead: "bad", waiting: "careful", sending: "careful" }
+
+const outcomes: Readonly<Record<string, string>> = {
+  accepted: "accepted",
+  gone: "gone: the receiver wants nothing more",
+  interrupted: "interrupted by a stop of ours",
+  dns: "the host's name was not found",
+  address_not_allowed: "the address is not allowed",
+  connect_refused: "connection refused",
+  connect_timeout: "no connection in time",
+  tls: "TLS failed",
+  timeout: "no answer in time",
+  response_too_large: "the answer was too large",
+  protocol: "the answer was not HTTP",
+  http_3xx: "redirected, which is not followed",
+  http_4xx: "refused",
+  http_429: "too many requests",
+  http_5xx: "the receiver failed",
+  signing: "could not be signed"
+}
+
+export const outcomeText = (outcome: string): string => outcomes[outcome] ?? outcome
+
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`

@@ -1,0 +1,71 @@
+/** A question that has to be answered before something happens. */
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { isKeyRefused, sentenceOf } from "../session/Session.ts"
+import { useDesk } from "../session/Context.ts"
+import { Shown } from "./Shown.tsx"
+
+interface DialogProps {
+  readonly title: string
+  readonly confirm: string
+  /** Does it, and answers what became of it in a sentence. */
+  readonly act: () => Promise<string>
+  /** Called once, with that sentence when it was done. */
+  readonly close: (told?: string) => void
+  readonly children: ComponentChildren
+}
+
+/** The focus goes back to what opened it, which the browser sees to; or to the heading, when that is gone. */
+export const Dialog = ({ act, children, close, confirm, title }: DialogProps) => {
+  const desk = useDesk()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<string>()
+
+  useEffect(() => dialog.current?.showModal(), [])
+
+  const closed = (told?: string) => {
+    dialog.current?.close()
+    close(told)
+    requestAnimationFrame(() => {
+      if (document.activeElement === null || document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus()
+    })
+  }
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (busy) return
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      closed(await act())
+    } catch (failure) {
+      if (isKeyRefused(failure)) desk.keyRefused()
+      setFailure(sentenceOf(failure))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (!busy) closed()
+      }}
+    >
+      <article>
+        <h2 id={id}>{title}</h2>
+        <form onSubmit={submit}>
+          {children}
+          {failure !== undefined && <p role="alert" class="failure"><Shown text={failure} /></p>}
+          <footer>
+            <button type="button" class="secondary outline" disabled={busy} onClick={() => closed()}>Cancel</button>
+            <button type="submit" aria-busy={busy} disabled={busy}>{confirm}</button>
+          </footer>
+        </form>
+      </article>
+    </dialog>
+  )
+}

@@ -1,0 +1,57 @@
+/** Fields of filters and dialogs. */
+import { useId } from "preact/hooks"
+
+interface ChoiceProps {
+  readonly label: string
+  /** `undefined`: all of them. */
+  readonly value: string | undefined
+  readonly all: string
+  readonly choices: ReadonlyArray<readonly [value: string, text: string]>
+  readonly change: (value: string | undefined) => void
+}
+
+export const Choice = ({ all, change, choices, label, value }: ChoiceProps) => {
+  const id = useId()
+  const known = value === undefined || choices.some(([choice]) => choice === value)
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value ?? ""} onChange={(event) => change(event.currentTarget.value || undefined)}>
+        <option value="">{all}</option>
+        {choices.map(([choice, text]) => <option key={choice} value={choice}>{text}</option>)}
+        {!known && <option value={value}>{value}</option>}
+      </select>
+    </div>
+  )
+}
+
+interface InstantFieldProps {
+  readonly label: string
+  /** As such an input writes it, in UTC. */
+  readonly value: string
+  readonly change: (value: string) => void
+  /** Somebody left the field, or pressed Enter in it. */
+  readonly done?: (value: string) => void
+  readonly required?: boolean
+}
+
+/** The browser shows such a field without a zone; its label says that it is UTC. */
+export const InstantField = ({ change, done, label, required = false, value }: InstantFieldProps) => {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label} <small>(UTC)</small></label>
+      <input
+        id={id}
+        type="datetime-local"
+        step={1}
+        value={value}
+        required={required}
+        onInput={(event) => change(event.currentTarget.value)}
+        onBlur={(event) => done?.(event.currentTarget.value)}
+        // such a field submits no form in every browser
+        onKeyDown={(event) => event.key === "Enter" && done?.(event.currentTarget.value)}
+      />
+    </div>
+  )
+}

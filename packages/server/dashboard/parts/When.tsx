@@ -1,0 +1,13 @@
+/** An instant: UTC, and how far away. */
+import { relativeText, utcText } from "../model/time.ts"
+import { serverNow } from "../session/Session.ts"
+import { Shown } from "./Shown.tsx"
+
+export const When = ({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) => {
+  const relative = relativeText(at, serverNow())
+  // only what is an instant may stand in datetime
+  if (relative === "") return <Shown text={at} />
+  return brief
+    ? <time dateTime={at} title={`${utcText(at)} UTC`}>{relative}</time>
+    : <time dateTime={at} class="when"><span class="instant">{utcText(at)} UTC</span> <small>{relative}</small></time>
+}

@@ -1,0 +1,70 @@
+/** A question that is asked again as long as its view is looked at. */
+import type { OperatorClient } from "@waybill/client/operator"
+import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import { Poller, type Seen } from "../model/Poller.ts"
+import { useDesk } from "./Context.ts"
+import { isKeyRefused } from "./Session.ts"
+
+export interface Polled<A> extends Seen<A> {
+  /** Asks at once, for who just changed something. */
+  readonly refresh: () => void
+}
+
+type Ask<A> = (client: OperatorClient, signal: AbortSignal) => Promise<A>
+
+/** The last answers, so that Back shows something at once. */
+const remembered = new Map<string, unknown>()
+const rememberedMost = 20
+
+const remember = (question: string, data: unknown): void => {
+  remembered.delete(question)
+  remembered.set(question, data)
+  if (remembered.size > rememberedMost) remembered.delete(remembered.keys().next().value!)
+}
+
+/** Another key may see other things. */
+export const forgetAnswers = (): void => remembered.clear()
+
+/** `question` names what `ask` asks: as long as it stays, the same poller goes on. `undefined` asks nothing. */
+export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<A> => {
+  const desk = useDesk()
+  const [seen, setSeen] = useState<{ readonly of: string | undefined; readonly seen: Seen<A> }>()
+  const poller = useRef<Poller<A> | undefined>(undefined)
+  const current = useRef({ ask, desk })
+  current.current = { ask, desk }
+
+  useEffect(() => {
+    if (question === undefined) return
+    const made = new Poller<A>({
+      ask: (signal) => current.current.ask(current.current.desk.client, signal),
+      before: remembered.get(question) as A | undefined,
+      seen: (seen) => {
+        const { desk } = current.current
+        if (seen.failure === undefined) remember(question, seen.data)
+        else if (isKeyRefused(seen.failure)) return desk.keyRefused()
+        desk.connection({ failingSince: seen.failingSince })
+        setSeen({ of: question, seen })
+      }
+    })
+    poller.current = made
+    // a view that is opened while paused is asked for once
+    if (current.current.desk.paused) made.now()
+    else made.start()
+    return () => made.stop()
+  }, [question])
+
+  const before = useRef({ paused: desk.paused, refreshes: desk.refreshes })
+  useEffect(() => {
+    const { paused, refreshes } = before.current
+    before.current = { paused: desk.paused, refreshes: desk.refreshes }
+    if (desk.paused && !paused) poller.current?.stop()
+    if (!desk.paused && paused) poller.current?.start()
+    else if (desk.refreshes !== refreshes) poller.current?.now()
+  }, [desk.paused, desk.refreshes])
+
+  const refresh = useCallback(() => poller.current?.now(), [])
+  if (question === undefined) return { data: undefined, failure: undefined, failingSince: undefined, refresh }
+  if (seen !== undefined && seen.of === question) return { ...seen.seen, refresh }
+  // until the first answer to another question, what stands there stays: whoever has the focus in it keeps it
+  return { data: (remembered.get(question) ?? seen?.seen.data) as A | undefined, failure: undefined, failingSince: undefined, refresh }
+}

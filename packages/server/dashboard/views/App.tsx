@@ -1,0 +1,117 @@
+/** The page: the key first, then the view that the address names. */
+import type { ComponentChildren } from "preact"
+import { useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks"
+import { placeOf } from "../model/routes.ts"
+import { type Connection, type Desk, DeskContext } from "../session/Context.ts"
+import { clientWith, keepKey, keptKey } from "../session/Session.ts"
+import { forgetAnswers } from "../session/usePolled.ts"
+import { useRoute } from "../session/useRoute.ts"
+import { KeyForm } from "./KeyForm.tsx"
+import { LiveStatus } from "./LiveStatus.tsx"
+import { Masthead } from "./Masthead.tsx"
+import { View } from "./View.tsx"
+
+export const App = () => {
+  const [key, setKey] = useState(keptKey)
+  const [refused, setRefused] = useState(false)
+  const change = (key: string | undefined, refused = false) => {
+    keepKey(key)
+    forgetAnswers()
+    setRefused(refused)
+    setKey(key)
+  }
+  return key === undefined
+    ? <KeyForm refused={refused} enter={(key) => change(key)} />
+    : <Signed apiKey={key} forget={() => change(undefined)} keyRefused={() => change(undefined, true)} />
+}
+
+const Signed = ({ apiKey, forget, keyRefused }: { readonly apiKey: string; readonly forget: () => void; readonly keyRefused: () => void }) => {
+  const route = useRoute()
+  const seen = useVisible()
+  const [halted, setHalted] = useState(false)
+  const [connection, setConnection] = useState<Connection>({ failingSince: undefined })
+  const [refreshes, setRefreshes] = useState(0)
+  const { said, say } = useVoice()
+  const client = useMemo(() => clientWith(apiKey), [apiKey])
+  const heard = useCallback((next: Connection) => setConnection((last) => last.failingSince === next.failingSince ? last : next), [])
+  const desk: Desk = useMemo(
+    () => ({ client, say, paused: halted || !seen, connection: heard, keyRefused, refreshes }),
+    [client, say, halted, seen, heard, refreshes]
+  )
+  useEffect(() => setConnection({ failingSince: undefined }), [placeOf(route)])
+  useTick(10_000)
+
+  return (
+    <DeskContext.Provider value={desk}>
+      <a class="skip" href="#main" onClick={toMain}>Skip to the content</a>
+      <Masthead route={route} forget={forget}>
+        <LiveStatus connection={connection} halted={halted} seen={seen} halt={setHalted} refresh={() => setRefreshes((n) => n + 1)} />
+      </Masthead>
+      <main id="main" tabIndex={-1}>
+        <Careful key={placeOf(route)}><View route={route} /></Careful>
+      </main>
+      <div role="status" aria-live="polite" class="hidden">{said}</div>
+    </DeskContext.Provider>
+  )
+}
+
+/** An answer that nobody promised must not take the page with it. */
+const Careful = ({ children }: { readonly children: ComponentChildren }) => {
+  const [error, again] = useErrorBoundary(() => forgetAnswers())
+  return error === undefined ? <>{children}</> : (
+    <>
+      <h1 tabIndex={-1}>This cannot be shown</h1>
+      <p class="failure" role="alert">The server answered something else than this page knows. Load the page anew if the server was updated.</p>
+      <button type="button" onClick={again}>Try again</button>
+    </>
+  )
+}
+
+/** The address stays: it names a view. */
+const toMain = (event: Event) => {
+  event.preventDefault()
+  document.getElementById("main")?.focus()
+}
+
+const useVisible = (): boolean => {
+  const [seen, setSeen] = useState(!document.hidden)
+  useEffect(() => {
+    const look = () => setSeen(!document.hidden)
+    document.addEventListener("visibilitychange", look)
+    return () => document.removeEventListener("visibilitychange", look)
+  }, [])
+  return seen
+}
+
+/** Times that are told as distances grow older by themselves. */
+const useTick = (millis: number): void => {
+  const [, tick] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => tick((n) => n + 1), millis)
+    return () => clearInterval(timer)
+  }, [millis])
+}
+
+const quietMillis = 5_000
+
+/** One sentence at a time, and none so soon after another that nobody could listen to both. */
+const useVoice = () => {
+  const [said, setSaid] = useState("")
+  const next = useRef<string | undefined>(undefined)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const say = useCallback((sentence: string) => {
+    if (timer.current !== undefined) {
+      next.current = sentence
+      return
+    }
+    setSaid(sentence)
+    timer.current = setTimeout(() => {
+      timer.current = undefined
+      const waiting = next.current
+      next.current = undefined
+      if (waiting !== undefined) say(waiting)
+    }, quietMillis)
+  }, [])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return { said, say }
+}

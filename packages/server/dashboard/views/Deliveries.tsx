@@ -1,0 +1,149 @@
+/** Deliveries of a tenant, the newest first; as dead letters they can be selected and sent again. */
+import type { Delivery, DeliveryState, OperatorPage } from "@waybill/client/operator"
+import { useEffect, useState } from "preact/hooks"
+import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
+import { inputOf, instantOfInput } from "../model/time.ts"
+import { deliveryStates, deliveryWords, plural } from "../model/words.ts"
+import { Choice, InstantField } from "../parts/Fields.tsx"
+import { Answered, Empty, Told } from "../parts/Notes.tsx"
+import { Pages } from "../parts/Pages.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { useDesk } from "../session/Context.ts"
+import { usePolled } from "../session/usePolled.ts"
+import { DeliveryRows } from "./DeliveryRows.tsx"
+import { RecoverDialog } from "./LaneDialogs.tsx"
+import { RetryButton } from "./LanePage.tsx"
+import { RetryDialog } from "./RetryDialog.tsx"
+
+type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>
+
+export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
+  const { cursor, since, state, subscriptionId, tenantId } = route
+  const polled = usePolled(hashOf(route), (client, signal) =>
+    client.listDeliveries(tenantId, { cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
+  const { say } = useDesk()
+  const [asked, setAsked] = useState<ReadonlyArray<Delivery> | "recover">()
+  const [told, setTold] = useState<string>()
+  const close = (told?: string) => {
+    setAsked(undefined)
+    if (told === undefined) return
+    setTold(told)
+    say(told)
+    polled.refresh()
+  }
+  return (
+    <>
+      <h1 tabIndex={-1}>{state === "dead" ? "Dead letters" : "Deliveries"}</h1>
+      <Filter route={route} />
+      <Told told={told} />
+      <Answered of={polled} missing="There is no such tenant.">
+        {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={setAsked} /> : <Any route={route} page={page} />}
+      </Answered>
+      {typeof asked === "object" && <RetryDialog tenantId={tenantId} deliveries={asked} close={close} />}
+      {asked === "recover" && subscriptionId !== undefined && <RecoverDialog tenantId={tenantId} subscriptionId={subscriptionId} close={close} />}
+    </>
+  )
+}
+
+/** An address may hold anything. */
+const inputOfInstant = (instant = ""): string => {
+  const millis = Date.parse(instant)
+  return Number.isNaN(millis) ? "" : inputOf(millis)
+}
+
+/** The first page of what the filter wants. */
+const show = (tenantId: string, { since, state, subscriptionId }: DeliveriesFilter) => hashOf({ view: "deliveries", tenantId, state, subscriptionId, since })
+
+const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
+  const { subscriptionId, tenantId } = route
+  const go = (filter: DeliveriesFilter) => void (location.hash = show(tenantId, filter))
+  const given = inputOfInstant(route.since)
+  const [since, setSince] = useState(given)
+  useEffect(() => setSince(given), [given])
+  // not with every digit that is typed
+  const takeSince = (since: string) => since !== given && go({ ...route, since: instantOfInput(since) })
+  return (
+    <form class="filter" onSubmit={(event) => event.preventDefault()}>
+      <Choice
+        label="State"
+        value={route.state}
+        all="every state"
+        choices={deliveryStates.map((state) => [state, deliveryWords[state]!])}
+        change={(state) => go({ ...route, state })}
+      />
+      <InstantField label="Created since" value={since} change={setSince} done={takeSince} />
+      {subscriptionId !== undefined && (
+        <p>
+          Of <a href={hashOf({ view: "lane", tenantId, subscriptionId })}>lane <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
+          only. <a href={show(tenantId, { ...route, subscriptionId: undefined })}>Of all lanes</a>
+        </p>
+      )}
+    </form>
+  )
+}
+
+interface PageProps {
+  readonly route: DeliveriesRoute
+  readonly page: OperatorPage<Delivery>
+}
+
+const Any = ({ page: { data, nextCursor }, route }: PageProps) => (
+  <>
+    {data.length === 0 ? <Empty>No delivery matches.</Empty> : (
+      <DeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route)} deliveries={data} lanes={route.subscriptionId === undefined} />
+    )}
+    <PagesOf route={route} next={nextCursor} />
+  </>
+)
+
+const captionOf = (count: number, next: string | null | undefined, { cursor }: DeliveriesRoute) =>
+  cursor !== undefined ? plural(count, "older delivery", "older deliveries") : next ? `The newest ${count}` : plural(count, "delivery", "deliveries")
+
+const PagesOf = ({ next, route }: { readonly route: DeliveriesRoute; readonly next: string | null | undefined }) => (
+  <Pages
+    first={route.cursor === undefined ? undefined : show(route.tenantId, route)}
+    next={next ? hashOf({ ...route, cursor: next }) : undefined}
+  />
+)
+
+const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { readonly ask: (asked: ReadonlyArray<Delivery> | "recover") => void }) => {
+  const { subscriptionId, tenantId } = route
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  // what was sent again is no dead letter any more
+  const chosen = data.filter(({ deliveryId }) => selected.has(deliveryId))
+  const toggle = (id: string, on: boolean) => setSelected((before) => on ? new Set([...before, id]) : new Set([...before].filter((other) => other !== id)))
+  const all = data.length > 0 && chosen.length === data.length
+  return (
+    <>
+      <div class="actions">
+        <button type="button" disabled={chosen.length === 0} onClick={() => ask(chosen)}>
+          {chosen.length === 0 ? "Retry selected …" : `Retry ${chosen.length} selected …`}
+        </button>
+        <button type="button" class="secondary outline" disabled={data.length === 0} onClick={() => setSelected(all ? new Set() : new Set(data.map(({ deliveryId }) => deliveryId)))}>
+          {all ? "Select none" : "Select all on this page"}
+        </button>
+        {subscriptionId !== undefined && <button type="button" class="secondary" onClick={() => ask("recover")}>Recover dead letters since …</button>}
+      </div>
+      {data.length === 0 ? <Empty>No dead letter{route.since === undefined ? "" : " since then"}.</Empty> : (
+        <DeliveryRows
+          tenantId={tenantId}
+          question={hashOf(route)}
+          caption={captionOf(data.length, nextCursor, route).replace(/deliver(y|ies)$/, data.length === 1 ? "dead letter" : "dead letters")}
+          deliveries={data}
+          lanes={subscriptionId === undefined}
+          select={({ deliveryId }) => (
+            <input
+              type="checkbox"
+              aria-label={`Select delivery ending in ${deliveryId.slice(-6)}`}
+              checked={selected.has(deliveryId)}
+              onChange={(event) => toggle(deliveryId, event.currentTarget.checked)}
+            />
+          )}
+          action={(delivery) => <RetryButton delivery={delivery} ask={(delivery) => ask([delivery])} />}
+        />
+      )}
+      {subscriptionId === undefined && data.length > 0 && <p><small>Everything that died in a lane since some time is recovered on the lane's own page.</small></p>}
+      <PagesOf route={route} next={nextCursor} />
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+/** One delivery: what was sent, byte by byte, and every attempt. */
+import type { DeliveryAttempt, DeliveryInFull } from "@waybill/client/operator"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { hashOf, type Route } from "../model/routes.ts"
+import { durationText } from "../model/time.ts"
+import { deliveryWords, outcomeText, plural } from "../model/words.ts"
+import { Answered, Empty, Told } from "../parts/Notes.tsx"
+import { Shown, ShownBlock } from "../parts/Shown.tsx"
+import { Facts } from "../parts/Table.tsx"
+import { DeliveryTag, Tag } from "../parts/Tags.tsx"
+import { When } from "../parts/When.tsx"
+import { useDesk } from "../session/Context.ts"
+import { usePolled } from "../session/usePolled.ts"
+import { SentBytes } from "./SentBytes.tsx"
+import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
+
+type DeliveryRoute = Extract<Route, { readonly view: "delivery" }>
+
+export const DeliveryPage = ({ route }: { readonly route: DeliveryRoute }) => {
+  const { deliveryId, tenantId } = route
+  const polled = usePolled(hashOf(route), (client, signal) => client.getDelivery(tenantId, deliveryId, { signal }))
+  const { say } = useDesk()
+  const [asked, setAsked] = useState(false)
+  const [told, setTold] = useState<string>()
+  const state = polled.data?.state
+  const before = useRef(state)
+  useEffect(() => {
+    if (before.current !== undefined && state !== undefined && before.current !== state) say(`The delivery is now: ${deliveryWords[state] ?? state}.`)
+    before.current = state
+  }, [state])
+  return (
+    <>
+      <h1 tabIndex={-1}>Delivery <span class="id"><Shown text={deliveryId} /></span></h1>
+      <Told told={told} />
+      <Answered of={polled} missing="There is no such delivery. Settled ones are removed after a while.">
+        {(delivery) => (
+          <>
+            <DeliveryFacts delivery={delivery} tenantId={tenantId} />
+            <div class="actions">
+              <button type="button" class={delivery.state === "dead" ? undefined : "secondary"} disabled={!isRetryable(delivery)} onClick={() => setAsked(true)}>Retry …</button>
+            </div>
+            <Attempts attempts={delivery.attempts} />
+            <SentBytes id={delivery.deliveryId} body={delivery.body} />
+            {asked && (
+              <RetryDialog
+                tenantId={tenantId}
+                deliveries={[delivery]}
+                close={(told) => {
+                  setAsked(false)
+                  if (told === undefined) return
+                  setTold(told)
+                  say(told)
+                  polled.refresh()
+                }}
+              />
+            )}
+          </>
+        )}
+      </Answered>
+    </>
+  )
+}
+
+const DeliveryFacts = ({ delivery, tenantId }: { readonly delivery: DeliveryInFull; readonly tenantId: string }) => (
+  <Facts
+    facts={[
+      ["State", <DeliveryTag state={delivery.state} />],
+      ...delivery.nextAttemptAt === null ? [] : [["Next attempt", <When at={delivery.nextAttemptAt} />] as const],
+      ["Made", <When at={delivery.createdAt} />],
+      ...delivery.settledAt === null ? [] : [["Settled", <When at={delivery.settledAt} />] as const],
+      ["Carries", plural(delivery.events, "event")],
+      [
+        "Lane",
+        <a href={hashOf({ view: "lane", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id"><Shown text={delivery.subscriptionId} /></span></a>
+      ],
+      ["Endpoint", <Shown text={delivery.endpointUrl} />]
+    ]}
+  />
+)
+
+const Attempts = ({ attempts }: { readonly attempts: ReadonlyArray<DeliveryAttempt> }) => (
+  <section aria-labelledby="attempts">
+    <h2 id="attempts">Attempts</h2>
+    {attempts.length === 0 ? <Empty>None yet.</Empty> : (
+      <ol class="attempts" reversed>
+        {attempts.toReversed().map((attempt) => (
+          <li key={attempt.attempt} value={attempt.attempt}>
+            <p>
+              <Tag tone={attempt.outcome === "accepted" ? "good" : "bad"} text={outcomeText(attempt.outcome)} />{" "}
+              {attempt.status !== null && <strong>HTTP {attempt.status}</strong>} <When at={attempt.at} /> <small>took {durationText(attempt.durationMillis)}</small>
+            </p>
+            {attempt.detail !== null && <p><Shown text={attempt.detail} /></p>}
+            {attempt.answer !== null && attempt.answer !== "" && (
+              <>
+                <p><small>The receiver answered, in its first bytes:</small></p>
+                <ShownBlock label={`Answer to attempt ${attempt.attempt}`} text={attempt.answer} />
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    )}
+  </section>
+)

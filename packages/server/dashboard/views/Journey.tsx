@@ -1,0 +1,91 @@
+/** What happened to one shipment, in every area, in the order it happened. */
+import type { JourneyEntry, ShipmentJourney } from "@waybill/client/operator"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { hashOf, type Route } from "../model/routes.ts"
+import { plural } from "../model/words.ts"
+import { Answered, Empty } from "../parts/Notes.tsx"
+import { Shown, ShownBlock } from "../parts/Shown.tsx"
+import { Facts } from "../parts/Table.tsx"
+import { AreaTag } from "../parts/Tags.tsx"
+import { When } from "../parts/When.tsx"
+import { useDesk } from "../session/Context.ts"
+import { usePolled } from "../session/usePolled.ts"
+import { DeliveryRows } from "./DeliveryRows.tsx"
+
+type JourneyRoute = Extract<Route, { readonly view: "journey" }>
+
+export const Journey = ({ route }: { readonly route: JourneyRoute }) => {
+  const { shipmentId, tenantId } = route
+  const polled = usePolled(hashOf(route), (client, signal) => client.getJourney(tenantId, shipmentId, { signal }))
+  const { say } = useDesk()
+  const newest = polled.data?.entries.at(-1)
+  const title = newest === undefined ? undefined : newest.title
+  const count = polled.data?.entries.length
+  const before = useRef(count)
+  useEffect(() => {
+    if (before.current !== undefined && title !== undefined && count !== before.current) say(`New: ${title}`)
+    before.current = count
+  }, [count])
+  return (
+    <>
+      <h1 tabIndex={-1}>Shipment <Shown text={shipmentId} /></h1>
+      <Answered of={polled} missing="No area knows this shipment.">{(journey) => <Told tenantId={tenantId} journey={journey} />}</Answered>
+    </>
+  )
+}
+
+const Told = ({ journey, tenantId }: { readonly tenantId: string; readonly journey: ShipmentJourney }) => {
+  const { accounts, bolNumber, deliveries, deliveriesSince, entries, proNumber, shipmentId, truncated } = journey
+  return (
+    <>
+      <Facts
+        facts={[
+          ["PRO", proNumber === null ? "–" : <Shown text={proNumber} />],
+          ["BOL", bolNumber === null ? "–" : <Shown text={bolNumber} />],
+          ["Accounts", accounts.length === 0 ? "none" : <Shown text={accounts.join(", ")} />]
+        ]}
+      />
+      <section aria-labelledby="journey">
+        <h2 id="journey">Journey</h2>
+        {truncated && <p>These are the newest {entries.length}; what happened before is left out.</p>}
+        {entries.length === 0 ? <Empty>Nothing has happened yet.</Empty> : (
+          <ol class="timeline">
+            {keyed(entries).map(([key, entry]) => <Entry key={key} entry={entry} />)}
+          </ol>
+        )}
+      </section>
+      <section aria-labelledby="told">
+        <h2 id="told">Deliveries that told of it</h2>
+        {deliveries.length === 0
+          ? <Empty>None{deliveriesSince === null ? "" : " among those that were looked at"}.</Empty>
+          : <DeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} lanes />}
+        {deliveriesSince !== null && <p><small>Deliveries made before <When at={deliveriesSince} /> were not looked at.</small></p>}
+      </section>
+    </>
+  )
+}
+
+/** The same entry keeps its key while others come; equal ones are counted. */
+const keyed = (entries: ReadonlyArray<JourneyEntry>): ReadonlyArray<readonly [string, JourneyEntry]> => {
+  const counts = new Map<string, number>()
+  return entries.map((entry) => {
+    const name = `${entry.area} ${entry.at} ${entry.kind} ${entry.reference}`
+    const count = counts.get(name) ?? 0
+    counts.set(name, count + 1)
+    return [`${name} ${count}`, entry]
+  })
+}
+
+const Entry = ({ entry: { area, at, document, kind, reference, title } }: { readonly entry: JourneyEntry }) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <li class={/^[a-z-]+$/.test(area) ? area : undefined}>
+      <p class="meta"><When at={at} /> <AreaTag area={area} /></p>
+      <p class="title"><Shown text={title} /></p>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary><Shown text={kind} />{reference !== null && <> <span class="id"><Shown text={reference} /></span></>}, JSON</summary>
+        {open && <ShownBlock ourLines label={`JSON of ${title}`} text={JSON.stringify(document, null, 2)} />}
+      </details>
+    </li>
+  )
+}

@@ -1,0 +1,66 @@
+/** Asks for the operator's key, and tries it before it is kept. */
+import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { Shown } from "../parts/Shown.tsx"
+import { clientWith, isKeyRefused, sentenceOf } from "../session/Session.ts"
+
+interface KeyFormProps {
+  /** The one there was is taken no more. */
+  readonly refused: boolean
+  readonly enter: (key: string) => void
+}
+
+export const KeyForm = ({ enter, refused }: KeyFormProps) => {
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState(refused ? "The server does not take the key any more. Enter the one that it has now." : undefined)
+
+  useEffect(() => {
+    document.title = "Operator key · Waybill"
+    input.current?.focus()
+  }, [])
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const key = input.current!.value.trim()
+    if (busy || key === "") return
+    setBusy(true)
+    try {
+      await clientWith(key).listTenants({ limit: 1 })
+      enter(key)
+    } catch (failure) {
+      // a TypeError is what the client makes of a text that no header can carry
+      setFailure(isKeyRefused(failure) || failure instanceof TypeError ? "That is not the operator key." : sentenceOf(failure))
+      setBusy(false)
+      input.current?.focus()
+      input.current?.select()
+    }
+  }
+
+  return (
+    <main class="key">
+      <h1>Waybill</h1>
+      <form onSubmit={submit}>
+        <label for={id}>Operator key</label>
+        <input
+          id={id}
+          ref={input}
+          type="password"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          aria-invalid={failure === undefined ? undefined : true}
+          aria-describedby={`${id}-help`}
+        />
+        <p id={`${id}-help`}>
+          {failure !== undefined && <strong role="alert" class="failure"><Shown text={failure} /></strong>}
+          <small>
+            The value of <code>WAYBILL_OPERATOR_KEY</code>, or of the file <code>operator-key</code> in the server's data directory. This tab
+            keeps it until it is closed.
+          </small>
+        </p>
+        <button type="submit" aria-busy={busy}>Open</button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,78 @@
+/** What can be done to a lane as a whole. */
+import { useId, useState } from "preact/hooks"
+import { inputOf, instantOfInput } from "../model/time.ts"
+import { plural } from "../model/words.ts"
+import { Dialog } from "../parts/Dialog.tsx"
+import { InstantField } from "../parts/Fields.tsx"
+import { useDesk } from "../session/Context.ts"
+import { serverNow } from "../session/Session.ts"
+
+export interface LaneDialogProps {
+  readonly tenantId: string
+  readonly subscriptionId: string
+  readonly close: (told?: string) => void
+}
+
+const day = 86_400_000
+
+const given = (value: string, what: string): string => {
+  const instant = instantOfInput(value)
+  if (instant === undefined) throw new Error(`${what} is not a date and a time.`)
+  return instant
+}
+
+export const RecoverDialog = ({ close, subscriptionId, tenantId }: LaneDialogProps) => {
+  const { client } = useDesk()
+  const [since, setSince] = useState(() => inputOf(serverNow() - day))
+  const act = async () => {
+    const recovered = await client.recover(tenantId, subscriptionId, { since: given(since, "Since") })
+    return recovered === 0 ? "No letter has died since then, so nothing goes out." : `${plural(recovered, "dead letter")} ${recovered === 1 ? "goes" : "go"} out again.`
+  }
+  return (
+    <Dialog title="Recover dead letters?" confirm="Recover" act={act} close={close}>
+      <p>Every dead letter of this lane that died since then goes out again, under the id that it had.</p>
+      <InstantField label="Since" value={since} change={setSince} required />
+    </Dialog>
+  )
+}
+
+export const ReplayDialog = ({ close, subscriptionId, tenantId }: LaneDialogProps) => {
+  const { client } = useDesk()
+  const id = useId()
+  const [from, setFrom] = useState(() => inputOf(serverNow() - day))
+  const [to, setTo] = useState("")
+  const [shipments, setShipments] = useState("")
+  const act = async () => {
+    const shipmentIds = shipments.split("\n").map((line) => line.trim()).filter((line) => line !== "")
+    const queued = await client.replay(tenantId, subscriptionId, {
+      from: given(from, "From"),
+      ...to === "" ? {} : { to: given(to, "To") },
+      ...shipmentIds.length === 0 ? {} : { shipmentIds }
+    })
+    return queued === 0 ? "No event matches, so nothing goes out." : `${plural(queued, "event")} ${queued === 1 ? "is" : "are"} queued.`
+  }
+  return (
+    <Dialog title="Replay history?" confirm="Replay" act={act} close={close}>
+      <p>Events of that time go out once more, in new deliveries, as far as the subscription's filters and its client's accounts admit them now.</p>
+      <div class="fields">
+        <InstantField label="From" value={from} change={setFrom} required />
+        <InstantField label="To, or empty for now" value={to} change={setTo} />
+      </div>
+      <label for={id}>Only these shipments, an id in each line <small>(empty: all)</small></label>
+      <textarea id={id} rows={3} value={shipments} spellcheck={false} onInput={(event) => setShipments(event.currentTarget.value)} />
+    </Dialog>
+  )
+}
+
+export const ResumeDialog = ({ close, subscriptionId, tenantId }: LaneDialogProps) => {
+  const { client } = useDesk()
+  const act = async () => {
+    const { status } = await client.resume(tenantId, subscriptionId)
+    return `The subscription is ${status}.`
+  }
+  return (
+    <Dialog title="Resume the subscription?" confirm="Resume" act={act} close={close}>
+      <p>Dead letters since its suspension go out again first, under the ids that they had; then what has waited, in order.</p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,34 @@
+/** Whether what is shown is now. */
+import { useEffect, useRef } from "preact/hooks"
+import { utcText } from "../model/time.ts"
+import { type Connection, useDesk } from "../session/Context.ts"
+
+interface LiveStatusProps {
+  readonly connection: Connection
+  /** By a press of the button. */
+  readonly halted: boolean
+  readonly seen: boolean
+  readonly halt: (halted: boolean) => void
+  readonly refresh: () => void
+}
+
+export const LiveStatus = ({ connection: { failingSince }, halt, halted, refresh, seen }: LiveStatusProps) => {
+  const { say } = useDesk()
+  const failing = failingSince !== undefined
+  const before = useRef(failing)
+  useEffect(() => {
+    if (before.current !== failing) say(failing ? "The server gives no answer." : "The server answers again.")
+    before.current = failing
+  }, [failing])
+  const paused = halted || !seen
+  const since = failingSince === undefined ? "" : utcText(new Date(failingSince).toISOString()).slice(11)
+  return (
+    <>
+      <span class={`live ${failing ? "bad" : paused ? "plain" : "good"}`}>
+        {failing ? `no answer since ${since} UTC` : paused ? "paused" : "live"}
+      </span>
+      {(halted || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Ask now</button>}
+      <button type="button" class="secondary outline small" aria-pressed={halted} onClick={() => halt(!halted)}>Pause</button>
+    </>
+  )
+}

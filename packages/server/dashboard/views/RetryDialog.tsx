@@ -1,0 +1,49 @@
+/** Sends deliveries again, one after the other. */
+import type { Delivery } from "@waybill/client/operator"
+import { useState } from "preact/hooks"
+import { plural } from "../model/words.ts"
+import { Dialog } from "../parts/Dialog.tsx"
+import { useDesk } from "../session/Context.ts"
+import { isKeyRefused, sentenceOf } from "../session/Session.ts"
+
+/** Those under way go out anyway, and those of a subscription that was deleted belong to nobody. */
+export const isRetryable = ({ state }: Pick<Delivery, "state">): boolean => state !== "sending" && state !== "cancelled"
+
+interface RetryDialogProps {
+  readonly tenantId: string
+  readonly deliveries: ReadonlyArray<Pick<Delivery, "deliveryId" | "state">>
+  readonly close: (told?: string) => void
+}
+
+export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) => {
+  const { client } = useDesk()
+  const [done, setDone] = useState(0)
+  // what was chosen when it opened, whatever the list makes of it meanwhile
+  const [chosen] = useState(deliveries)
+  const many = plural(chosen.length, "delivery", "deliveries")
+
+  const act = async () => {
+    const failures: Array<string> = []
+    for (const { deliveryId } of chosen) {
+      try {
+        await client.retryDelivery(tenantId, deliveryId)
+      } catch (failure) {
+        if (isKeyRefused(failure) || chosen.length === 1) throw failure
+        failures.push(sentenceOf(failure))
+      }
+      setDone((done) => done + 1)
+    }
+    if (failures.length === 0) return chosen.length === 1 ? "It goes out again." : `${many} go out again.`
+    return `${chosen.length - failures.length} of ${many} go out again. The others: ${[...new Set(failures)].join(" ")}`
+  }
+
+  return (
+    <Dialog title={chosen.length === 1 ? "Send this delivery again?" : `Send ${many} again?`} confirm={chosen.length === 1 ? "Send again" : `Send ${many} again`} act={act} close={close}>
+      <p>The same bytes go out under the same id, with a full series of attempts.</p>
+      {chosen.some(({ state }) => state === "delivered") && (
+        <p>The receiver accepted {chosen.length === 1 ? "it" : "some of them"} already. One that remembers ids skips what it has; another takes it twice.</p>
+      )}
+      {chosen.length > 1 && <p><progress value={done} max={chosen.length} aria-label="Sent" /></p>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,91 @@
+/** The body of a delivery as it went out: never reformatted unless asked for, and then beside the original. */
+import { useEffect, useMemo, useState } from "preact/hooks"
+import { fileNameOf, hexRows, hexText, sizeText } from "../model/bytes.ts"
+import { indentJson } from "../model/indentJson.ts"
+import { ShownBlock } from "../parts/Shown.tsx"
+import { useDesk } from "../session/Context.ts"
+
+type Way = "raw" | "indented" | "hex"
+
+const ways: ReadonlyArray<readonly [Way, string]> = [["raw", "As sent"], ["indented", "Indented"], ["hex", "Hex"]]
+
+export const SentBytes = ({ body, id }: { readonly id: string; readonly body: string }) => {
+  const { say } = useDesk()
+  const [way, setWay] = useState<Way>("raw")
+  const [done, setDone] = useState("")
+  const bytes = useMemo(() => new TextEncoder().encode(body), [body])
+  const digest = useDigest(bytes)
+  const tell = (sentence: string) => {
+    setDone(sentence)
+    say(sentence)
+  }
+  const copy = () =>
+    navigator.clipboard === undefined
+      ? tell("This browser copies only over HTTPS. Download it instead.")
+      : navigator.clipboard.writeText(body).then(() => tell("Copied."), () => tell("The browser did not allow it. Download it instead."))
+  return (
+    <section aria-labelledby="body">
+      <h2 id="body">Exact body</h2>
+      <p class="digest">
+        {sizeText(bytes.length)}, SHA-256 <span class="id">{digest ?? "…"}</span>
+      </p>
+      <div class="actions">
+        <div role="group" aria-label="How to show it">
+          {ways.map(([value, name]) => (
+            <button key={value} type="button" class="secondary small outline" aria-pressed={way === value} onClick={() => setWay(value)}>{name}</button>
+          ))}
+        </div>
+        <button type="button" class="secondary outline small" onClick={copy}>Copy</button>
+        <button type="button" class="secondary outline small" onClick={() => download(fileNameOf("delivery", id), bytes)}>Download</button>
+        <small>{done}</small>
+      </div>
+      {way === "raw" && <ShownBlock label="Body as sent" text={body} />}
+      {way === "indented" && <Indented body={body} />}
+      {way === "hex" && <Hex bytes={bytes} />}
+    </section>
+  )
+}
+
+const Indented = ({ body }: { readonly body: string }) => {
+  const text = useMemo(() => indentJson(body), [body])
+  return text === undefined ? <p>It is no JSON, so there is nothing to indent.</p> : <ShownBlock ourLines label="Body, indented" text={text} />
+}
+
+const rowsFirst = 256
+
+const Hex = ({ bytes }: { readonly bytes: Uint8Array }) => {
+  const [most, setMost] = useState(rowsFirst)
+  const rows = hexRows(bytes.subarray(0, most * 16))
+  return (
+    <>
+      <pre class="block hex" tabIndex={0} role="region" aria-label="Body in hexadecimal digits" dir="ltr">
+        {rows.map(({ ascii, hex, offset }) => `${offset}  ${hex}  ${ascii}`).join("\n")}
+      </pre>
+      {bytes.length > most * 16 && <button type="button" class="secondary outline small" onClick={() => setMost(most * 8)}>Show more ({sizeText(bytes.length - most * 16)} left)</button>}
+    </>
+  )
+}
+
+/** Browsers compute it over HTTPS and on this machine only. */
+const useDigest = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
+  const [digest, setDigest] = useState<{ readonly of: Uint8Array; readonly hex: string }>()
+  useEffect(() => {
+    let wanted = true
+    if (globalThis.crypto.subtle === undefined) setDigest({ of: bytes, hex: "is computed over HTTPS only" })
+    else void crypto.subtle.digest("SHA-256", bytes).then((hash) => wanted && setDigest({ of: bytes, hex: hexText(new Uint8Array(hash)) }))
+    return () => {
+      wanted = false
+    }
+  }, [bytes])
+  return digest?.of === bytes ? digest.hex : undefined
+}
+
+/** As bytes that no browser opens, under a name of ours. */
+const download = (name: string, bytes: Uint8Array<ArrayBuffer>): void => {
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }))
+  const link = document.createElement("a")
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

@@ -1,0 +1,70 @@
+/** Finds shipments by what people call them. */
+import type { NamedShipment } from "@waybill/client/operator"
+import { useId } from "preact/hooks"
+import { hashOf, type Route } from "../model/routes.ts"
+import { plural } from "../model/words.ts"
+import { Answered, Empty } from "../parts/Notes.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { Table } from "../parts/Table.tsx"
+import { When } from "../parts/When.tsx"
+import { usePolled } from "../session/usePolled.ts"
+
+const columns = [{ name: "Shipment" }, { name: "PRO" }, { name: "BOL" }, { name: "Carrier" }, { name: "Status" }, { name: "Last heard of" }]
+
+export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly view: "shipments" }> }) => {
+  const { reference, tenantId } = route
+  const id = useId()
+  const polled = usePolled(reference === undefined ? undefined : hashOf(route), (client, signal) => client.findShipments(tenantId, reference!, { signal }))
+  return (
+    <>
+      <h1 tabIndex={-1}>Shipments</h1>
+      <search>
+        <form
+          class="filter"
+          onSubmit={(event) => {
+            event.preventDefault()
+            const given = new FormData(event.currentTarget).get("reference")
+            location.hash = hashOf({ view: "shipments", tenantId, reference: String(given).trim() })
+          }}
+        >
+          <div class="field wide">
+            <label for={id}>PRO, BOL or PO number, or shipment id</label>
+            <input id={id} key={reference} name="reference" type="text" defaultValue={reference} required autocomplete="off" enterkeyhint="search" spellcheck={false} />
+          </div>
+          <button type="submit">Find</button>
+        </form>
+      </search>
+      {reference !== undefined && (
+        <Answered of={polled} missing="There is no such tenant.">
+          {(found) => found.length === 0 ? <Empty>Nothing is known by <Shown text={reference} />.</Empty> : <Found tenantId={tenantId} reference={reference} found={found} />}
+        </Answered>
+      )}
+    </>
+  )
+}
+
+interface FoundProps {
+  readonly tenantId: string
+  readonly reference: string
+  readonly found: ReadonlyArray<NamedShipment>
+}
+
+const Found = ({ found, reference, tenantId }: FoundProps) => (
+  <Table
+    caption={`${plural(found.length, "shipment")} known by this`}
+    columns={columns}
+    rows={found.map(({ bolNumber, carrier, lastAt, proNumber, shipmentId, status }) => ({
+      id: `${reference} ${shipmentId}`,
+      cells: [
+        <a href={hashOf({ view: "journey", tenantId, shipmentId })}><Shown text={shipmentId} /></a>,
+        orDash(proNumber),
+        orDash(bolNumber),
+        orDash(carrier),
+        orDash(status),
+        lastAt === null ? "–" : <When at={lastAt} />
+      ]
+    }))}
+  />
+)
+
+const orDash = (text: string | null) => text === null ? "–" : <Shown text={text} />

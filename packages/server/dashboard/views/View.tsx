@@ -1,0 +1,61 @@
+/** Which view an address means. */
+import { useEffect } from "preact/hooks"
+import type { Route } from "../model/routes.ts"
+import { Deliveries } from "./Deliveries.tsx"
+import { DeliveryPage } from "./DeliveryPage.tsx"
+import { Journey } from "./Journey.tsx"
+import { LanePage } from "./LanePage.tsx"
+import { Lanes } from "./Lanes.tsx"
+import { Shipments } from "./Shipments.tsx"
+import { Tenants } from "./Tenants.tsx"
+
+export const View = ({ route }: { readonly route: Route }) => {
+  const title = titleOf(route)
+  useEffect(() => {
+    document.title = `${title} · Waybill`
+  }, [title])
+  switch (route.view) {
+    case "tenants":
+      return <Tenants route={route} />
+    case "lanes":
+      return <Lanes route={route} />
+    case "lane":
+      return <LanePage route={route} />
+    case "deliveries":
+      return <Deliveries route={route} />
+    case "delivery":
+      return <DeliveryPage route={route} />
+    case "shipments":
+      return <Shipments route={route} />
+    case "journey":
+      return <Journey route={route} />
+    case "nowhere":
+      return (
+        <>
+          <h1 tabIndex={-1}>Nothing here</h1>
+          <p>No view has this address. <a href="#/">Choose a tenant</a> to begin with.</p>
+        </>
+      )
+  }
+}
+
+const titleOf = (route: Route): string => {
+  switch (route.view) {
+    case "tenants":
+      return "Tenants"
+    case "lanes":
+      return `Lanes of ${route.tenantId}`
+    case "lane":
+      return `Lane ${route.subscriptionId}`
+    case "deliveries":
+      return `${route.state === "dead" ? "Dead letters" : "Deliveries"} of ${route.tenantId}`
+    case "delivery":
+      return `Delivery ${route.deliveryId}`
+    case "shipments":
+      return `Shipments of ${route.tenantId}`
+    case "journey":
+      return `Shipment ${route.shipmentId}`
+    case "nowhere":
+      return "Nothing here"
+  }
+}

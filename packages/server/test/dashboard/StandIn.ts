@@ -1,0 +1,190 @@
+/** The page on a server whose operator's calls answer whatever a test wants: failures, delays, and what no server of ours would send. */
+import type { Delivery, DeliveryInFull, Lane, NamedShipment, ShipmentJourney, Tenant } from "@waybill/client"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { openDashboard } from "../../src/dashboard/Dashboard.ts"
+import { listening, urlOf } from "../program/Program.ts"
+
+export interface Asked {
+  readonly method: string
+  /** Below `/operator/v1/tenants`. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: any
+}
+
+export type Answer = { readonly status: number; readonly json: unknown }
+
+export interface Freight {
+  tenants: Array<Tenant>
+  lanes: Array<Lane>
+  deliveries: Array<DeliveryInFull>
+  shipments: Array<NamedShipment>
+  journey: ShipmentJourney
+}
+
+export interface StandIn {
+  readonly url: string
+  /** What the tables of the page show; may be changed at any time. */
+  readonly freight: Freight
+  readonly asked: Array<Asked>
+  /** Takes the place of every answer while it is set; `lost` breaks the connection. */
+  instead: ((asked: Asked) => Promise<Answer | "lost" | undefined> | Answer | "lost" | undefined) | undefined
+  /** The page lies below this, as behind a proxy. */
+  readonly prefix: string
+}
+
+export const key = "the-operators-key"
+
+export const standIn = async (freight: Freight = sampleFreight(), prefix = ""): Promise<StandIn> => {
+  const dashboard = (await Effect.runPromise(openDashboard()))!
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url!, "http://stand-in")
+    const path = url.pathname.startsWith(prefix) ? url.pathname.slice(prefix.length) : "/elsewhere"
+    const page = dashboard({ method: request.method!, path, headers: request.headers as Record<string, string> })
+    if (page !== undefined) {
+      const web = HttpServerResponse.toWeb(page, { withoutBody: request.method === "HEAD" })
+      response.writeHead(web.status, Object.fromEntries(web.headers))
+      return response.end(Buffer.from(await web.arrayBuffer()))
+    }
+    const chunks: Array<Buffer> = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString()
+    const asked = { method: request.method!, path: path.replace("/operator/v1/tenants", ""), query: url.searchParams, body: text === "" ? undefined : JSON.parse(text) }
+    stand.asked.push(asked)
+    const answer = request.headers["x-api-key"] !== key
+      ? { status: 401, json: { status: 401, title: "Unauthorized", detail: "These credentials are not valid." } }
+      : await stand.instead?.(asked) ?? answerFrom(stand.freight, asked)
+    if (answer === "lost") return response.destroy()
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.json))
+  }
+  const server = await listening((request, response) => void handle(request, response).catch((error) => response.destroy(error)))
+  const stand: StandIn = { url: urlOf(server), freight, asked: [], instead: undefined, prefix }
+  return stand
+}
+
+const notFound: Answer = { status: 404, json: { status: 404, title: "Not found", detail: "There is no such thing." } }
+
+const answerFrom = (freight: Freight, { method, path, query }: Asked): Answer => {
+  const ok = (json: unknown, status = 200): Answer => ({ status, json })
+  const paged = <A>(rows: ReadonlyArray<A>, idOf: (row: A) => string, newest = false) => {
+    const limit = Number(query.get("limit") ?? 100)
+    const cursor = query.get("cursor")
+    const sorted = rows.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1) * (newest ? -1 : 1))
+    const after = sorted.filter((row) => cursor === null || (newest ? idOf(row) < cursor : idOf(row) > cursor))
+    return ok({ data: after.slice(0, limit), nextCursor: after.length > limit ? idOf(after[limit - 1]!) : null })
+  }
+  const [tenantId, kind, id, act] = path.split("/").slice(1).map(decodeURIComponent)
+  if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
+  if (kind === "subscriptions" && id === undefined) {
+    return paged(freight.lanes.filter(({ state }) => (query.get("state") ?? state) === state), (lane) => lane.subscriptionId)
+  }
+  if (kind === "subscriptions" && method === "POST") {
+    return ok(act === "recover" ? { recovered: 3 } : act === "replay" ? { queued: 12 } : { status: "active" }, 202)
+  }
+  if (kind === "deliveries" && id === undefined) {
+    const found = freight.deliveries.filter((delivery) =>
+      (query.get("state") ?? delivery.state) === delivery.state && (query.get("subscriptionId") ?? delivery.subscriptionId) === delivery.subscriptionId
+      && delivery.createdAt >= (query.get("since") ?? ""))
+    return paged(found.map(({ body: _, endpointUrl: __, ...delivery }): Delivery => delivery), (delivery) => delivery.deliveryId, query.get("order") === "newest")
+  }
+  if (kind === "deliveries") {
+    const delivery = freight.deliveries.find(({ deliveryId }) => deliveryId === id)
+    if (delivery === undefined) return notFound
+    if (act === undefined) return ok(delivery)
+    Object.assign(delivery, { state: "waiting", settledAt: null, nextAttemptAt: delivery.createdAt })
+    return ok({}, 202)
+  }
+  if (kind === "shipments" && act === "journey") return id === freight.journey.shipmentId ? ok(freight.journey) : notFound
+  if (kind === "shipments") return ok({ data: freight.shipments.filter(({ shipmentId }) => query.get("reference") !== "nothing" || shipmentId === "nothing") })
+  return notFound
+}
+
+/** A UUID that sorts by `n`. */
+export const idOf = (n: number): string => `0199f3a0-0000-7000-8000-${n.toString(16).padStart(12, "0")}`
+
+export const instantOf = (minute: number): string => new Date(Date.parse("2026-11-20T07:00:00.000Z") + minute * 60_000).toISOString()
+
+export const laneSample = (n: number, changes: Partial<Lane> = {}): Lane => ({
+  subscriptionId: idOf(n),
+  area: "transit-events",
+  client: `shipper-${n}`,
+  endpointUrl: `https://shipper-${n}.example/hook`,
+  state: "active",
+  reason: null,
+  since: instantOf(0),
+  breaker: { state: "closed", failures: 0, until: null },
+  waiting: 0,
+  unsettled: 0,
+  dead: 0,
+  dueAt: null,
+  lastAttempt: { at: instantOf(n), outcome: "accepted", status: 200 },
+  ...changes
+})
+
+export const deliverySample = (n: number, changes: Partial<DeliveryInFull> = {}): DeliveryInFull => ({
+  deliveryId: idOf(0x1000 + n),
+  subscriptionId: idOf(1),
+  state: "delivered",
+  createdAt: instantOf(n),
+  settledAt: instantOf(n + 1),
+  nextAttemptAt: null,
+  events: 1,
+  attempts: [{ attempt: 1, at: instantOf(n), durationMillis: 120, outcome: "accepted", status: 200, detail: null, answer: "thanks" }],
+  endpointUrl: "https://shipper-1.example/hook",
+  body: `{"deliveryId":"${idOf(0x1000 + n)}","total": 12.50,"note":"caf\u00e9"}`,
+  ...changes
+})
+
+export const deadLetter = (n: number, changes: Partial<DeliveryInFull> = {}): DeliveryInFull =>
+  deliverySample(n, {
+    state: "dead",
+    attempts: [1, 2, 3].map((attempt) => ({
+      attempt,
+      at: instantOf(n + attempt),
+      durationMillis: 950 * attempt,
+      outcome: "http_5xx",
+      status: 503,
+      detail: "The receiver answered 503.",
+      answer: "upstream is down"
+    })),
+    ...changes
+  })
+
+export const sampleFreight = (): Freight => ({
+  tenants: [{ tenantId: "acme", name: "Acme Freight", hosts: ["freight.acme.example"] }, { tenantId: "beta", name: "Beta Lines", hosts: [] }],
+  lanes: [
+    laneSample(1),
+    laneSample(2, { area: "shipment-status", state: "paused", reason: "The receiver answered 410 Gone.", waiting: 14, lastAttempt: { at: instantOf(9), outcome: "gone", status: 410 } }),
+    laneSample(3, { area: "freight-charges", state: "paused", reason: "A delivery used up its attempts.", dead: 1, waiting: 1000 }),
+    laneSample(4, { dead: 2, breaker: { state: "open", failures: 7, until: instantOf(99) }, unsettled: 3, lastAttempt: { at: instantOf(8), outcome: "http_5xx", status: 503 } }),
+    laneSample(5, { state: "inactive" })
+  ],
+  deliveries: [
+    deadLetter(1, { subscriptionId: idOf(4) }),
+    deadLetter(2, { subscriptionId: idOf(4) }),
+    deadLetter(3, { subscriptionId: idOf(3) }),
+    deliverySample(4),
+    deliverySample(5, { state: "cancelled" }),
+    deliverySample(6, { state: "waiting", settledAt: null, nextAttemptAt: instantOf(50) }),
+    ...Array.from({ length: 60 }, (_, n) => deliverySample(10 + n))
+  ],
+  shipments: [{ shipmentId: "S-1", proNumber: "0418367745", bolNumber: "BOL0418367745", carrier: "WAYB", status: "In Transit", lastAt: instantOf(30) }],
+  journey: {
+    shipmentId: "S-1",
+    proNumber: "0418367745",
+    bolNumber: "BOL0418367745",
+    accounts: ["A-1"],
+    entries: [
+      { at: instantOf(0), area: "pickups", kind: "pickup requested", title: "A truck was ordered", reference: "100000001", document: { pickup: true } },
+      { at: instantOf(5), area: "transit-events", kind: "PICKED_UP", title: "Picked up in Chicago, IL", reference: "E-1", document: { type: "PICKED_UP" } },
+      { at: instantOf(6), area: "shipment-status", kind: "Picked-up", title: "Status: Picked-up", reference: null, document: {} },
+      { at: instantOf(10), area: "freight-charges", kind: "created", title: "Bill made: USD 412.50", reference: "0418367745WAYB20261120", document: { total: 412.5 } },
+      { at: instantOf(30), area: "invoices", kind: "invoice created", title: "Invoice INV-1 over USD 412.50", reference: "INV-1", document: { value: "412.50" } }
+    ],
+    truncated: false,
+    deliveries: [{ ...deliverySample(4), area: "transit-events" }],
+    deliveriesSince: null
+  }
+})

@@ -1,0 +1,113 @@
+import axe from "axe-core"
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { noBrowser, visit } from "./Chromium.ts"
+import { opened } from "./Opened.ts"
+import { idOf, key, sampleFreight, standIn } from "./StandIn.ts"
+
+interface Stop {
+  readonly what: string
+  readonly hash: string
+  /** Shown when there is something to judge. */
+  readonly until: (page: Page) => Promise<unknown>
+}
+
+const table = (page: Page) => page.getByRole("table").first().waitFor()
+const press = (name: string) => async (page: Page) => {
+  await page.getByRole("button", { name }).first().click()
+  await page.getByRole("dialog").waitFor()
+}
+
+const stops: ReadonlyArray<Stop> = [
+  { what: "tenants", hash: "#/", until: table },
+  { what: "lanes", hash: "#/t/acme/lanes", until: table },
+  { what: "a lane", hash: `#/t/acme/lanes/${idOf(4)}`, until: table },
+  { what: "recovering", hash: `#/t/acme/lanes/${idOf(4)}`, until: press("Recover dead letters") },
+  { what: "replaying", hash: `#/t/acme/lanes/${idOf(4)}`, until: press("Replay") },
+  { what: "deliveries", hash: "#/t/acme/deliveries", until: table },
+  { what: "dead letters", hash: "#/t/acme/deliveries?state=dead", until: table },
+  { what: "no dead letters", hash: `#/t/acme/deliveries?state=dead&subscriptionId=${idOf(1)}`, until: (page) => page.getByText("No dead letter.").waitFor() },
+  { what: "a delivery", hash: `#/t/acme/deliveries/${idOf(0x1001)}`, until: (page) => page.getByRole("region", { name: "Body as sent" }).waitFor() },
+  { what: "retrying", hash: `#/t/acme/deliveries/${idOf(0x1001)}`, until: press("Retry") },
+  { what: "shipments", hash: "#/t/acme/shipments?reference=0418367745", until: table },
+  {
+    what: "a shipment",
+    hash: "#/t/acme/shipments/S-1",
+    until: async (page) => {
+      await page.locator("summary").first().click()
+      await page.getByText("\"pickup\": true").waitFor()
+    }
+  },
+  { what: "no lane", hash: `#/t/acme/lanes/${idOf(99)}`, until: (page) => page.getByText("There is no such subscription.").waitFor() },
+  { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Nothing here" }).waitFor() }
+]
+
+/** By these rules of axe only, where some are given. */
+const violations = async (page: Page, rules?: ReadonlyArray<string>) => {
+  const options: axe.RunOptions = { resultTypes: ["violations"], preload: false, ...rules === undefined ? {} : { runOnly: [...rules] } }
+  const { violations } = await page.evaluate((options) => (globalThis as any).axe.run(document, options), options as any) as axe.AxeResults
+  return violations.map(({ help, id, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" … ")}`)
+}
+
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+describe.skipIf(noBrowser)("the dashboard's page, for everybody", { timeout: 60_000 }, () => {
+  it.each([
+    ["in dark colours on a telephone", { colorScheme: "dark", viewport: { width: 360, height: 740 } }, undefined],
+    // the page is the same; colours are not, and neither is the room for them
+    ["in light colours at twice the size", { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }, ["color-contrast", "target-size"]]
+  ] as const)("has no fault that axe knows, and nothing beyond the edge, %s", async (_, options, rules) => {
+    const freight = sampleFreight()
+    freight.deliveries.splice(8)
+    const stand = await standIn(freight)
+    const { context, page } = await opened(stand, "#/", options)
+    await context.addInitScript(axe.source)
+    await page.reload()
+    for (const { hash, until, what } of stops) {
+      await page.goto(`${stand.url}/dashboard/${hash}`)
+      await until(page)
+      expect(await violations(page, rules), what).toEqual([])
+      expect(await overflow(page), what).toBeLessThanOrEqual(0)
+      await page.keyboard.press("Escape")
+    }
+  })
+
+  it("asks for the key without a fault, and tells what is wrong with it", async () => {
+    const stand = await standIn()
+    const { context, page } = await visit(stand.url, { viewport: { width: 360, height: 740 } })
+    await context.addInitScript(axe.source)
+    await page.goto(`${stand.url}/dashboard/`)
+    await page.keyboard.type("a-guess")
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.type(key)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Tenants" }).waitFor()
+  })
+
+  it("is used by the keyboard alone: over the links to the content, into a lane, through a dialog and back", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, "#/t/acme/lanes")
+    await page.getByRole("table").waitFor()
+    await page.keyboard.press("Tab")
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Skip to the content")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("SELECT")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Dead letters" }).waitFor()
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("H1")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Space")
+    await page.getByRole("dialog").waitFor()
+    // the focus stays inside
+    for (let n = 0; n < 6; n++) {
+      await page.keyboard.press("Tab")
+      expect(await page.evaluate(() => document.activeElement === document.body || document.querySelector("dialog")!.contains(document.activeElement))).toBe(true)
+    }
+    await page.keyboard.press("Escape")
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toContain("Recover")
+  })
+})

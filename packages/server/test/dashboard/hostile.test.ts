@@ -1,0 +1,140 @@
+import type { Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
+import { hashOf, type Route } from "../../dashboard/model/routes.ts"
+import { noBrowser } from "./Chromium.ts"
+import { opened } from "./Opened.ts"
+import { type Freight, idOf, sampleFreight, standIn } from "./StandIn.ts"
+
+/** What somebody may try who chooses names, addresses and answers. */
+const evil = [
+  `<script>pwned=1</script>`,
+  `"><img src=x onerror="pwned=2"><svg onload=pwned=3>`,
+  `' onmouseover='pwned=4' style='position:fixed`,
+  `javascript:pwned=5`,
+  `</textarea></style></title><iframe src="https://evil.example">`,
+  "${pwned=6} {{constructor.constructor('pwned=7')()}}",
+  `<a href="javascript:pwned=8">x</a><base href="https://evil.example/">`,
+  "\u001b[31m\u001b]8;;https://evil.example\u0007",
+  "\u202egnp.exe\u2066\u0000\u200b",
+  "__proto__"
+].join("|")
+
+/** As the page has to show it: every character visible, none of them doing anything. */
+const shown = [...evil].map((each) => /[\u0000-\u001f\u200b\u202e\u2066]/.test(each) ? `U+${each.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}` : each).join("")
+
+/** Every text of the answers gets it at its end; so do names of fields in documents. */
+const infect = (value: unknown, isCode: (text: string) => boolean): any => {
+  if (typeof value === "string") return isCode(value) ? value : value + evil
+  if (Array.isArray(value)) return value.map((each) => infect(each, isCode))
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, infect(each, isCode)])) : value
+}
+
+const codes = new Set(["active", "paused", "inactive", "open", "closed", "dead", "delivered", "waiting", "cancelled", "accepted", "gone", "http_5xx", "transit-events", "shipment-status", "freight-charges", "invoices", "pickups"])
+
+const isCode = (text: string) => codes.has(text) || /^\d{4}-\d\d-\d\dT/.test(text) || /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(text)
+
+const views = (freight: Freight): ReadonlyArray<Route> => {
+  const { tenantId } = freight.tenants[0]!
+  return [
+    { view: "tenants" },
+    { view: "lanes", tenantId },
+    ...freight.lanes.slice(0, 3).map(({ subscriptionId }) => ({ view: "lane", tenantId, subscriptionId }) as const),
+    { view: "deliveries", tenantId },
+    { view: "deliveries", tenantId, state: "dead" },
+    { view: "deliveries", tenantId, state: evil, since: evil, subscriptionId: freight.lanes[0]!.subscriptionId },
+    { view: "delivery", tenantId, deliveryId: freight.deliveries[0]!.deliveryId },
+    { view: "shipments", tenantId, reference: evil },
+    { view: "journey", tenantId, shipmentId: freight.journey.shipmentId }
+  ]
+}
+
+/** What data must never become. */
+const madeOfData = (page: Page) =>
+  page.evaluate(() => [
+    ...[...document.querySelectorAll("script, img, iframe, object, embed, base, svg, form[action], [src], [style], [srcdoc], meta[http-equiv]")]
+      .filter((element) => !element.matches("head > script[type=module]")).map((element) => element.outerHTML),
+    ...[...document.querySelectorAll("*")].flatMap((element) => [...element.attributes].filter(({ name }) => name.startsWith("on")).map(({ name }) => `${element.tagName} ${name}`)),
+    ...[...document.querySelectorAll("a")].map((link) => link.getAttribute("href")!).filter((href) => !href.startsWith("#")).map((href) => `link to ${href}`)
+  ])
+
+describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { timeout: 60_000 }, () => {
+  it.each([["every text", () => false], ["every text but codes, ids and instants", isCode]] as const)("shows %s as it was typed, and runs none of it", async (_, isCode) => {
+    const freight: Freight = infect(sampleFreight(), isCode)
+    freight.deliveries.splice(8)
+    const stand = await standIn(freight)
+    const { mischief, page } = await opened(stand, "")
+    for (const route of views(freight)) {
+      await page.goto(`${stand.url}/dashboard/${hashOf(route)}`)
+      await page.locator("main [aria-busy=true]").waitFor({ state: "detached" })
+      for (const summary of await page.locator("summary").all()) await summary.click()
+      for (const way of ["Hex", "Indented", "As sent"]) if (route.view === "delivery") await page.getByRole("button", { name: way }).click()
+      const text = await page.locator("main").innerText()
+      const tellsTexts = route.view !== "deliveries" && (route.view !== "lane" || isCode(route.subscriptionId))
+      if (tellsTexts) expect(text.replaceAll("\n", ""), hashOf(route)).toContain(shown)
+      expect(await madeOfData(page), hashOf(route)).toEqual([])
+      const retry = page.getByRole("button", { name: /^Retry(?! selected)/, disabled: false })
+      if (await retry.count() > 0) {
+        await retry.first().click()
+        expect(await madeOfData(page), hashOf(route)).toEqual([])
+        await page.getByRole("button", { name: "Cancel" }).click()
+      }
+    }
+    expect(await page.title()).toContain("<script>")
+    expect(mischief.seen).toEqual([])
+  })
+
+  it("shows what a server says against a call in the same way", async () => {
+    const stand = await standIn()
+    stand.instead = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
+    const { mischief, page } = await opened(stand, "#/t/acme/lanes")
+    await page.locator(".failure").waitFor()
+    expect(await page.locator(".failure").innerText()).toBe(shown)
+    expect(await madeOfData(page)).toEqual([])
+    expect(mischief.seen).toEqual([])
+  })
+
+  it("says so when what answers is not what was promised, and goes on when it is", async () => {
+    const stand = await standIn()
+    const { mischief, page } = await opened(stand, "")
+    for (const json of [evil, { data: [{}] }, { data: [null], entries: {} }]) {
+      stand.instead = () => ({ status: 200, json })
+      for (const hash of ["#/t/acme/lanes", "#/t/acme/deliveries", `#/t/acme/deliveries/${idOf(0x1001)}`, "#/t/acme/shipments?reference=x", "#/t/acme/shipments/S-1"]) {
+        await page.goto("about:blank")
+        await page.goto(`${stand.url}/dashboard/${hash}`)
+        await page.locator(".failure").waitFor()
+        await page.getByRole("button", { name: "Forget key" }).waitFor()
+      }
+    }
+    stand.instead = undefined
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("heading", { name: "Journey" }).waitFor()
+    expect(mischief.seen).toEqual([])
+  })
+
+  it("has a policy that would stop a script that got in", async () => {
+    const stand = await standIn()
+    const { mischief, page } = await opened(stand, "")
+    await page.getByRole("table").waitFor()
+    const outcomes = await page.evaluate(async () => {
+      const attempt = (act: () => unknown) => {
+        try {
+          act()
+          return "done"
+        } catch (error) {
+          return (error as Error).name
+        }
+      }
+      const script = document.createElement("script")
+      return {
+        html: attempt(() => void (document.body.innerHTML = "<b>x</b>")),
+        source: attempt(() => void (script.src = "https://evil.example/x.js")),
+        policy: attempt(() => (globalThis as any).trustedTypes.createPolicy("default", {})),
+        text: attempt(() => void (script.textContent = "pwned=9")),
+        elsewhere: await fetch("https://evil.example/").then(() => "done", (error: Error) => error.name)
+      }
+    })
+    expect(outcomes).toEqual({ html: "TypeError", source: "TypeError", policy: "TypeError", text: "TypeError", elsewhere: "TypeError" })
+    // they are told of a moment later, which is how the other tests would learn of theirs
+    await expect.poll(() => mischief.seen.filter((what) => what.startsWith("policy: ")).length).toBe(5)
+  })
+})

@@ -1,0 +1,314 @@
+import { describe, expect, it } from "vitest"
+import { eventually } from "../program/Program.ts"
+import { noBrowser, visit, type Visit } from "./Chromium.ts"
+import { later, opened } from "./Opened.ts"
+import { deadLetter, deliverySample, idOf, instantOf, key, laneSample, standIn } from "./StandIn.ts"
+
+const h1 = ({ page }: Visit) => page.getByRole("heading", { level: 1 })
+
+describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
+  it("opens with the operator's key only, keeps it in this tab, and forgets it when told to", async () => {
+    const stand = await standIn()
+    const visited = await visit(stand.url)
+    const { context, mischief, page } = visited
+    await page.goto(`${stand.url}/dashboard`)
+    const field = page.getByLabel("Operator key")
+    for (const guess of ["a-guess", "a guess\u00fc"]) {
+      await field.fill(guess)
+      await page.keyboard.press("Enter")
+      await page.getByText("That is not the operator key.").waitFor()
+      await page.reload()
+    }
+    await field.fill(key)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Tenants" }).waitFor()
+    expect(await page.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie])).toEqual([1, 0, ""])
+
+    await page.reload()
+    await page.getByRole("link", { name: "acme" }).click()
+    await page.getByRole("table").waitFor()
+    expect(new URL(page.url()).hash).toBe("#/t/acme/lanes")
+
+    const other = await context.newPage()
+    await other.goto(page.url())
+    await other.getByLabel("Operator key").waitFor()
+    await other.close()
+
+    await page.getByRole("button", { name: "Forget key" }).click()
+    await field.waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    expect(mischief.seen.filter((what) => !what.startsWith("opened"))).toEqual([])
+  })
+
+  it("asks for the key again as soon as the server takes it no more", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, "#/t/acme/lanes", { hurried: true })
+    await later(page, page.getByRole("table"))
+    stand.instead = () => ({ status: 401, json: { status: 401, title: "Unauthorized" } })
+    await later(page, page.getByText("does not take the key any more"))
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  })
+
+  it("shows the most troubled lanes first, and why they are", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, "#/t/acme/lanes")
+    const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
+    await rows.first().waitFor()
+    expect(await rows.count()).toBe(5)
+    const texts = await rows.allInnerTexts()
+    expect(texts.map((text) => /shipper-\d/.exec(text)![0])).toEqual(["shipper-4", "shipper-3", "shipper-2", "shipper-1", "shipper-5"])
+    expect(texts[0]).toMatch(/breaker open[^]*2 dead letters/)
+    expect(texts[1]).toMatch(/paused[^]*A delivery used up its attempts\.[^]*1000\+/)
+    expect(await page.getByRole("table").getByText("3 in trouble").count()).toBe(1)
+
+    await page.getByLabel("State").selectOption("paused")
+    await eventually(async () => await rows.count() === 2 || undefined)
+    expect(new URL(page.url()).hash).toBe("#/t/acme/lanes?state=paused")
+    await page.goBack()
+    await eventually(async () => await rows.count() === 5 || undefined)
+  })
+
+  it("pages through what is too much for one, and goes back", async () => {
+    const stand = await standIn()
+    stand.freight.lanes.push(...Array.from({ length: 250 }, (_, n) => laneSample(100 + n)))
+    const visited = await opened(stand, "#/t/acme/deliveries")
+    const { page } = visited
+    const times = page.getByRole("rowheader")
+    await times.first().waitFor()
+    expect(await times.count()).toBe(50)
+    expect(await times.first().innerText()).toContain("2026-11-20 08:09:00 UTC")
+    await page.getByRole("link", { name: "Next page" }).click()
+    await eventually(async () => await times.count() === 16 || undefined)
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+    expect(await h1(visited).evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.goBack()
+    await eventually(async () => await times.count() === 50 || undefined)
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(300)
+
+    await page.getByRole("link", { name: "Lanes" }).click()
+    await page.getByText("200 lanes on this page").waitFor()
+    await page.getByRole("link", { name: "Next page" }).click()
+    await page.getByText("55 lanes").waitFor()
+    await page.getByRole("link", { name: "First page" }).click()
+    await page.getByText("200 lanes on this page").waitFor()
+  })
+
+  it("filters deliveries by state and time, by the keyboard too", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, "#/t/acme/deliveries")
+    const rows = page.getByRole("rowheader")
+    await rows.first().waitFor()
+    await page.getByLabel("State").selectOption("waiting")
+    await eventually(async () => await rows.count() === 1 || undefined)
+    await page.getByLabel("State").focus()
+    await page.keyboard.press("End")
+    await page.getByLabel("State").selectOption("dead")
+    await page.getByRole("heading", { name: "Dead letters" }).waitFor()
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("SELECT")
+    await eventually(async () => await rows.count() === 3 || undefined)
+    await page.getByLabel("Created since").fill("2026-11-20T07:02:00")
+    await page.keyboard.press("Enter")
+    await eventually(async () => await rows.count() === 2 || undefined)
+    expect(new URL(page.url()).hash).toBe("#/t/acme/deliveries?state=dead&since=2026-11-20T07%3A02%3A00.000Z")
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("INPUT")
+    await page.reload()
+    await rows.first().waitFor()
+    expect(await page.getByLabel("Created since").inputValue()).toBe("2026-11-20T07:02")
+  })
+
+  it("retries dead letters, one or those selected, after asking, and says what came of it", async () => {
+    const stand = await standIn()
+    const { mischief, page } = await opened(stand, "#/t/acme/deliveries?state=dead")
+    await page.getByRole("heading", { name: "Dead letters" }).waitFor()
+    const rows = page.getByRole("rowheader")
+    await eventually(async () => await rows.count() === 3 || undefined)
+    await page.getByRole("button", { name: `Retry delivery ending in ${idOf(0x1002).slice(-6)}` }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    expect(stand.asked.filter(({ method }) => method === "POST")).toEqual([])
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Retry delivery ending in")
+
+    await page.keyboard.press("Enter")
+    await dialog.getByRole("button", { name: "Send again" }).click()
+    await page.getByText("It goes out again.").first().waitFor()
+    await eventually(async () => await rows.count() === 2 || undefined)
+
+    await page.getByRole("button", { name: "Select all on this page" }).click()
+    await page.getByRole("button", { name: "Retry 2 selected" }).click()
+    stand.instead = ({ method, path }) =>
+      method === "POST" && path.includes(idOf(0x1001)) ? { status: 409, json: { status: 409, title: "Conflict", detail: "It was cancelled meanwhile." } } : undefined
+    await dialog.getByRole("button", { name: "Send 2 deliveries again" }).click()
+    await page.getByText("1 of 2 deliveries go out again. The others: It was cancelled meanwhile.").first().waitFor()
+    expect(stand.asked.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual(
+      [0x1002, 0x1003, 0x1001].map((n) => `/acme/deliveries/${idOf(n)}/retry`)
+    )
+    expect(mischief.seen).toEqual([])
+  })
+
+  it("recovers, replays and resumes a lane", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, `#/t/acme/lanes/${idOf(4)}`)
+    const dialog = page.getByRole("dialog")
+    await page.getByRole("button", { name: "Recover dead letters" }).click()
+    await dialog.getByLabel("Since").fill("2026-11-19T06:30:00")
+    await dialog.getByRole("button", { name: "Recover" }).click()
+    await page.getByText("3 dead letters go out again.").first().waitFor()
+
+    await page.getByRole("button", { name: "Replay" }).click()
+    await dialog.getByLabel("From").fill("2026-11-18T00:00:00")
+    await dialog.getByLabel("Only these shipments").fill("S-1\n\n  S-2 ")
+    await dialog.getByRole("button", { name: "Replay" }).click()
+    await page.getByText("12 events are queued.").first().waitFor()
+
+    await page.goto(`${stand.url}/dashboard/#/t/acme/lanes/${idOf(3)}`)
+    await page.getByRole("button", { name: "Resume" }).click()
+    stand.instead = ({ method }) => method === "POST" ? { status: 503, json: { status: 503, title: "Unavailable", detail: "The storage does not answer." } } : undefined
+    await dialog.getByRole("button", { name: "Resume" }).click()
+    await dialog.getByText("The storage does not answer.").waitFor()
+    stand.instead = undefined
+    await dialog.getByRole("button", { name: "Resume" }).click()
+    await page.getByText("The subscription is active.").first().waitFor()
+    expect(stand.asked.filter(({ method }) => method === "POST").map(({ body, path }) => [path, body])).toEqual([
+      [`/acme/subscriptions/${idOf(4)}/recover`, { since: "2026-11-19T06:30:00.000Z" }],
+      [`/acme/subscriptions/${idOf(4)}/replay`, { from: "2026-11-18T00:00:00.000Z", shipmentIds: ["S-1", "S-2"] }],
+      [`/acme/subscriptions/${idOf(3)}/resume`, undefined],
+      [`/acme/subscriptions/${idOf(3)}/resume`, undefined]
+    ])
+  })
+
+  it("shows the bytes of a delivery as they went out, and hands them over unchanged", async () => {
+    const stand = await standIn()
+    const body = `{"a":1.50,"a": 2, "text":"caf\u00e9 \u202e\u200b"}`
+    stand.freight.deliveries.push(deadLetter(200, { body }))
+    const { mischief, page } = await opened(stand, `#/t/acme/deliveries/${idOf(0x1000 + 200)}`)
+    const block = page.getByRole("region", { name: "Body as sent" })
+    await block.waitFor()
+    expect(await block.innerText()).toBe(`{"a":1.50,"a": 2, "text":"caf\u00e9 U+202EU+200B"}`)
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))).toString("hex")
+    await page.getByText(digest).waitFor()
+    await page.getByText(`${Buffer.byteLength(body)} bytes`).waitFor()
+
+    await page.getByRole("button", { name: "Indented" }).click()
+    expect(await page.getByRole("region", { name: "Body, indented" }).innerText()).toContain(`"a": 1.50,\n  "a": 2,`)
+    await page.getByRole("button", { name: "Hex" }).click()
+    expect(await page.getByRole("region", { name: "Body in hexadecimal digits" }).innerText()).toContain("00000000  7b 22 61 22 3a 31 2e 35 30 2c 22 61 22 3a 20 32  {\"a\":1.50,\"a\": 2")
+
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()])
+    expect(file.suggestedFilename()).toBe(`delivery-${idOf(0x1000 + 200)}.json`)
+    const chunks: Array<Buffer> = []
+    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer)
+    expect(Buffer.concat(chunks).equals(Buffer.from(body))).toBe(true)
+
+    const attempts = page.getByRole("listitem").filter({ hasText: "The receiver answered 503." })
+    expect(await attempts.count()).toBe(3)
+    expect(await attempts.first().innerText()).toMatch(/the receiver failed[^]*HTTP 503[^]*took 2\.9 s[^]*upstream is down/)
+    expect(mischief.seen).toEqual([])
+  })
+
+  it("finds a shipment and tells its journey across the areas, oldest first", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, "#/t/acme/shipments")
+    await page.getByLabel("PRO, BOL or PO number").fill(" 0418367745 ")
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: "S-1" }).click()
+    const entries = page.locator("ol.timeline > li")
+    await entries.first().waitFor()
+    const texts = await entries.allInnerTexts()
+    expect(texts.map((text) => /Pickups|Transit events|Shipment status|Freight charges|Invoices/.exec(text)?.[0])).toEqual([
+      "Pickups", "Transit events", "Shipment status", "Freight charges", "Invoices"
+    ])
+    expect(texts[1]).toMatch(/2026-11-20 07:05:00 UTC[^]*Picked up in Chicago, IL[^]*E-1/)
+    await entries.nth(3).locator("summary").click()
+    await page.getByText("\"total\": 412.5").waitFor()
+    await page.goBack()
+    await page.goBack()
+    await page.getByLabel("PRO, BOL or PO number").fill("nothing")
+    await page.getByRole("button", { name: "Find" }).click()
+    await page.getByText("Nothing is known by nothing.").waitFor()
+  })
+
+  it("says since when the server is gone, keeps what it knew, and goes on by itself", async () => {
+    const stand = await standIn()
+    const { mischief, page } = await opened(stand, "#/t/acme/lanes", { hurried: true })
+    await later(page, page.getByRole("table"))
+    await page.getByText("live", { exact: true }).waitFor()
+    stand.instead = () => "lost"
+    await later(page, page.getByText(/no answer since \d\d:\d\d:\d\d UTC/))
+    await page.getByText("The server cannot be reached.").waitFor()
+    expect(await page.getByRole("rowheader").count()).toBe(5)
+    stand.instead = undefined
+    await later(page, page.getByText("live", { exact: true }))
+    expect(await page.getByText("The server cannot be reached.").count()).toBe(0)
+    expect(mischief.seen).toEqual([])
+  })
+
+  it("has one question under way at a time, and none while it is paused", async () => {
+    const stand = await standIn()
+    let underWay = 0
+    let most = 0
+    stand.instead = async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setTimeout(resolve))
+      underWay -= 1
+      return undefined
+    }
+    const { page } = await opened(stand, `#/t/acme/lanes/${idOf(4)}`, { hurried: true })
+    await later(page, () => stand.asked.length >= 7)
+    expect(most).toBe(1)
+    await page.getByRole("button", { name: "Pause" }).click()
+    await page.getByText("paused", { exact: true }).first().waitFor()
+    const before = stand.asked.length
+    await page.clock.runFor(600_000)
+    expect(stand.asked.length - before).toBeLessThanOrEqual(1)
+    stand.freight.lanes.push(laneSample(6, { state: "paused" }))
+    await page.getByRole("link", { name: "Lanes" }).click()
+    await later(page, page.getByText("6 lanes, 4 in trouble"))
+    stand.freight.lanes.pop()
+    await page.getByRole("button", { name: "Ask now" }).click()
+    await later(page, page.getByText("5 lanes, 3 in trouble"))
+    expect(most).toBe(1)
+  })
+
+  it("takes neither focus, scroll, nor order away when something new comes", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, "#/t/acme/deliveries", { hurried: true, viewport: { width: 1200, height: 500 } })
+    const links = page.getByRole("rowheader").getByRole("link")
+    await later(page, links)
+    await links.nth(20).focus()
+    const at = () => page.evaluate(() => ({ text: document.activeElement!.textContent!.slice(0, 30), y: scrollY, top: document.activeElement!.getBoundingClientRect().top }))
+    const before = await at()
+    stand.freight.deliveries.push(...[300, 301].map((n) => deliverySample(n)))
+    Object.assign(stand.freight.deliveries.find(({ deliveryId }) => deliveryId === idOf(0x1000 + 69))!, { state: "cancelled" })
+    await later(page, page.getByText("2 new, shown when the list is let go."))
+    expect(await at()).toEqual(before)
+    expect(await page.getByRole("row").nth(1).innerText()).toContain("cancelled")
+    await page.getByRole("button", { name: "Pause" }).focus()
+    await page.mouse.move(600, 5)
+    await later(page, links.first().filter({ hasText: instantOf(301).slice(11, 19) }))
+  })
+
+  it("leaves an open dialog and what was typed into it alone, whatever comes", async () => {
+    const stand = await standIn()
+    const { page } = await opened(stand, `#/t/acme/lanes/${idOf(4)}`, { hurried: true })
+    await later(page, page.getByRole("button", { name: "Replay" }))
+    await page.getByRole("button", { name: "Replay" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Only these shipments").fill("S-9")
+    stand.freight.lanes.splice(3, 1)
+    await later(page, page.getByText("There is no such subscription."))
+    expect(await dialog.getByLabel("Only these shipments").inputValue()).toBe("S-9")
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("TEXTAREA")
+  })
+
+  it("works below a path of a proxy's", async () => {
+    const stand = await standIn(undefined, "/freight/waybill")
+    const visited = await opened(stand, "#/t/acme/lanes")
+    await visited.page.getByRole("table").waitFor()
+    await visited.page.goto(`${stand.url}/freight/waybill/dashboard#/t/acme/shipments`)
+    await visited.page.getByRole("heading", { name: "Shipments" }).waitFor()
+    expect(new URL(visited.page.url()).pathname).toBe("/freight/waybill/dashboard/")
+    expect(visited.mischief.seen).toEqual([])
+  })
+})

@@ -1,0 +1,65 @@
+import { TransitEventsClient } from "@waybill/client"
+import { describe, expect, inject, it } from "vitest"
+import { eventually, Program, receiver, sharedSettings } from "../program/Program.ts"
+import { account, event, tenantOn } from "../program/Tenant.ts"
+import { noBrowser, visit } from "./Chromium.ts"
+
+const pgUrl = inject("pgUrl")
+
+const evil = `<img src=x onerror="pwned=1"><script>pwned=2</script>\u202e`
+
+describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
+  it("stands beside the service, unless the process only delivers or it is switched off", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const [all, worker, without] = await Promise.all([{}, { WAYBILL_ROLE: "worker" }, { WAYBILL_DASHBOARD: "off" }].map((more) => new Program({ env: { ...env, ...more } }).ready()))
+    const status = async (url: string | undefined, path: string) => (await fetch(url + path, { redirect: "manual" })).status
+    expect([await status(all, "/dashboard"), await status(all, "/dashboard/"), await status(all, "/dashboard/nothing"), await status(all, "/docs")]).toEqual([302, 200, 404, 200])
+    expect([await status(worker, "/dashboard/"), await status(without, "/dashboard/")]).toEqual([404, 404])
+    expect(await (await fetch(all!)).text()).toContain(`<a href="dashboard/">`)
+    expect(await (await fetch(without!)).text()).not.toContain("dashboard")
+  })
+
+  it.skipIf(noBrowser)("shows a receiver's failure as it told it, sends the dead letter again, and tells the shipment's journey", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl)
+    const url = await new Program({ env }).ready()
+    const tenant = await tenantOn(url, operatorKey)
+    let works = false
+    const hook = await receiver((_, response) => void response.writeHead(works ? 200 : 500, { "content-type": "text/html" }).end(evil))
+    const endpointUrl = `${hook.url}/hook?${encodeURIComponent(evil)}&<b>'`
+    const { key } = await tenant.operator.createApiKey("acme", { name: "shipper-tms", roles: ["customer"], accounts: [account] })
+    await new TransitEventsClient({ baseUrl: url, apiKey: key }).createSubscription({ endpointUrl, hmacSecretId: "main", delivery: { maxAttempts: 1 } })
+    await tenant.intakeAt(url).publishTransitEvents([{ ...event("S-1", 1), status: evil }])
+    await eventually(async () => (await tenant.operator.listDeliveries("acme", { state: "dead" })).data[0])
+
+    const { mischief, page } = await visit(url)
+    await page.goto(`${url}/dashboard`)
+    await page.getByLabel("Operator key").fill(operatorKey)
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: "acme" }).click()
+    const lane = page.getByRole("row").filter({ hasText: "shipper-tms" })
+    await lane.getByText("1 dead letter", { exact: true }).waitFor()
+    await lane.getByRole("rowheader").getByRole("link").click()
+    await page.getByRole("heading", { name: "Dead letters" }).waitFor()
+    await page.getByRole("rowheader").first().getByRole("link").click()
+    await page.getByText("HTTP 500").waitFor()
+    expect(await page.getByRole("region", { name: "Answer to attempt 1" }).innerText()).toContain(`<img src=x onerror="pwned=1"><script>pwned=2</script>`)
+    const [sent] = hook.receptions
+    expect((await page.getByRole("region", { name: "Body as sent" }).innerText()).replaceAll("U+202E", "\u202e")).toBe(sent!.body)
+
+    works = true
+    await page.getByRole("button", { name: "Retry" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click()
+    await page.getByText("It goes out again.").first().waitFor()
+    await page.getByText("delivered", { exact: true }).waitFor()
+    expect(hook.receptions.map(({ body, id }) => [id, body])).toEqual([[sent!.id, sent!.body], [sent!.id, sent!.body]])
+
+    await page.getByRole("link", { name: "Shipments" }).click()
+    await page.getByLabel("PRO, BOL or PO number").fill("S-1")
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: "S-1" }).click()
+    await page.locator("ol.timeline > li").filter({ hasText: "Transit events" }).filter({ hasText: "<img src=x onerror=" }).first().waitFor()
+    await page.getByRole("heading", { name: "Deliveries that told of it" }).waitFor()
+    await page.getByRole("rowheader").getByText(`…${sent!.id.slice(-6)}`).waitFor()
+    expect(mischief.seen).toEqual([])
+  })
+})

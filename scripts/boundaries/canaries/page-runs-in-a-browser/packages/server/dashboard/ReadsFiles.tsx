@@ -1,0 +1,3 @@
+import { readFileSync } from "node:fs"
+
+export const Page = () => <p>{readFileSync("/etc/hosts", "utf8")}</p>

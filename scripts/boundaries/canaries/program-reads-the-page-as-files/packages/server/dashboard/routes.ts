@@ -1,0 +1,1 @@
+export const routeOf = (hash: string): string => hash

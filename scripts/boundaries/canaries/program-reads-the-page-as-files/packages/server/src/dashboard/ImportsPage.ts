@@ -1,0 +1,1 @@
+export { routeOf } from "../../dashboard/routes.ts"
