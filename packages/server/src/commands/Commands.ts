@@ -12,6 +12,7 @@ import { secretsCommand } from "./SecretsCommand.ts"
 import { runServe, serveCommand } from "./ServeCommand.ts"
 import { simulateCommand } from "./SimulateCommand.ts"
 import { tailCommand } from "./TailCommand.ts"
+import { tenantsCommand } from "./TenantsCommand.ts"
 import { verifyCommand } from "./VerifyCommand.ts"
 
 const settings = Object.values(variables).map(({ fallback, meaning, name }) => `  ${name}\n      ${meaning}; default: ${fallback}`).join("\n")
@@ -31,7 +32,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withShortDescription(about),
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
-    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, secretsCommand, keysCommand] },
+    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, tenantsCommand, secretsCommand, keysCommand] },
     { group: "For receivers and for trying things", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
 )

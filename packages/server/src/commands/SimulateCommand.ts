@@ -1,24 +1,45 @@
-/** `waybill simulate`: the demo's journey, played into any server through its intake. */
-import { type FreightBillChange, IntakeClient } from "@waybill/client"
-import { Effect } from "effect"
+/** `waybill simulate`: the demo's journey, played into any server, in every area. */
+import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { Command, Flag } from "effect/cli"
 import { demoAccount, shipmentsOf } from "../demo/DemoFreight.ts"
 import { journeyFrom, journeyMillis, type Scene } from "../demo/DemoJourney.ts"
+import { sceneWriter } from "../demo/DemoWriters.ts"
 import { unusable } from "./shared/Outcome.ts"
 import { answer, counted, jsonFlag, progress } from "./shared/Output.ts"
 import { asCarrier, called, carrierFlags } from "./shared/Remote.ts"
 
-/** The same with another account in place of the demo's. */
-const billedTo = <A>(value: A, account: string): A =>
-  JSON.parse(JSON.stringify(value), (_, text: unknown) => text === demoAccount ? account : text) as A
+/** The same with another account in place of the demo's. Files stay as they are. */
+const billedTo = <A>(value: A, account: string): A => {
+  const replaced = (part: unknown): unknown => {
+    if (part === demoAccount) return account
+    if (Array.isArray(part)) return part.map(replaced)
+    if (typeof part !== "object" || part === null || part instanceof Uint8Array) return part
+    return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, replaced(member)]))
+  }
+  return replaced(value) as A
+}
 
-const told = ({ charges, events, shipments }: Pick<Scene, "charges" | "events" | "shipments">): string =>
+/** Invoices name the carrier, and a key with numbers of its own writes only under those. */
+const carriedBy = (scene: Scene, numbers: Readonly<Partial<Record<"DOT" | "MC", string>>>): Scene => ({
+  ...scene,
+  invoices: scene.invoices.map(({ invoice, proof }) => ({ invoice: { ...invoice, ...numbers }, proof: { ...proof, ...numbers } }))
+})
+
+const told = ({ charges, events, invoices, orders, pickups, shipments }: Scene): string =>
   [
+    ...orders.map(({ key }) => `truck ordered for ${key}`),
+    ...pickups.map(({ key, report }) => `driver of ${key}: ${report.status}`),
     ...(shipments.length === 0 ? [] : [counted(shipments.length, "shipment")]),
     ...events.map(({ location, shipment, type }) => `${shipment.shipmentId} ${type}${location?.city === undefined ? "" : ` in ${location.city}`}`),
-    ...charges.map(({ pfc }) => `${pfc.pfc.header.function} of PRO ${pfc.referenceNumbers.pro}`)
+    ...charges.map(({ pfc }) => `${pfc.pfc.header.function} of PRO ${pfc.referenceNumbers.pro}`),
+    ...invoices.map(({ invoice }) => `invoice ${invoice.invoiceHeader.invoiceNumber} with its proof of delivery`)
   ].join("; ")
+
+const count = (scenes: ReadonlyArray<Scene>) => {
+  const of = (what: "orders" | "shipments" | "events" | "charges" | "invoices") => scenes.reduce((sum, scene) => sum + scene[what].length, 0)
+  return { pickups: of("orders"), shipments: of("shipments"), events: of("events"), charges: of("charges"), invoices: of("invoices") }
+}
 
 export const simulateCommand = Command.make(
   "simulate",
@@ -26,40 +47,41 @@ export const simulateCommand = Command.make(
     ...carrierFlags,
     account: Flag.String("account").pipe(Flag.withDescription(`Whose freight it is: the account of a customer's key; default ${demoAccount}`), Flag.withDefault(demoAccount)),
     pace: Flag.Finite("pace").pipe(Flag.withDescription("Seconds between one event and the next; 0 writes all at once; default 2"), Flag.withDefault(2)),
+    dot: Flag.String("dot").pipe(Flag.withDescription("The carrier's DOT number, where its key has one"), Flag.optional),
+    mc: Flag.String("mc").pipe(Flag.withDescription("The carrier's MC number, likewise"), Flag.optional),
     json: jsonFlag
   },
-  Effect.fnUntraced(function*({ account, json, pace, ...flags }) {
+  Effect.fnUntraced(function*({ account, dot, json, mc, pace, ...flags }) {
     if (!(pace >= 0 && pace <= 3600)) return yield* unusable("--pace is a number of seconds from 0 to 3600.")
-    const carrier = new IntakeClient(yield* asCarrier(flags))
+    const { apiKey, baseUrl } = yield* asCarrier(flags)
+    // the carrier orders its own trucks: one key is enough
+    const write = sceneWriter({ url: baseUrl, carrierKey: () => apiKey, shipperKey: () => apiKey, tell: () => {} })
     // what happens is in the past, however fast it is told
     const startedAt = (yield* Clock.currentTimeMillis) - journeyMillis
-    const scenes = billedTo(journeyFrom(startedAt), account)
-    const counts = { shipments: 0, events: 0, charges: 0 }
+    const numbers = { ...(Option.isSome(dot) ? { DOT: dot.value } : {}), ...(Option.isSome(mc) ? { MC: mc.value } : {}) }
+    const scenes = billedTo(journeyFrom(startedAt), account).map((scene) => carriedBy(scene, numbers))
     for (const [index, scene] of scenes.entries()) {
       if (index > 0 && pace > 0) yield* Effect.sleep(pace * 1000)
-      const { charges, events, shipments } = scene
-      yield* called(async (signal) => {
-        // the shipments before their events: nobody follows what nobody knows
-        if (shipments.length > 0) await carrier.registerShipments(shipments, { signal })
-        if (events.length > 0) await carrier.publishTransitEvents(events, { signal })
-        if (charges.length > 0) await carrier.publishFreightCharges(charges as ReadonlyArray<FreightBillChange>, { signal })
-      })
-      counts.shipments += shipments.length
-      counts.events += events.length
-      counts.charges += charges.length
+      yield* called((signal) => write(scene, signal))
       yield* progress(`${index + 1}/${scenes.length}  ${told(scene)}`)
     }
+    const written = count(scenes)
     const shipments = shipmentsOf(startedAt).map(({ bolNumber, proNumber, shipmentId }) => ({ shipmentId, proNumber, bolNumber }))
     yield* answer(json, {
-      json: { account, shipments, written: counts },
+      json: { account, shipments, written },
       text: [
-        `Written for ${account}: ${counted(counts.shipments, "shipment")}, ${counted(counts.events, "event")} and ${counted(counts.charges, "version")} of their bills.`,
+        `Written for ${account}: ${counted(written.pickups, "pickup")}, ${counted(written.shipments, "shipment")}, ${counted(written.events, "event")}, `
+        + `${counted(written.charges, "version")} of their bills and ${counted(written.invoices, "invoice")} with proofs of delivery.`,
         ...shipments.map(({ proNumber, shipmentId }) => `  ${shipmentId}  PRO ${proNumber}`)
       ].join("\n")
     })
   })
 ).pipe(
-  Command.withDescription("Play three shipments from pick-up to delivery into a server: shipments, events and freight bills, with a carrier's key"),
+  Command.withDescription(
+    "Play three shipments from the order for a truck to the invoice into a server, with a carrier's key: pickups, shipments, events, freight bills,\n"
+      + "invoices with proofs of delivery"
+  ),
+  Command.withShortDescription("Play three shipments into a server, in every area"),
   Command.withExamples([
     { command: "waybill simulate --account A-100", description: "A minute of freight for that customer, with the carrier's key in WAYBILL_API_KEY" },
     { command: "waybill simulate --account A-100 --pace 0 --json", description: "All at once, for a script" }

@@ -7,7 +7,7 @@ import { IpNetwork } from "effect/net"
 import { join } from "node:path"
 import { operatorKeyFile } from "../config/DataDir.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
-import { shortPath } from "../serve/Banner.ts"
+import { hasDashboard, shortPath } from "../serve/Banner.ts"
 import { demoCommands } from "./DemoCommands.ts"
 import { journeyFrom, journeyMillis, type Scene, together } from "./DemoJourney.ts"
 import { finishedJourney, followCharges, followStatuses, seedDemo } from "./DemoSeed.ts"
@@ -58,6 +58,7 @@ const banner = ({ config, state, url }: Stage): string => [
   "  seconds. Their status follows by itself, their bills change on the way, and a receiver of the shipper's gets all of it",
   "  as signed webhooks. In the end the carrier sends its invoices, with proofs of delivery.",
   `  The customer's API key: ${state.kept().customerKey}`,
+  ...(hasDashboard(config) ? [`  The dashboard, with the operator key: ${url}/dashboard`] : []),
   "",
   "  Try these in another terminal:",
   "",
@@ -83,9 +84,11 @@ const firstJourney = (now: number, startedAt: number | undefined, finishedAt: nu
   return startedAt !== undefined && startedAt <= over && startedAt > now - longestBreakMillis ? startedAt : over
 }
 
+const keysOf = (state: DemoState) => ({ carrierKey: () => state.kept().carrierKey!, shipperKey: () => state.kept().shipperKey! })
+
 const play = Effect.fnUntraced(function*(stage: Stage, customer: Principal) {
   const { config: { basePaths }, state, url } = stage
-  const writers = demoWriters({ url, basePaths, state, tell: (line) => void process.stdout.write(`${line}\n`) })
+  const writers = demoWriters({ url, basePaths, ...keysOf(state), tell: (line) => void process.stdout.write(`${line}\n`) })
   let greeted = false
   const afterOpening = Effect.fnUntraced(function*() {
     // only now, so that there are bills in flight to look at

@@ -5,7 +5,6 @@ import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { Scene } from "./DemoJourney.ts"
 import { invoiceLine, pickupLine } from "./DemoLines.ts"
 import { driverStatuses } from "./DemoPickup.ts"
-import type { DemoState } from "./DemoState.ts"
 
 export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed", {
   detail: Schema.String,
@@ -17,19 +16,24 @@ export interface DemoWriters {
   readonly write: (scene: Scene) => Effect.Effect<void, WriteFailed>
 }
 
-/** `tell` hears of what no webhook tells. */
-export const demoWriters = (options: {
+export interface WriterOptions {
   readonly url: string
-  readonly basePaths: ServerConfig["basePaths"]
-  readonly state: DemoState
+  /** Where the server says otherwise. */
+  readonly basePaths?: Pick<ServerConfig["basePaths"], "invoices" | "pickups">
+  /** Asked at each call. */
+  readonly carrierKey: () => string
+  readonly shipperKey: () => string
+  /** Hears of what no webhook tells. */
   readonly tell: (line: string) => void
-}): DemoWriters => {
-  const { basePaths, state, tell, url } = options
-  const asCarrier = { baseUrl: url, apiKey: () => state.kept().carrierKey! }
+}
+
+/** Writes everything that a scene says. Rejects with what the client says of a call that failed. */
+export const sceneWriter = ({ basePaths, carrierKey, shipperKey, tell, url }: WriterOptions): (scene: Scene, signal: AbortSignal) => Promise<void> => {
+  const asCarrier = { baseUrl: url, apiKey: carrierKey }
   const carrier = new IntakeClient(asCarrier)
-  const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths.invoices })
-  const documents = new DocumentsClient({ ...asCarrier, basePath: basePaths.invoices })
-  const shipper = new PickupsClient({ baseUrl: url, apiKey: () => state.kept().shipperKey!, basePath: basePaths.pickups })
+  const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths?.invoices })
+  const documents = new DocumentsClient({ ...asCarrier, basePath: basePaths?.invoices })
+  const shipper = new PickupsClient({ baseUrl: url, apiKey: shipperKey, basePath: basePaths?.pickups })
   /** The carrier's numbers of what was ordered, by key. */
   const numbers = new Map<string, string>()
 
@@ -57,7 +61,7 @@ export const demoWriters = (options: {
     tell(invoiceLine(invoice))
   }
 
-  const write = async (scene: Scene, signal: AbortSignal) => {
+  return async (scene, signal) => {
     for (const each of scene.orders) await order(each, signal)
     for (const each of scene.pickups) await reportPickup(each, signal)
     // the shipments before their events: nobody follows what nobody knows
@@ -66,7 +70,10 @@ export const demoWriters = (options: {
     if (scene.charges.length > 0) await carrier.publishFreightCharges(scene.charges, { signal })
     for (const each of scene.invoices) await invoice(each, signal)
   }
+}
 
+export const demoWriters = (options: WriterOptions): DemoWriters => {
+  const write = sceneWriter(options)
   return {
     write: (scene) =>
       Effect.tryPromise({

@@ -5,6 +5,37 @@ import { describe, expect, it } from "vitest"
 import { directory } from "../program/Program.ts"
 import { jsonLines, newSecret, run, runningServer } from "./Cli.ts"
 
+describe("tenants on the command line", { timeout: 60_000 }, () => {
+  it("creates one, changes it, and lists all of them, without naming one", async () => {
+    const server = await runningServer()
+    const { WAYBILL_TENANT: _tenant, ...env } = server.env
+    const made = await run(["tenants", "put", "broker-1", "--name", "Broker \u202eOne", "--host", "Track.Broker.example", "--host", "b.example"], { env })
+    expect(made).toEqual({ code: 0, stdout: "broker-1 is Broker \\u202eOne, looked up at Track.Broker.example, b.example.\n", stderr: "" })
+    const listed = await run(["tenants", "list"], { env })
+    expect(listed).toMatchObject({ code: 0, stderr: "" })
+    expect(listed.stdout.split("\n")).toEqual([expect.stringMatching(/^acme +Acme Freight$/), expect.stringMatching(/^broker-1  Broker \\u202eOne  track\.broker\.example b\.example$/), ""])
+    const changed = await run(["tenants", "put", "broker-1", "--name", "Broker", "--json"], { env })
+    expect([changed.code, ...jsonLines(changed.stdout)]).toEqual([0, { tenantId: "broker-1", name: "Broker", hosts: [] }])
+    expect(jsonLines((await run(["tenants", "list", "--json"], { env })).stdout)).toEqual([
+      { tenantId: "acme", name: "Acme Freight", hosts: [] },
+      { tenantId: "broker-1", name: "Broker", hosts: [] }
+    ])
+  })
+
+  it("says what is wrong, and by its exit code whether the server said so", async () => {
+    const server = await runningServer()
+    expect((await run(["tenants", "put", "acme"], { env: server.env })).code).toBe(2)
+    expect((await run(["tenants", "list"])).code).toBe(2)
+    const refused = await run(["tenants", "put", "no.dots", "--name", "x"], { env: server.env })
+    expect(refused).toMatchObject({ code: 4, stdout: "" })
+    expect(refused.stderr).toContain("tenantId")
+    const host = await run(["tenants", "put", "acme", "--name", "Acme", "--host", "https://a.example"], { env: server.env })
+    expect([host.code, host.stderr.includes("host name")]).toEqual([4, true])
+    expect((await run(["tenants", "list", "--key", "wrong"], { env: server.env })).code).toBe(4)
+    expect((await run(["tenants", "list", "--url", "http://127.0.0.1:1"], { env: server.env })).code).toBe(3)
+  })
+})
+
 describe("keys on the command line", { timeout: 60_000 }, () => {
   it("creates one into a file that only its owner can read, and revokes it", async () => {
     const server = await runningServer()

@@ -129,8 +129,9 @@ describe("listen", { timeout: 60_000 }, () => {
 
 describe("check", { timeout: 90_000 }, () => {
   /** The receiver kit in a plain server. */
-  const kit = async (secret: string, secretsOfKit = secret) => {
-    const hook = new DeliveryReceiver({ secrets: secretsOfKit, onEvents: () => {}, onError: () => {} })
+  const kit = (secret: string, secretsOfKit = secret) => served(new DeliveryReceiver({ secrets: secretsOfKit, onEvents: () => {}, onError: () => {} }))
+
+  const served = async (hook: DeliveryReceiver) => {
     const server = await listening((request, response) => {
       const chunks: Array<Buffer> = []
       request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
@@ -167,6 +168,31 @@ describe("check", { timeout: 90_000 }, () => {
     expect(xml.match(/<failure message="/g)).toHaveLength(8)
     expect(xml).toContain("?a&amp;b=&quot;&lt;")
     expect(gullible.receptions.every(({ body }) => JSON.parse(body).events.every((each: any) => each.shipment.shipmentId.startsWith("WAYBILL-CHECK-")))).toBe(true)
+  })
+
+  it.each([["shipment-status", 17], ["freight-charges", 18]] as const)("checks a receiver of %s", async (kind, count) => {
+    const secret = newSecret()
+    const seen: Array<string> = []
+    const hook = new DeliveryReceiver({
+      secrets: secret,
+      onStatus: ({ proNumber }) => void seen.push(proNumber),
+      onCharges: (charges) => void seen.push(...charges.map(({ referenceNumbers }) => referenceNumbers.pro)),
+      onError: () => {}
+    })
+    const env = { WAYBILL_WEBHOOK_SECRET: secret }
+    const checked = await run(["check", await served(hook), "--kind", kind], { env })
+    expect(checked.stdout).not.toContain("✗")
+    expect(checked.stdout).toContain(`All ${count} requirements met.`)
+    expect(checked.code).toBe(0)
+    expect(seen.length).toBeGreaterThanOrEqual(count - 8)
+    expect(seen.every((number) => number.startsWith("WAYBILL-CHECK-"))).toBe(true)
+    const gullible = await receiver()
+    const fooled = await run(["check", gullible.url, "--kind", kind], { env })
+    expect(fooled.stderr).toContain(`8 requirements of ${count} not met`)
+    // one that takes something else takes nothing of this
+    const events = await run(["check", await kit(secret), "--kind", kind, "--only", "good"], { env })
+    expect(events).toMatchObject({ code: 1, stdout: expect.stringContaining("✗ takes a signed delivery") })
+    if (kind === "shipment-status") expect((await run(["check", gullible.url, "--kind", kind, "--only", "good-batch"], { env })).code).toBe(2)
   })
 
   it("finds out one that refuses everything, and one that breaks instead of refusing", async () => {

@@ -1,5 +1,8 @@
 /** The freight of a journey: what it is called, who pays for it, where it goes. */
 import { formatInstant } from "@waybill/core"
+import { localInstant } from "../network/LocalTime.ts"
+import { boston, type Lane, usualLane } from "./Lane.ts"
+import type { Load } from "./Load.ts"
 
 export interface Freight {
   readonly shipmentId: string
@@ -10,38 +13,38 @@ export interface Freight {
   readonly nextAccount: string
   /** When it is loaded, in milliseconds since 1970. */
   readonly pickedUpAt: number
+  /** Its places and carriers; from Chicago to Boston otherwise. Times are told by the clocks of the place then, not by UTC. */
+  readonly lane?: Lane
+  /** What it is and what it costs; boxes of hand tools otherwise. */
+  readonly load?: Load
+  /** When it is, in milliseconds since 1970, that so many hours have gone by on the journey; exactly then otherwise. Never decreases. */
+  readonly timetable?: (afterHours: number) => number
 }
 
 const hourMillis = 3_600_000
 
+export const laneOf = ({ lane = usualLane }: Freight): Lane => lane
+
+/** Where it arrives when it comes to an end there. */
+export const consigneeOf = (freight: Freight) => freight.lane?.consignee ?? boston
+
+/** In milliseconds since 1970. */
+export const millisOf = ({ pickedUpAt, timetable }: Freight, afterHours: number): number => timetable?.(afterHours) ?? pickedUpAt + afterHours * hourMillis
+
+/** From then on the clocks of the other end count. */
+const atDeliveryTerminalHours = 27
+
+const zoneOf = ({ originZone, destinationZone }: NonNullable<Freight["lane"]>, afterHours: number) => afterHours < atDeliveryTerminalHours ? originZone : destinationZone
+
 /** The moment so many hours after the freight was loaded. */
-export const momentOf = ({ pickedUpAt }: Freight, afterHours: number): string => formatInstant(pickedUpAt + afterHours * hourMillis)
+export const momentOf = (freight: Freight, afterHours: number): string => {
+  const millis = millisOf(freight, afterHours)
+  return freight.lane === undefined ? formatInstant(millis) : localInstant(millis, zoneOf(freight.lane, afterHours))
+}
 
 /** Its calendar date. */
 export const dateOf = (freight: Freight, afterHours: number): string => momentOf(freight, afterHours).slice(0, 10)
 
-/** The freight bill's `uniqueID`. */
-export const billIdOfFreight = (freight: Freight): string => `${freight.proNumber}WAYB${dateOf(freight, 0).replaceAll("-", "")}`
-
-export const chicago = { name: "Lakeshore Tools", address1: "2100 S Ashland Ave", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" } as const
-export const boston = { name: "Harbor Hardware", address1: "15 Court Square", city: "Boston", state: "MA", postalCode: "02108", country: "USA" } as const
-export const providence = { name: "Bay Hardware", address1: "40 Westminster Street", city: "Providence", state: "RI", postalCode: "02903", country: "USA" } as const
-export const toronto = { name: "Queen Street Tools", address1: "220 Queen Street West", city: "Toronto", state: "ON", postalCode: "M5V 1Z4", country: "CAN" } as const
-
-export type Place = typeof chicago | typeof boston | typeof providence | typeof toronto
-
-export const originTerminal = { locationId: "CHI", name: "Cicero terminal", type: "FACILITY", city: "Cicero", state: "IL", postalCode: "60804", country: "USA" } as const
-export const deliveryTerminal = { locationId: "BOS", name: "Chelsea terminal", type: "FACILITY", city: "Chelsea", state: "MA", postalCode: "02150", country: "USA" } as const
-export const borderTerminal = { locationId: "DTW", name: "Detroit terminal", type: "FACILITY", city: "Detroit", state: "MI", postalCode: "48216", country: "USA" } as const
-
-/** As shipment status writes a place. */
-export const addressOf = (place: Place, accountNumber: string | null) => ({
-  addressName: place.name,
-  addressLine1: place.address1,
-  addressLine2: null,
-  city: place.city,
-  state: place.state,
-  postalCode: place.postalCode,
-  country: place.country,
-  accountNumber
-})
+/** The freight bill's `uniqueID`: PRO, SCAC and ship date without separators. */
+export const billIdOfFreight = (freight: Freight): string =>
+  `${freight.proNumber.replaceAll(/[^0-9A-Z]/g, "")}${laneOf(freight).scac}${dateOf(freight, 0).replaceAll("-", "")}`

@@ -5,15 +5,17 @@ import { documentsSample, fileSample, invoiceSample } from "../invoices/InvoiceS
 import { pickupRequest } from "../pickups/PickupSamples.ts"
 import { postedShipment } from "../shipment-status/ShipmentSamples.ts"
 import { reportedEvent } from "../transit-events/TransitEventSamples.ts"
-import { addressOf, billIdOfFreight, boston, chicago, dateOf, type Freight, momentOf, type Place } from "./Freight.ts"
+import { billIdOfFreight, consigneeOf, dateOf, type Freight, laneOf, momentOf } from "./Freight.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
+import { addressOf, type Place } from "./Lane.ts"
+import { eventReferences, invoiceMembers, loadedBill, loadedPickup, loadedReport, loadedShipment, totalOf } from "./LoadedSteps.ts"
 
 /** The shipper orders a truck, and the carrier comes. */
 export const pickupSteps = (freight: Freight): ReadonlyArray<JourneyStep> => [
   { name: "pickup ordered", afterHours: -24, area: "C", call: "pickups.create", request: pickupOf(freight) },
   pickupReported("driver on the way", -1, { status: "En Route", stopEta: momentOf(freight, 0).slice(0, 19) }),
   pickupReported("driver arrived", -0.5, { status: "Arrived" }),
-  pickupReported("driver departed", 0, { status: "Departed with Exact Match", informationCode: { code: "100" } })
+  pickupReported("driver departed", 0, { status: "Departed with Exact Match", informationCode: { code: "100" }, ...loadedReport(freight) })
 ]
 
 const pickupReported = (name: string, afterHours: number, report: typeof PickupReport.Encoded): JourneyStep => ({
@@ -25,9 +27,10 @@ const pickupReported = (name: string, afterHours: number, report: typeof PickupR
 })
 
 const pickupOf = (freight: Freight): typeof PickupRequest.Encoded => {
-  const sample = pickupRequest({ pro: freight.proNumber, orgAccountNumber: freight.account, day: dateOf(freight, 0), zone: "UTC-6" })
+  const { shipper } = laneOf(freight)
+  const sample = pickupRequest({ pro: freight.proNumber, orgAccountNumber: freight.account, day: dateOf(freight, 0), zone: "UTC-6", ...loadedPickup(freight) })
   const [address] = sample["pickupAddress"] as ReadonlyArray<object>
-  const place = { orgAddressName: chicago.name, orgAddressLine1: chicago.address1, orgCity: chicago.city, orgState: chicago.state, orgZip: chicago.postalCode }
+  const place = { orgAddressName: shipper.name, orgAddressLine1: shipper.address1, orgCity: shipper.city, orgState: shipper.state, orgZip: shipper.postalCode }
   return { ...sample, pickupAddress: [{ ...address, ...place }] } as unknown as typeof PickupRequest.Encoded
 }
 
@@ -36,17 +39,19 @@ const promisedHours = 48
 
 /** The carrier tells of the shipment, or tells anew what has changed. */
 export const registered = (name: string, afterHours: number, freight: Freight, changes: Partial<PostedShipment> & { readonly to?: Place } = {}): JourneyStep => {
-  const { to = boston, ...more } = changes
+  const { to = consigneeOf(freight), ...more } = changes
+  const { shipper } = laneOf(freight)
   const shipment = postedShipment(freight.shipmentId, {
     ProNumber: freight.proNumber,
     accounts: [freight.account],
     pickupDate: dateOf(freight, 0),
     UniqueID: billIdOfFreight(freight),
-    PickupAddress: addressOf(chicago, freight.account),
-    BillToAddress: addressOf(chicago, freight.account),
+    PickupAddress: addressOf(shipper, freight.account),
+    BillToAddress: addressOf(shipper, freight.account),
     BillToAccountNumber: freight.account,
     ConsigneeAddress: addressOf(to, null),
     EstimatedDeliveryDate: dateOf(freight, promisedHours),
+    ...loadedShipment(freight),
     ...more
   })
   return { name, afterHours, area: "A", call: "shipments.register", shipment }
@@ -61,14 +66,15 @@ export interface EventDetails {
 
 /** The carrier tells what happened on the road. */
 export const happened = (name: string, afterHours: number, freight: Freight, type: EventType, details: EventDetails = {}): JourneyStep => {
-  const { attributes, location, to = boston } = details
+  const { attributes, location, to = consigneeOf(freight) } = details
+  const { scac, shipper } = laneOf(freight)
   const event = reportedEvent(freight.shipmentId, {
     type,
     eventId: `${freight.shipmentId}/${name}`,
     occurredAt: momentOf(freight, afterHours),
     more: {
       status: name,
-      shipment: { shipmentId: freight.shipmentId, mode: "LTL", scac: "WAYB", references: [{ type: "PRO", value: freight.proNumber }], origin: chicago, destination: to },
+      shipment: { shipmentId: freight.shipmentId, mode: "LTL", scac, references: eventReferences(freight), origin: shipper, destination: to },
       ...(location === undefined ? {} : { location }),
       ...(attributes === undefined ? {} : { attributes })
     }
@@ -76,38 +82,48 @@ export const happened = (name: string, afterHours: number, freight: Freight, typ
   return { name, afterHours, area: "D", call: "events.publish", event }
 }
 
+/** What the freight bill says. */
+export interface BillDetails extends Pick<BillChangeOverrides, "account" | "changeLog"> {
+  /** Whether the carrier's scale has spoken. */
+  readonly reweighed?: boolean
+  /** Dollars for what was not ordered. */
+  readonly extra?: number
+}
+
 /** The freight bill gets a version. The debtor is the shipper unless `account` names somebody else. */
-export const billed = (name: string, afterHours: number, freight: Freight, change: BillChangeReport["change"], overrides: BillChangeOverrides = {}): JourneyStep => ({
-  name,
-  afterHours,
-  area: "E",
-  call: "freightCharges.publish",
-  charge: billChange(change, billIdOfFreight(freight), { account: freight.account, ...overrides }) as unknown as BillChangeReport
-})
+export const billed = (name: string, afterHours: number, freight: Freight, change: BillChangeReport["change"], details: BillDetails = {}): JourneyStep => {
+  const { extra: _, reweighed = false, ...overrides } = details
+  const own = { account: freight.account, total: totalOf(freight, details), ...(reweighed ? { weight: freight.load?.reweighed ?? 1912 } : {}), ...overrides }
+  return {
+    name,
+    afterHours,
+    area: "E",
+    call: "freightCharges.publish",
+    charge: billChange(change, billIdOfFreight(freight), { ...own, ...loadedBill(freight, afterHours, own, details) }) as unknown as BillChangeReport
+  }
+}
 
 /** What a version of a bill is for, as its log says. */
-export const because = (eventCategoryName: string, eventCode: string): Pick<BillChangeOverrides, "changeLog"> => ({ changeLog: [{ eventCategoryName, eventCode }] })
+export const because = (eventCategoryName: string, eventCode: string): Pick<BillDetails, "changeLog"> => ({ changeLog: [{ eventCategoryName, eventCode }] })
 
-export interface PaperDetails {
-  /** What the freight costs in the end, in dollars. */
-  readonly total?: number
-  /** Who pays; the shipper otherwise. */
-  readonly account?: string
+export interface PaperDetails extends Omit<BillDetails, "changeLog"> {
   /** Papers beside bill of lading and proof of delivery. */
   readonly papers?: ReadonlyArray<string>
 }
 
 /** The bill is final, and the carrier sends its invoice and the papers that prove it. */
-export const paperSteps = (freight: Freight, afterHours: number, { account = freight.account, papers = [], total = 263.78 }: PaperDetails = {}): ReadonlyArray<JourneyStep> => {
-  const named = { shipmentID: freight.shipmentId, invoiceNumber: `F${freight.proNumber}`, accounts: [account] }
-  const invoice = invoiceSample({ ...named, uniqueID: `INV-${freight.proNumber}`, costs: [total.toFixed(2)], total: total.toFixed(2) })
+export const paperSteps = (freight: Freight, afterHours: number, { papers = [], ...cost }: PaperDetails = {}): ReadonlyArray<JourneyStep> => {
+  const { dot: DOT, mc: MC } = laneOf(freight)
+  const named = { shipmentID: freight.shipmentId, DOT, MC, invoiceNumber: `F${freight.proNumber}`, accounts: [cost.account ?? freight.account] }
+  const total = totalOf(freight, cost).toFixed(2)
+  const invoice = invoiceSample({ ...named, uniqueID: `INV-${freight.proNumber}`, costs: [total], total, ...invoiceMembers(freight, afterHours + 1, named.invoiceNumber, cost) })
   const upload = documentsSample({
     ...named,
     documents: ["BOL", "POD", ...papers].map((documentType, at) => ({ documentType, files: [fileSample("PDF", 2_000, at)] })),
-    more: { uniqueID: `DOC-${freight.proNumber}` }
+    more: { uniqueID: `DOC-${freight.proNumber}`, ...(freight.lane === undefined ? {} : { invoiceDate: dateOf(freight, afterHours + 1) }) }
   })
   return [
-    billed("bill final", afterHours, freight, "final", { account, total }),
+    billed("bill final", afterHours, freight, "final", cost),
     { name: "invoiced", afterHours: afterHours + 1, area: "B", call: "invoices.create", invoice: invoice as unknown as Invoice },
     { name: "papers uploaded", afterHours: afterHours + 1, area: "B", call: "documents.upload", upload }
   ]

@@ -1,24 +1,30 @@
-/** Eight journeys as data. Each is ordered (C), booked (A), moved (D), charged (E), invoiced and proven (B). */
-import { borderTerminal, boston, dateOf, deliveryTerminal, type Freight, momentOf, originTerminal, providence, toronto } from "./Freight.ts"
+/** Nine journeys as data. Each is ordered (C), booked (A), moved (D), charged (E), invoiced and proven (B). */
+import { consigneeOf, dateOf, type Freight, laneOf, momentOf } from "./Freight.ts"
 import { because, billed, type EventDetails, happened, paperSteps, pickupSteps, registered } from "./FreightSteps.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
 
 type Steps = ReadonlyArray<JourneyStep>
 
+const atOriginTerminal = (freight: Freight, details: EventDetails): EventDetails => ({
+  ...details,
+  location: laneOf(freight).originTerminal,
+  attributes: { terminalType: "origin" }
+})
+
 const loaded = (freight: Freight, details: EventDetails = {}): Steps => [
   ...pickupSteps(freight),
   happened("pickup scheduled", -22, freight, "PICKUP_SCHEDULED", details),
   happened("picked up", 0, freight, "PICKED_UP", details),
-  happened("arrived at origin terminal", 3, freight, "ARRIVED_AT_TERMINAL", { ...details, location: originTerminal, attributes: { terminalType: "origin" } }),
+  happened("arrived at origin terminal", 3, freight, "ARRIVED_AT_TERMINAL", atOriginTerminal(freight, details)),
   billed("bill entered", 6, freight, "created"),
-  happened("departed origin terminal", 9, freight, "DEPARTED_TERMINAL", { ...details, location: originTerminal, attributes: { terminalType: "origin" } }),
+  happened("departed origin terminal", 9, freight, "DEPARTED_TERMINAL", atOriginTerminal(freight, details)),
   happened("on the road", 15, freight, "IN_TRANSIT", details)
 ]
 
 const atDeliveryTerminal = (freight: Freight, afterHours: number, details: EventDetails = {}): JourneyStep =>
   happened("arrived at delivery terminal", afterHours, freight, "ARRIVED_AT_TERMINAL", {
     ...details,
-    location: deliveryTerminal,
+    location: laneOf(freight).deliveryTerminal,
     attributes: { terminalType: "delivery" }
   })
 
@@ -26,77 +32,97 @@ const outForDelivery = (freight: Freight, afterHours: number, details: EventDeta
   happened(name, afterHours, freight, "OUT_FOR_DELIVERY", { ...details, attributes: { stopsAway: 3 } })
 
 const handedOver = (freight: Freight, afterHours: number, details: EventDetails = {}): Steps => [
-  happened("delivered", afterHours, freight, "DELIVERED", { ...details, location: details.to ?? boston, attributes: { custody: "consignee" } }),
+  happened("delivered", afterHours, freight, "DELIVERED", { ...details, location: details.to ?? consigneeOf(freight), attributes: { custody: "consignee" } }),
   happened("proof of delivery", afterHours + 1, freight, "PROOF_OF_DELIVERY", details)
 ]
 
 const booked = (freight: Freight, changes: Parameters<typeof registered>[3] = {}): JourneyStep => registered("booked", -23, freight, changes)
 
+/** The carrier's scale has another opinion, unless the load says that it has none. */
+const reweighed = (freight: Freight): Steps =>
+  freight.load !== undefined && freight.load.reweighed === freight.load.weight
+    ? []
+    : [billed("reweighed", 12, freight, "updated", { reweighed: true, ...because("Reweigh", "RWE") })]
+
 const plainLtl = (freight: Freight): Steps => [
   booked(freight),
   ...loaded(freight),
-  billed("reweighed", 12, freight, "updated", { weight: 1912, total: 271.02, ...because("Reweigh", "RWE") }),
+  ...reweighed(freight),
   atDeliveryTerminal(freight, 27),
   outForDelivery(freight, 44),
   ...handedOver(freight, 48),
-  ...paperSteps(freight, 50, { total: 271.02 })
+  ...paperSteps(freight, 50, { reweighed: true })
 ]
 
-const partner = { custody: "partner", partnerCarrierName: "Partner Freight", partnerCarrierScac: "PRTN" } as const
+const interline = (freight: Freight): Steps => {
+  const { deliveryTerminal, partner } = laneOf(freight)
+  const attributes = { custody: "partner", partnerCarrierName: partner.name, partnerCarrierScac: partner.scac }
+  return [
+    booked(freight),
+    ...loaded(freight),
+    happened("handed to the partner carrier", 24, freight, "IN_TRANSIT", { location: deliveryTerminal, attributes }),
+    happened("arrived at the partner's terminal", 30, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { ...attributes, terminalType: "interline" } }),
+    outForDelivery(freight, 44),
+    ...handedOver(freight, 48),
+    ...paperSteps(freight, 50)
+  ]
+}
 
-const interline = (freight: Freight): Steps => [
-  booked(freight),
-  ...loaded(freight),
-  happened("handed to the partner carrier", 24, freight, "IN_TRANSIT", { location: deliveryTerminal, attributes: partner }),
-  happened("arrived at the partner's terminal", 30, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { ...partner, terminalType: "interline" } }),
-  outForDelivery(freight, 44),
-  ...handedOver(freight, 48),
-  ...paperSteps(freight, 50)
-]
+/** The driver comes in vain, and again the day after. */
+const attempted = (freight: Freight, name: string, delayReasonCode: string, generalDescription: string): Steps => {
+  const { deliveryTerminal } = laneOf(freight)
+  return [
+    booked(freight),
+    ...loaded(freight),
+    atDeliveryTerminal(freight, 27),
+    outForDelivery(freight, 44),
+    happened(name, 46, freight, "DELIVERY_ATTEMPTED", {
+      location: consigneeOf(freight),
+      attributes: { delayReasonCode, updatedEta: dateOf(freight, 72), generalDescription }
+    }),
+    happened("back at delivery terminal", 50, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { terminalType: "delivery" } }),
+    billed("redelivery charged", 51, freight, "updated", { extra: redelivery, ...because("Redelivery", "RDL") }),
+    outForDelivery(freight, 68, {}, "out for redelivery"),
+    ...handedOver(freight, 72),
+    ...paperSteps(freight, 74, { extra: redelivery })
+  ]
+}
 
-const refused = (freight: Freight): Steps => [
-  booked(freight),
-  ...loaded(freight),
-  atDeliveryTerminal(freight, 27),
-  outForDelivery(freight, 44),
-  happened("refused by the consignee", 46, freight, "DELIVERY_ATTEMPTED", {
-    location: boston,
-    attributes: { delayReasonCode: "460-3", updatedEta: dateOf(freight, 72), generalDescription: "Refused Delivery" }
-  }),
-  happened("back at delivery terminal", 50, freight, "ARRIVED_AT_TERMINAL", { location: deliveryTerminal, attributes: { terminalType: "delivery" } }),
-  billed("redelivery charged", 51, freight, "updated", { total: 348.78, ...because("Redelivery", "RDL") }),
-  outForDelivery(freight, 68, {}, "out for redelivery"),
-  ...handedOver(freight, 72),
-  ...paperSteps(freight, 74, { total: 348.78 })
-]
+/** Dollars for what was not ordered. */
+const [redelivery, reconsignment, appointment] = [85, 97.5, 32.5]
+
+const refused = (freight: Freight): Steps => attempted(freight, "refused by the consignee", "460-3", "Refused Delivery")
+
+const missed = (freight: Freight): Steps => attempted(freight, "nobody there to take it", "460-1", "Unable to access delivery location")
 
 const damaged = (freight: Freight): Steps => [
   booked(freight),
   ...loaded(freight),
   atDeliveryTerminal(freight, 27),
-  happened("noted damaged", 28, freight, "EXCEPTION", { location: deliveryTerminal, attributes: { exception: "damaged" } }),
+  happened("noted damaged", 28, freight, "EXCEPTION", { location: laneOf(freight).deliveryTerminal, attributes: { exception: "damaged" } }),
   outForDelivery(freight, 44),
   ...handedOver(freight, 48),
   ...paperSteps(freight, 50, { papers: ["INSP", "IMG"] })
 ]
 
 const reconsigned = (freight: Freight): Steps => {
-  const to = { to: providence }
+  const to = { to: laneOf(freight).otherConsignee }
   return [
     booked(freight),
     ...loaded(freight),
     happened("reconsigned", 20, freight, "EXCEPTION", { ...to, attributes: { exception: "reconsigned" } }),
     registered("booked to the new consignee", 20.5, freight, to),
-    billed("reconsignment charged", 21, freight, "updated", { total: 361.28, ...because("Reconsignment", "RCC") }),
+    billed("reconsignment charged", 21, freight, "updated", { extra: reconsignment, ...because("Reconsignment", "RCC") }),
     atDeliveryTerminal(freight, 27, to),
     outForDelivery(freight, 44, to),
     ...handedOver(freight, 48, to),
-    ...paperSteps(freight, 50, { total: 361.28 })
+    ...paperSteps(freight, 50, { extra: reconsignment })
   ]
 }
 
 const crossBorder = (freight: Freight): Steps => {
-  const to = { to: toronto }
+  const { borderTerminal, foreignConsignee } = laneOf(freight)
+  const to = { to: foreignConsignee }
   const entry = { customsEntryNumber: `ENTRY-${freight.proNumber}` }
   return [
     booked(freight, { ...to, CrossBorder: true, CrossBorderStatus: "Bond" }),
@@ -128,10 +154,10 @@ const lateWithAppointment = (freight: Freight): Steps => [
       appointmentDate: momentOf(freight, 76)
     }
   },
-  billed("appointment charged", 53, freight, "updated", { total: 296.28, ...because("Appointments", "APTD") }),
+  billed("appointment charged", 53, freight, "updated", { extra: appointment, ...because("Appointments", "APTD") }),
   outForDelivery(freight, 73),
   ...handedOver(freight, 76),
-  ...paperSteps(freight, 78, { total: 296.28 })
+  ...paperSteps(freight, 78, { extra: appointment })
 ]
 
 const partyChange = (freight: Freight): Steps => [
@@ -148,6 +174,7 @@ const journeys = {
   "plain LTL": plainLtl,
   "interline": interline,
   "refused": refused,
+  "missed delivery": missed,
   "damaged": damaged,
   "reconsigned": reconsigned,
   "cross-border": crossBorder,

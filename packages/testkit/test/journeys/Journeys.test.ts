@@ -64,6 +64,13 @@ const told: Readonly<Record<JourneyName, {
     shipment: { Late: true },
     papers: ["BOL", "POD"]
   },
+  "missed delivery": {
+    status: [...loaded, "In Transit, Arrived", "Out for Delivery", "Noted late", "Missed delivery", "In Transit, Arrived", "Out for Delivery", ...ended],
+    events: [...loadedEvents, "ARRIVED_AT_TERMINAL", "OUT_FOR_DELIVERY", "DELIVERY_ATTEMPTED", "ARRIVED_AT_TERMINAL", ...endedEvents],
+    charges: ["PFC1 263.78 OTHR", "PFC2 348.78 OTHR RDL", "PFC3 348.78 OTHR RDL FINL"],
+    shipment: { Late: true },
+    papers: ["BOL", "POD"]
+  },
   "damaged": {
     status: [...loaded, "In Transit, Arrived", "In Transit, Damaged", "Out for Delivery", ...ended],
     events: [...loadedEvents, "ARRIVED_AT_TERMINAL", "EXCEPTION", ...endedEvents],

@@ -1,73 +1,101 @@
-/** `waybill check <url>`: whether a receiver does what every receiver has to do. */
+/** `waybill check <url>`: whether a receiver, or with `--publisher` a publisher, does what every one of them has to do. */
 import { WebhookSecretUnusable } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import { CommandFailed, exitCodes, failed, unusable } from "../shared/Outcome.ts"
-import { counted, jsonFlag, progress } from "../shared/Output.ts"
+import { counted, jsonFlag, printable, progress } from "../shared/Output.ts"
 import { webAddress } from "../shared/Remote.ts"
 import { secretFlags, secretsFrom } from "../shared/WebhookSecrets.ts"
 import { junitXml } from "./Junit.ts"
-import { Receiver } from "./Receiver.ts"
+import { publisherChecks, publisherFlags, publisherFlagsIn } from "./PublisherCheck.ts"
+import { publisherRequirements } from "./PublisherRequirements.ts"
+import { deliveryKinds } from "./Parcels.ts"
+import { receiverChecks } from "./ReceiverCheck.ts"
 import { requirements } from "./Requirements.ts"
-import type { Verdict } from "./Verdict.ts"
+import type { Check, Verdict } from "./Verdict.ts"
 
 const written = (path: string, text: string): Effect.Effect<void, CommandFailed> =>
   Effect.tryPromise({ try: () => writeFile(path, text), catch: (error) => failed(`${path} could not be written: ${error instanceof Error ? error.message : String(error)}.`) })
 
-const checkOne = (receiver: Receiver, { find, id, sentence }: (typeof requirements)[number]) =>
+const verdictOf = ({ find, id, sentence }: Check) =>
   Effect.tryPromise({
     try: async () => {
-      const { answers, detail, met } = await find(receiver)
-      const verdict: Verdict = { id, sentence, met, detail, millis: answers.reduce((sum, { millis }) => sum + millis, 0) }
-      return { verdict, answers }
+      const begun = performance.now()
+      const { detail, met, millis, unreachable } = await find()
+      const verdict: Verdict = { id, sentence, met, detail: printable(detail), millis: millis ?? Math.round(performance.now() - begun) }
+      return { verdict, unreachable }
     },
     catch: (error) => error instanceof WebhookSecretUnusable ? unusable(error.message) : failed(error instanceof Error ? error.message : String(error))
   })
 
+const ids = [...requirements, ...publisherRequirements].map(({ id }) => id)
+
+/** One check after the other, each told as it ends. */
+const judge = Effect.fnUntraced(function*(url: string, checks: ReadonlyArray<Check>, flags: { readonly json: boolean; readonly junit: Option.Option<string> }) {
+  const verdicts: Array<Verdict> = []
+  for (const [index, check] of checks.entries()) {
+    const { unreachable, verdict } = yield* verdictOf(check)
+    if (index === 0 && unreachable !== undefined) return yield* new CommandFailed({ detail: unreachable, code: exitCodes.unreachable })
+    verdicts.push(verdict)
+    const { detail, id, met, sentence } = verdict
+    yield* flags.json ? progress(`${index + 1}/${checks.length}  ${id}`) : Console.log(`${met ? "✓" : "✗"} ${sentence}\n    ${detail}`)
+  }
+  const unmet = verdicts.filter(({ met }) => !met)
+  if (flags.json) yield* Console.log(JSON.stringify({ url, passed: unmet.length === 0, requirements: verdicts }))
+  const junit = Option.getOrUndefined(flags.junit)
+  if (junit !== undefined) yield* written(junit, junitXml(url, verdicts))
+  if (unmet.length > 0) return yield* failed(`${counted(unmet.length, "requirement")} of ${verdicts.length} not met: ${unmet.map(({ id }) => id).join(", ")}.`)
+  if (!flags.json) yield* Console.log(`All ${counted(verdicts.length, "requirement")} met.`)
+})
+
 export const checkCommand = Command.make(
   "check",
   {
-    url: Argument.String("url").pipe(Argument.withDescription("Where the receiver takes transit events")),
+    url: Argument.String("url").pipe(Argument.withDescription("Where the receiver takes deliveries; with --publisher what stands before /v1/events and /v1/subscriptions")),
+    kind: Flag.Literals("kind", deliveryKinds).pipe(Flag.withDescription("What the receiver takes; default transit-events"), Flag.optional),
     ...secretFlags,
-    only: Flag.Literals("only", requirements.map(({ id }) => id)).pipe(Flag.withDescription("Only this requirement; can be given several times"), Flag.atLeast(0)),
+    publisher: Flag.Boolean("publisher").pipe(Flag.withDescription("Check a publisher of transit events instead: subscribe, and look at what it delivers"), Flag.withDefault(false)),
+    ...publisherFlags,
+    only: Flag.Literals("only", ids).pipe(Flag.withDescription("Only this requirement; can be given several times"), Flag.atLeast(0)),
     timeout: Flag.Finite("timeout").pipe(Flag.withDescription("Seconds for one answer; default 15, as the server has it"), Flag.withDefault(15)),
     junit: Flag.String("junit").pipe(Flag.withDescription("Write the verdicts into this file as JUnit XML, too"), Flag.withMetavar("file"), Flag.optional),
     json: jsonFlag
   },
-  Effect.fnUntraced(function*(flags) {
-    const url = yield* webAddress(flags.url, "The receiver's address")
-    if (!(flags.timeout > 0 && flags.timeout <= 600)) return yield* unusable("--timeout is a number of seconds up to 600.")
-    const secrets = yield* secretsFrom(flags)
-    if (secrets.length === 0) return yield* unusable("Which secret does the receiver verify with? Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
-    const receiver = new Receiver({ url, secrets, timeoutMillis: flags.timeout * 1000 })
-
-    const chosen = requirements.filter(({ id }) => flags.only.length === 0 || flags.only.includes(id))
-    const verdicts: Array<Verdict> = []
-    for (const [index, requirement] of chosen.entries()) {
-      const { answers, verdict } = yield* checkOne(receiver, requirement)
-      if (index === 0 && answers.every(({ status }) => status === undefined)) {
-        return yield* new CommandFailed({ detail: `Nobody answers at ${url}: ${answers[0]?.trouble}. Start the receiver, or correct the address.`, code: exitCodes.unreachable })
+  (flags) =>
+    Effect.scoped(Effect.gen(function*() {
+      const url = yield* webAddress(flags.url, flags.publisher ? "The publisher's address" : "The receiver's address")
+      if (!(flags.timeout > 0 && flags.timeout <= 600)) return yield* unusable("--timeout is a number of seconds up to 600.")
+      const meaningless = flags.publisher ? (Option.isSome(flags.kind) ? ["--kind"] : []) : publisherFlagsIn(flags)
+      if (meaningless.length > 0) {
+        return yield* unusable(flags.publisher ? "--kind is about receivers: of publishers, transit events are checked." : `${meaningless.join(", ")}: that goes with --publisher.`)
       }
-      verdicts.push(verdict)
-      const { detail, id, met, sentence } = verdict
-      yield* flags.json ? progress(`${index + 1}/${chosen.length}  ${id}`) : Console.log(`${met ? "✓" : "✗"} ${sentence}\n    ${detail}`)
-    }
-    const unmet = verdicts.filter(({ met }) => !met)
-    if (flags.json) yield* Console.log(JSON.stringify({ url, passed: unmet.length === 0, requirements: verdicts }))
-    const junit = Option.getOrUndefined(flags.junit)
-    if (junit !== undefined) yield* written(junit, junitXml(url, verdicts))
-    if (unmet.length > 0) return yield* failed(`${counted(unmet.length, "requirement")} of ${verdicts.length} not met: ${unmet.map(({ id }) => id).join(", ")}.`)
-    if (!flags.json) yield* Console.log(`All ${counted(verdicts.length, "requirement")} met.`)
-  })
+      const secrets = yield* secretsFrom(flags)
+      if (secrets.length === 0) {
+        return yield* unusable(`Which secret does the ${flags.publisher ? "publisher sign" : "receiver verify"} with? Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.`)
+      }
+      const timeoutMillis = flags.timeout * 1000
+      const all = flags.publisher
+        ? yield* publisherChecks(flags, { url, secrets, timeoutMillis })
+        : receiverChecks({ url, secrets, timeoutMillis, kind: Option.getOrElse(flags.kind, () => "transit-events" as const) })
+      const strange = flags.only.filter((id) => !all.some((check) => check.id === id))
+      if (strange.length > 0) return yield* unusable(`${strange.join(", ")}: no requirement of what is checked here. There are ${all.map(({ id }) => id).join(", ")}.`)
+      yield* judge(url, all.filter(({ id }) => flags.only.length === 0 || flags.only.includes(id)), flags)
+    }))
 ).pipe(
   Command.withDescription(
     "Send a receiver good, unsigned, stale, replayed, reordered, duplicated and forged deliveries, and say of each requirement whether it is met.\n"
-      + "The shipments are made up, and all begin with WAYBILL-CHECK-. Only answers can be seen from outside: whether a duplicate is handled twice is for your own tests"
+      + "The shipments are made up, and all begin with WAYBILL-CHECK-. Only answers can be seen from outside: whether a duplicate is handled twice is for your own tests.\n\n"
+      + "With --publisher it is the other way round: subscribe at somebody else's area D, take deliveries here, refuse some, and look at what comes then"
   ),
-  Command.withShortDescription("Check whether a receiver does what every receiver has to do"),
+  Command.withShortDescription("Check whether a receiver, or a publisher, does what every one of them has to do"),
   Command.withExamples([
     { command: "waybill check https://shipper.example/webhooks/waybill", description: "With the secret in WAYBILL_WEBHOOK_SECRET" },
-    { command: "waybill check http://127.0.0.1:3000/hook --secret-file webhook-secret --junit check.xml", description: "In a pipeline" }
+    { command: "waybill check http://127.0.0.1:3000/hook --secret-file webhook-secret --junit check.xml", description: "In a pipeline" },
+    { command: "waybill check https://shipper.example/webhooks/pfc --kind freight-charges", description: "A receiver of freight charges" },
+    {
+      command: "waybill check --publisher https://carrier.example/visibility --secret-id main --port 4000 --callback-url https://me.example/check",
+      description: "A publisher, which reaches this machine's port 4000 at that address; its key is in WAYBILL_API_KEY"
+    }
   ])
 )

@@ -2,6 +2,7 @@
 import { signDelivery } from "@waybill/client"
 import { randomUUID } from "node:crypto"
 import { reasonOf } from "../shared/Remote.ts"
+import { bodyOf, type DeliveryKind, grown, type MadeUpEvent } from "./Parcels.ts"
 
 /** What came back: a status, or why there was none. */
 export interface Answer {
@@ -25,28 +26,20 @@ export interface Parcel {
   readonly body: Uint8Array
 }
 
-/** One event of a shipment that nobody has. */
-export interface MadeUpEvent {
-  readonly shipmentId: string
-  readonly sequence: number
-}
-
-const place = (name: string, city: string, state: string, postalCode: string) => ({ name, city, state, postalCode, country: "USA" })
-const origin = place("Waybill check", "Chicago", "IL", "60608")
-const destination = place("Waybill check", "Dallas", "TX", "75201")
-
 export class Receiver {
   readonly #url: string
   readonly #secrets: ReadonlyArray<string>
   readonly #timeoutMillis: number
+  readonly #kind: DeliveryKind
   /** Sets this run apart from all others, so that what a receiver remembers of them does not matter. */
   readonly #run = randomUUID().slice(0, 8)
   #shipments = 0
 
-  constructor(options: { readonly url: string; readonly secrets: ReadonlyArray<string>; readonly timeoutMillis: number }) {
+  constructor(options: { readonly url: string; readonly secrets: ReadonlyArray<string>; readonly timeoutMillis: number; readonly kind: DeliveryKind }) {
     this.#url = options.url
     this.#secrets = options.secrets
     this.#timeoutMillis = options.timeoutMillis
+    this.#kind = options.kind
   }
 
   newShipment(): string {
@@ -54,27 +47,19 @@ export class Receiver {
     return `WAYBILL-CHECK-${this.#run}-${this.#shipments}`
   }
 
-  /** A batch under a new delivery id. */
+  /** A delivery under a new id; one status at most. */
   parcel(events: ReadonlyArray<MadeUpEvent>): Parcel {
     const deliveryId = randomUUID()
-    const now = new Date().toISOString()
-    const batch = {
-      deliveryId,
-      sentAt: now,
-      events: events.map(({ sequence, shipmentId }) => ({
-        eventId: `${shipmentId}-${sequence}`,
-        type: "IN_TRANSIT",
-        status: "Sent by waybill check",
-        occurredAt: now,
-        reportedAt: now,
-        sequence,
-        shipment: { shipmentId, mode: "LTL", references: [{ type: "PRO", value: `CHECK-${this.#run}` }], origin, destination }
-      }))
-    }
-    return { deliveryId, body: new TextEncoder().encode(JSON.stringify(batch)) }
+    const body = bodyOf[this.#kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events })
+    return { deliveryId, body: new TextEncoder().encode(JSON.stringify(body)) }
   }
 
-  /** A batch of one event of a new shipment. */
+  /** The same delivery with what a later version of the interface might add. */
+  grown({ body, deliveryId }: Parcel): Parcel {
+    return { deliveryId, body: new TextEncoder().encode(JSON.stringify(grown[this.#kind](JSON.parse(new TextDecoder().decode(body))))) }
+  }
+
+  /** A delivery of one piece of news of a new shipment. */
   single(): Parcel {
     return this.parcel([{ shipmentId: this.newShipment(), sequence: 1 }])
   }

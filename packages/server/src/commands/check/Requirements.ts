@@ -1,5 +1,6 @@
-/** What a receiver of transit events has to do, each with the deliveries that show whether it does. */
+/** What a receiver has to do, each with the deliveries that show whether it does. */
 import { randomBytes } from "node:crypto"
+import type { DeliveryKind } from "./Parcels.ts"
 import { type Answer, answerText, type Headers, isRefused, isTaken, type Parcel, type Receiver } from "./Receiver.ts"
 
 export interface Finding {
@@ -14,6 +15,8 @@ export interface Requirement {
   readonly id: string
   /** What is required, in a sentence. */
   readonly sentence: string
+  /** Which kinds of deliveries have it; all of them otherwise. */
+  readonly kinds?: ReadonlyArray<DeliveryKind>
   readonly find: (receiver: Receiver) => Promise<Finding>
 }
 
@@ -54,10 +57,12 @@ export const requirements: ReadonlyArray<Requirement> = [
   {
     id: "good-batch",
     sentence: "takes several events of several shipments in one delivery",
+    // a notification of a status is a delivery of its own
+    kinds: ["transit-events", "freight-charges"],
     find: async (receiver) => {
       const [one, other] = [receiver.newShipment(), receiver.newShipment()]
       const events = [1, 2, 3].flatMap((sequence) => [{ shipmentId: one, sequence }, { shipmentId: other, sequence }])
-      return taken("Read every member of events, not only the first.", await receiver.deliver(receiver.parcel(events)))
+      return taken("Read every member of the list, not only the first.", await receiver.deliver(receiver.parcel(events)))
     }
   },
   {
@@ -151,11 +156,11 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "replayed",
-    sentence: "takes events that it has under a new delivery id, as of a replay",
+    sentence: "takes news that it has under a new delivery id, as of a replay",
     find: async (receiver) => {
       const events = [{ shipmentId: receiver.newShipment(), sequence: 1 }]
       return taken(
-        "Know events by eventId, leave out those that you have, and answer 2xx.",
+        "Know events by eventId and bills by uniqueID and version, leave out what you have, and answer 2xx.",
         await receiver.deliver(receiver.parcel(events)),
         await receiver.deliver(receiver.parcel(events))
       )
@@ -173,22 +178,19 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "reordered",
-    sentence: "takes a shipment's events in another order than their sequence",
+    sentence: "takes a shipment's news in another order than it happened",
     find: async (receiver) => {
       const shipmentId = receiver.newShipment()
       const answers: Array<Answer> = []
       for (const sequence of [3, 1, 2]) answers.push(await receiver.deliver(receiver.parcel([{ shipmentId, sequence }])))
-      return taken("Take them as they come and sort by sequence: after a dead letter was sent again an earlier event comes late.", ...answers)
+      return taken("Take them as they come, and go by sequence, version or milestone: after a dead letter was sent again an earlier event comes late.", ...answers)
     }
   },
   {
     id: "unknown-members",
-    sentence: "takes a delivery with members and an event type that it does not know",
+    sentence: "takes a delivery with members and words that it does not know",
     find: async (receiver) => {
-      const parcel = receiver.single()
-      const batch = JSON.parse(new TextDecoder().decode(parcel.body)) as { readonly events: ReadonlyArray<object> }
-      const body = new TextEncoder().encode(JSON.stringify({ ...batch, later: true, events: batch.events.map((event) => ({ ...event, type: "SOMETHING_NEW", later: { more: [1] } })) }))
-      return taken("Interfaces grow: pass over what you do not know.", await receiver.deliver({ ...parcel, body }))
+      return taken("Interfaces grow: pass over what you do not know.", await receiver.deliver(receiver.grown(receiver.single())))
     }
   }
 ]

@@ -22,10 +22,15 @@ const keyFlag = (variable: string, fallback: string) =>
     Flag.optional
   )
 
+/** Of commands for operators that concern no single tenant. */
+export const connectionFlags = {
+  url: urlFlag,
+  key: keyFlag("WAYBILL_OPERATOR_KEY", ". For a server on this machine that made its own key, the one in its data directory")
+}
+
 /** Of commands for operators. */
 export const operatorFlags = {
-  url: urlFlag,
-  key: keyFlag("WAYBILL_OPERATOR_KEY", ". For a server on this machine that made its own key, the one in its data directory"),
+  ...connectionFlags,
   tenant: Flag.String("tenant").pipe(Flag.withDescription("Whose; else WAYBILL_TENANT"), Flag.optional)
 }
 
@@ -46,11 +51,19 @@ export const asOperator = Effect.fnUntraced(function*(flags: Flags & { readonly 
   const baseUrl = yield* addressOf(flags)
   const tenantId = Option.getOrUndefined(flags.tenant) ?? (yield* setting("WAYBILL_TENANT"))
   if (tenantId === undefined) return yield* unusable("Which tenant? Give --tenant, or set WAYBILL_TENANT.")
+  return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl), tenantId }
+})
+
+/** For calls that concern no single tenant. */
+export const asOperatorOfAll = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
+  const baseUrl = yield* addressOf(flags)
+  return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl) }
+})
+
+const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string): Effect.fn.Return<string, CommandFailed> {
   const apiKey = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyOfThisMachine(baseUrl))
-  if (apiKey === undefined) {
-    return yield* unusable("This needs the operator key. Set WAYBILL_OPERATOR_KEY, or run it where the server keeps its data directory.")
-  }
-  return { baseUrl, apiKey, tenantId }
+  if (apiKey !== undefined) return apiKey
+  return yield* unusable("This needs the operator key. Set WAYBILL_OPERATOR_KEY, or run it where the server keeps its data directory.")
 })
 
 export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
@@ -59,6 +72,9 @@ export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Re
   if (apiKey === undefined) return yield* unusable("This needs a carrier's API key. Set WAYBILL_API_KEY; waybill keys create --role carrier makes one.")
   return { baseUrl, apiKey }
 })
+
+/** Of whoever calls with an API key, in whichever role. */
+export const apiKeyOf = (flags: Pick<Flags, "key">): Effect.Effect<string | undefined> => keyOf(flags, "WAYBILL_API_KEY")
 
 const addressOf = Effect.fnUntraced(function*({ url }: Flags): Effect.fn.Return<string, CommandFailed> {
   const text = Option.getOrUndefined(url) ?? (yield* setting("WAYBILL_URL")) ?? nearby
@@ -73,7 +89,7 @@ export const webAddress = (text: string, what: string): Effect.Effect<string, Co
   return Effect.succeed(text)
 }
 
-const keyOf = Effect.fnUntraced(function*({ key }: Flags, variable: string) {
+const keyOf = Effect.fnUntraced(function*({ key }: Pick<Flags, "key">, variable: string) {
   return Option.isSome(key) ? Redacted.value(key.value).trim() : yield* setting(variable)
 })
 

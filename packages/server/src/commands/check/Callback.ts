@@ -1,0 +1,127 @@
+/** Where somebody else's publisher delivers to while it is checked: one inbox for each subscription, each answering as it is told. */
+import { randomUUID } from "node:crypto"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+
+/** What came, as it came. */
+export interface Post {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly method: string
+  readonly headers: IncomingMessage["headers"]
+  readonly body: Uint8Array
+  /** How it was answered. */
+  readonly answer: InboxAnswer
+}
+
+/** A status, or no answer: the connection breaks. */
+export type InboxAnswer = number | "drop"
+
+/** Larger than any batch. */
+const mostBytes = 32 * 1024 * 1024
+
+export class Inbox {
+  readonly url: string
+  readonly posts: Array<Post> = []
+  #answer: (nth: number) => InboxAnswer = () => 200
+  readonly #waiting = new Set<() => void>()
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  /** From now on; `nth` counts all that came, from 0. */
+  answers(answer: (nth: number) => InboxAnswer): void {
+    this.#answer = answer
+  }
+
+  receive(request: Pick<IncomingMessage, "headers" | "method">, body: Uint8Array): InboxAnswer {
+    const answer = this.#answer(this.posts.length)
+    this.posts.push({ at: Date.now(), method: request.method ?? "", headers: request.headers, body, answer })
+    for (const look of this.#waiting) look()
+    return answer
+  }
+
+  /** Whether it comes true within that time. What the condition throws is thrown here, and not at the sender. */
+  async until(condition: () => boolean, millis: number): Promise<boolean> {
+    if (condition()) return true
+    return await new Promise<boolean>((resolve, reject) => {
+      const look = (isLast: boolean) => {
+        try {
+          const came = condition()
+          if (!came && !isLast) return
+          resolve(came)
+        } catch (error) {
+          reject(error as Error)
+        }
+        clearTimeout(timer)
+        this.#waiting.delete(onPost)
+      }
+      const onPost = () => look(false)
+      const timer = setTimeout(() => look(true), millis)
+      this.#waiting.add(onPost)
+    })
+  }
+
+  /** Until nothing has come for so long, or the time is over. */
+  async untilQuiet(quietMillis: number, millis: number): Promise<void> {
+    const end = Date.now() + millis
+    for (;;) {
+      const before = this.posts.length
+      const left = end - Date.now()
+      if (left <= 0 || !(await this.until(() => this.posts.length > before, Math.min(quietMillis, left)))) return
+    }
+  }
+}
+
+export interface Callback {
+  readonly port: number
+  readonly inbox: () => Inbox
+  readonly close: () => void
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | undefined> => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > mostBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
+
+/** `publicUrl` is where others reach it; its own address otherwise. Rejects with the system's error when the port is taken. */
+export const openCallback = async (options: { readonly host: string; readonly port: number; readonly publicUrl?: string }): Promise<Callback> => {
+  const inboxes = new Map<string, Inbox>()
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await bodyOf(request)
+    const inbox = inboxes.get(new URL(request.url ?? "/", "http://callback").pathname.split("/").at(-1)!)
+    const answer = inbox === undefined ? 404 : body === undefined ? 413 : inbox.receive(request, body)
+    if (answer === "drop") return void request.socket.destroy()
+    response.writeHead(answer, { "content-length": 0 }).end()
+  }
+  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  const port = await listen(server, options.host, options.port)
+  const host = options.host.includes(":") ? `[${options.host}]` : options.host
+  const base = (options.publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, "")
+  return {
+    port,
+    inbox: () => {
+      const name = randomUUID()
+      const inbox = new Inbox(`${base}/${name}`)
+      inboxes.set(name, inbox)
+      return inbox
+    },
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+}

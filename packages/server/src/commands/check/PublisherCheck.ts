@@ -1,0 +1,107 @@
+/** The checks of a publisher, from the flags that only they have. */
+import { Effect, Option, type Redacted, type Scope } from "effect"
+import { Flag } from "effect/cli"
+import { spawn } from "node:child_process"
+import { type CommandFailed, failed, unusable } from "../shared/Outcome.ts"
+import { progress } from "../shared/Output.ts"
+import { apiKeyOf, carrierFlags, webAddress } from "../shared/Remote.ts"
+import { openCallback } from "./Callback.ts"
+import { Publisher, Unmet } from "./Publisher.ts"
+import { findOf, publisherRequirements } from "./PublisherRequirements.ts"
+import type { Check } from "./Verdict.ts"
+
+export const publisherFlags = {
+  key: carrierFlags.key,
+  secretId: Flag.String("secret-id").pipe(Flag.withDescription("With --publisher: the name that the publisher has for the secret, hmacSecretId"), Flag.optional),
+  callbackUrl: Flag.String("callback-url").pipe(Flag.withDescription("With --publisher: where it reaches this command; default the address that is listened on"), Flag.optional),
+  host: Flag.String("host").pipe(Flag.withDescription("With --publisher: where deliveries are taken; default 127.0.0.1"), Flag.optional),
+  port: Flag.Int("port").pipe(Flag.withDescription("With --publisher: likewise; 0, the default, takes a free one"), Flag.optional),
+  trigger: Flag.String("trigger").pipe(
+    Flag.withDescription("With --publisher: a shell command that has freight move, by several events of each shipment; run whenever events are needed. Without it they are waited for"),
+    Flag.withMetavar("command"),
+    Flag.optional
+  ),
+  wait: Flag.Finite("wait").pipe(Flag.withDescription("With --publisher: seconds for deliveries to come; default 30"), Flag.optional)
+}
+
+interface Flags {
+  readonly key: Option.Option<Redacted.Redacted>
+  readonly secretId: Option.Option<string>
+  readonly callbackUrl: Option.Option<string>
+  readonly host: Option.Option<string>
+  readonly port: Option.Option<number>
+  readonly trigger: Option.Option<string>
+  readonly wait: Option.Option<number>
+}
+
+const spellings: Readonly<Record<keyof Flags, string>> = {
+  key: "--key",
+  secretId: "--secret-id",
+  callbackUrl: "--callback-url",
+  host: "--host",
+  port: "--port",
+  trigger: "--trigger",
+  wait: "--wait"
+}
+
+/** Flags that were given, and mean nothing to the check of a receiver. */
+export const publisherFlagsIn = (flags: Flags): ReadonlyArray<string> =>
+  (Object.keys(spellings) as Array<keyof Flags>).filter((name) => Option.isSome(flags[name] as Option.Option<unknown>)).map((name) => spellings[name])
+
+/** When nothing has come for so long, nothing more is expected. */
+const quietMillis = 1_000
+
+/** What it prints goes where it is in nobody's way. */
+const running = (command: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, stdio: ["ignore", "pipe", "pipe"] })
+    let said = ""
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => said = `${said}${text}`.slice(-500))
+    child.once("error", reject)
+    child.once("close", (code) => code === 0 ? resolve() : reject(new Unmet(`The --trigger ended with ${code}: ${said.replaceAll(/\s+/g, " ").trim()}`)))
+  })
+
+/** Listens until the scope ends. */
+export const publisherChecks = Effect.fnUntraced(function*(
+  flags: Flags,
+  { secrets, timeoutMillis, url }: { readonly url: string; readonly secrets: ReadonlyArray<string>; readonly timeoutMillis: number }
+): Effect.fn.Return<ReadonlyArray<Check>, CommandFailed, Scope.Scope> {
+  const wait = Option.getOrElse(flags.wait, () => 30)
+  if (!(wait > 0 && wait <= 3600)) return yield* unusable("--wait is a number of seconds up to 3600.")
+  const apiKey = yield* apiKeyOf(flags)
+  if (apiKey === undefined) return yield* unusable("This needs a subscriber's key for the publisher. Set WAYBILL_API_KEY.")
+  const hmacSecretId = Option.getOrUndefined(flags.secretId)
+  if (hmacSecretId === undefined) return yield* unusable("Under which name does the publisher know the secret? Give --secret-id.")
+  const publicUrl = Option.isNone(flags.callbackUrl) ? undefined : yield* webAddress(flags.callbackUrl.value, "The callback's address")
+  const [host, port] = [Option.getOrElse(flags.host, () => "127.0.0.1"), Option.getOrElse(flags.port, () => 0)]
+  const callback = yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () => openCallback({ host, port, ...(publicUrl === undefined ? {} : { publicUrl }) }),
+      catch: (error) => failed(`It cannot listen on ${host}, port ${port}: ${error instanceof Error ? error.message : String(error)}. Give another --port or --host.`)
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+  yield* progress(`Deliveries are taken on ${host}, port ${callback.port}${publicUrl === undefined ? "" : `, which is ${publicUrl} for the publisher`}.`)
+  const trigger = Option.getOrUndefined(flags.trigger)
+  const publisher = new Publisher({
+    baseUrl: url,
+    apiKey,
+    callback,
+    hmacSecretId,
+    secrets,
+    timeoutMillis,
+    waitMillis: wait * 1000,
+    quietMillis,
+    ...(trigger === undefined ? {} : { trigger: () => running(trigger) })
+  })
+  // an interrupted check leaves nothing behind either
+  yield* Effect.addFinalizer(() => Effect.promise(() => publisher.tidy()))
+  return publisherRequirements.map((requirement) => ({
+    id: requirement.id,
+    sentence: requirement.sentence,
+    find: async () => {
+      const { detail, met } = await findOf(publisher, requirement)
+      return { met, detail, ...(publisher.answered ? {} : { unreachable: `Nobody answers at ${url}: ${detail} Start the publisher, or correct the address.` }) }
+    }
+  }))
+})

@@ -1,0 +1,183 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { openCallback } from "../../../src/commands/check/Callback.ts"
+import { Publisher, type PublisherOptions } from "../../../src/commands/check/Publisher.ts"
+import { findOf, publisherRequirements } from "../../../src/commands/check/PublisherRequirements.ts"
+import { directory, listening, urlOf } from "../../program/Program.ts"
+import { event } from "../../program/Tenant.ts"
+import { account, jsonLines, newSecret, run, runningServer } from "../Cli.ts"
+import { apiKey, type Flaw, flaws, smallPublisher } from "./SmallPublisher.ts"
+
+const secretId = "main"
+
+const publisherAt = async (options: Pick<PublisherOptions, "baseUrl" | "apiKey" | "secrets"> & Partial<PublisherOptions>) => {
+  const callback = await openCallback({ host: "127.0.0.1", port: 0 })
+  onTestFinished(() => callback.close())
+  return new Publisher({ callback, hmacSecretId: secretId, timeoutMillis: 5_000, waitMillis: 10_000, quietMillis: 300, ...options })
+}
+
+const idOf = ({ id }: { readonly id: string }) => id
+
+/** What does not hold, with what was found. */
+const unmetOf = async (publisher: Publisher, ids: ReadonlyArray<string> = publisherRequirements.map(idOf)) => {
+  const unmet: Array<string> = []
+  for (const requirement of publisherRequirements) {
+    if (!ids.includes(requirement.id)) continue
+    const { detail, met } = await findOf(publisher, requirement)
+    if (!met) unmet.push(`${requirement.id}: ${detail}`)
+  }
+  return unmet
+}
+
+/** Requirements that are about freight which moved before. */
+const needsHistory = (id: string) => id.startsWith("events-")
+
+describe("check --publisher", { timeout: 120_000 }, () => {
+  it("finds nothing wrong with this server, and leaves no subscription there", async () => {
+    const server = await runningServer()
+    let moves = 0
+    const trigger = async () => {
+      moves += 1
+      const events = ["PICKED_UP", "IN_TRANSIT", "DELIVERED"] as const
+      await server.intake.publishTransitEvents(events.flatMap((type, index) =>
+        [`B-${moves}`, `A-${moves}`].map((shipmentId) => ({ ...event(shipmentId, index + 1), type, parties: { accounts: [account] } }))))
+    }
+    const publisher = await publisherAt({ baseUrl: `${server.url}/visibility`, apiKey: server.customerKey, secrets: [server.secret], quietMillis: 1_000, trigger })
+    expect(await unmetOf(publisher)).toEqual([])
+    expect((await server.customer.listSubscriptions()).data).toEqual([])
+  })
+
+  it("finds nothing wrong with another publisher that does it all", async () => {
+    const secret = newSecret()
+    const { move, url } = await smallPublisher(secret)
+    const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [newSecret(), secret], trigger: async () => move() })
+    expect(await unmetOf(publisher)).toEqual([])
+  })
+
+  it("has a broken publisher for each requirement", () => {
+    expect([...flaws].toSorted()).toEqual(publisherRequirements.map(idOf).toSorted())
+  })
+
+  const found: Readonly<Record<Flaw, string>> = {
+    "create": "answered 200",
+    "get": "createdAt was",
+    "list": "ids in order, each once",
+    "patch": "shipmentIds",
+    "delete": "404 is expected",
+    "unknown-subscription": "DELETE /v1/subscriptions/",
+    "invalid": "answered 201",
+    "unauthenticated": "GET /v1/events answered 200",
+    "problem-bodies": "application/problem+json is expected",
+    "delivered": "No delivery came within 0.7 s",
+    "body": "sequence",
+    "signed": "No signature fits",
+    "retry-after-error": "answered 500 did not come again",
+    "retry-after-drop": "cut off did not come again",
+    "stable-id": "The deliveryId was",
+    "signed-again": "No signature fits",
+    "in-order": "was delivered after #",
+    "batch-size": "has 6 events, where batchMaxSize is 1",
+    "filtered": "where only PICKED_UP was asked for",
+    "listed": "and is listed as",
+    "paused": "although its subscription was paused",
+    "deleted": "although its subscription was removed",
+    "events": "page 1 of 50",
+    "events-order": "the order is shipmentId, sequence, eventId",
+    "events-pages": "each once",
+    "events-filters": "which the filter leaves out",
+    "events-bounds": "page=0 answered 200"
+  }
+
+  /** Those that are found out by what does not come. */
+  const isSilent = (flaw: Flaw) => flaw === "delivered" || flaw.startsWith("retry-")
+
+  it.each(flaws)("finds out a publisher that is broken in %s", async (flaw) => {
+    const secret = newSecret()
+    const { move, url } = await smallPublisher(secret, flaw)
+    if (needsHistory(flaw)) move()
+    const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [secret], waitMillis: isSilent(flaw) ? 700 : 10_000, trigger: async () => move() })
+    const unmet = await unmetOf(publisher, [flaw])
+    expect(unmet).toHaveLength(1)
+    expect(unmet[0]).toContain(found[flaw])
+  })
+
+  it("reads bodies that are not what they should be without a crash", async () => {
+    const secret = newSecret()
+    const { move, url } = await smallPublisher(secret, "body")
+    const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [secret], trigger: async () => move() })
+    const ids = ["body", "stable-id", "in-order", "filtered", "listed", "paused"]
+    const unmet = await unmetOf(publisher, ids)
+    expect(unmet.map((each) => each.split(":")[0])).toEqual(ids)
+    for (const each of unmet) expect(each).toContain("The body of a delivery is not as area D has it")
+  })
+
+  it("calls with a key, with a token as bearer, and without either where nobody shall be let in", async () => {
+    const seen: Array<readonly [unknown, unknown]> = []
+    const server = await listening(({ headers }, response) => {
+      seen.push([headers["x-api-key"], headers.authorization])
+      response.writeHead(401).end()
+    })
+    const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmVk"
+    for (const key of [apiKey, token]) {
+      const publisher = await publisherAt({ baseUrl: `${urlOf(server)}/`, apiKey: key, secrets: [newSecret()] })
+      await publisher.call("GET", "/v1/events")
+      await publisher.call("GET", "/v1/events", { anonymous: true })
+    }
+    expect(seen).toEqual([[apiKey, undefined], [undefined, undefined], [undefined, `Bearer ${token}`], [undefined, undefined]])
+  })
+
+  it("says that nothing was ever delivered instead of waiting each time", async () => {
+    const secret = newSecret()
+    const { move, url } = await smallPublisher(secret, "delivered")
+    const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [secret], waitMillis: 300, trigger: async () => move() })
+    const unmet = await unmetOf(publisher, ["delivered", "signed", "paused"])
+    expect(unmet).toEqual([
+      expect.stringContaining("Did the --trigger have freight move that this key may see, and can the publisher reach http://127.0.0.1:"),
+      "signed: Nothing was ever delivered, so this could not be seen.",
+      "paused: Nothing was ever delivered, so this could not be seen."
+    ])
+  })
+})
+
+describe("check --publisher, as a command", { timeout: 90_000 }, () => {
+  const node = (script: string) => `"${process.execPath}" -e "${script}"`
+
+  it("says of each requirement whether it is met, for people, for programs and for CI", async () => {
+    const secret = newSecret()
+    const { url } = await smallPublisher(secret, "stable-id")
+    const junit = join(directory(), "check.xml")
+    const only = ["create", "signed", "stable-id"].flatMap((id) => ["--only", id])
+    const env = { WAYBILL_API_KEY: apiKey, WAYBILL_WEBHOOK_SECRET: secret }
+    const args = ["check", "--publisher", url, "--secret-id", secretId, "--trigger", node(`fetch('${url}/move')`), ...only]
+    const checked = await run([...args, "--junit", junit], { env })
+    expect(checked.stdout).toContain("✓ creates a subscription: 201 with its Location\n    sub-000001, at /v1/subscriptions/sub-000001")
+    expect(checked.stdout).toContain("✗ keeps deliveryId, webhook-id and events of a delivery that it repeats")
+    expect(checked.stderr).toContain("1 requirement of 3 not met: stable-id.")
+    expect(checked.code).toBe(1)
+    const xml = readFileSync(junit, "utf8")
+    expect(xml).toContain(`tests="3" failures="1"`)
+    expect(xml).toContain(`classname="waybill.check.stable-id"`)
+    const json = await run([...args, "--json"], { env })
+    expect(jsonLines(json.stdout)).toEqual([{ url, passed: false, requirements: [expect.objectContaining({ id: "create", met: true }), expect.objectContaining({ met: true }), expect.objectContaining({ met: false })] }])
+    expect(checked.stdout + checked.stderr + json.stdout).not.toContain(secret)
+  })
+
+  it("says what it needs, what failed, and that nobody is there", async () => {
+    const secret = newSecret()
+    const { url } = await smallPublisher(secret)
+    const env = { WAYBILL_API_KEY: apiKey, WAYBILL_WEBHOOK_SECRET: secret }
+    const check = (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = env) => run(["check", "--publisher", url, ...args], { env: more })
+    expect(await check([])).toMatchObject({ code: 2, stderr: expect.stringContaining("--secret-id") })
+    expect(await check(["--secret-id", secretId], { WAYBILL_WEBHOOK_SECRET: secret })).toMatchObject({ code: 2, stderr: expect.stringContaining("WAYBILL_API_KEY") })
+    expect(await check(["--secret-id", secretId, "--only", "rotation"])).toMatchObject({ code: 2, stderr: expect.stringContaining("rotation: no requirement of what is checked here") })
+    expect(await check(["--secret-id", secretId, "--kind", "freight-charges"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--kind is about receivers") })
+    expect(await run(["check", url, "--secret-id", secretId, "--wait", "3"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("--secret-id, --wait: that goes with --publisher") })
+    const broken = await check(["--secret-id", secretId, "--only", "delivered", "--trigger", node("console.error('no trucks'); process.exit(3)")])
+    expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining("The --trigger ended with 3: no trucks") })
+    const port = new URL(urlOf(await listening(() => {}))).port
+    expect(await check(["--secret-id", secretId, "--port", port])).toMatchObject({ code: 1, stderr: expect.stringContaining("EADDRINUSE") })
+    const gone = await run(["check", "--publisher", "http://127.0.0.1:1", "--secret-id", secretId], { env })
+    expect(gone).toMatchObject({ code: 3, stderr: expect.stringContaining("Nobody answers at http://127.0.0.1:1") })
+  })
+})

@@ -1,0 +1,76 @@
+/** From where to where freight goes, by whom, and through which terminals. */
+
+/** Somebody's dock. */
+export interface Place {
+  readonly name: string
+  readonly address1: string
+  readonly city: string
+  /** Two letters. */
+  readonly state: string
+  readonly postalCode: string
+  readonly country: "USA" | "CAN" | "MEX"
+}
+
+/** A carrier's. */
+export interface Terminal {
+  readonly locationId: string
+  readonly name: string
+  readonly type: "FACILITY"
+  readonly city: string
+  readonly state: string
+  readonly postalCode: string
+  readonly country: "USA" | "CAN" | "MEX"
+}
+
+export interface Lane {
+  /** The carrier's. */
+  readonly scac: string
+  readonly dot: string
+  readonly mc: string
+  readonly shipper: Place
+  readonly consignee: Place
+  /** To whom it goes instead, once it is reconsigned. */
+  readonly otherConsignee: Place
+  /** To whom it goes where it crosses a border. */
+  readonly foreignConsignee: Place
+  readonly originTerminal: Terminal
+  readonly deliveryTerminal: Terminal
+  readonly borderTerminal: Terminal
+  /** Who brings it the last miles where the carrier does not go itself. */
+  readonly partner: { readonly name: string; readonly scac: string }
+  /** IANA names. */
+  readonly originZone: string
+  readonly destinationZone: string
+}
+
+const chicago: Place = { name: "Lakeshore Tools", address1: "2100 S Ashland Ave", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" }
+export const boston: Place = { name: "Harbor Hardware", address1: "15 Court Square", city: "Boston", state: "MA", postalCode: "02108", country: "USA" }
+
+/** Where freight goes of which nothing else is said. */
+export const usualLane: Lane = {
+  scac: "WAYB",
+  dot: "1234567",
+  mc: "MC-765432",
+  shipper: chicago,
+  consignee: boston,
+  otherConsignee: { name: "Bay Hardware", address1: "40 Westminster Street", city: "Providence", state: "RI", postalCode: "02903", country: "USA" },
+  foreignConsignee: { name: "Queen Street Tools", address1: "220 Queen Street West", city: "Toronto", state: "ON", postalCode: "M5V 1Z4", country: "CAN" },
+  originTerminal: { locationId: "CHI", name: "Cicero terminal", type: "FACILITY", city: "Cicero", state: "IL", postalCode: "60804", country: "USA" },
+  deliveryTerminal: { locationId: "BOS", name: "Chelsea terminal", type: "FACILITY", city: "Chelsea", state: "MA", postalCode: "02150", country: "USA" },
+  borderTerminal: { locationId: "DTW", name: "Detroit terminal", type: "FACILITY", city: "Detroit", state: "MI", postalCode: "48216", country: "USA" },
+  partner: { name: "Partner Freight", scac: "PRTN" },
+  originZone: "America/Chicago",
+  destinationZone: "America/New_York"
+}
+
+/** As shipment status writes a place. */
+export const addressOf = (place: Place, accountNumber: string | null) => ({
+  addressName: place.name,
+  addressLine1: place.address1,
+  addressLine2: null,
+  city: place.city,
+  state: place.state,
+  postalCode: place.postalCode,
+  country: place.country,
+  accountNumber
+})

@@ -1,0 +1,98 @@
+/** Clocks of places: what they show at an instant, and when they show something. Zones are IANA names. */
+import { formatInstant } from "@waybill/core"
+
+const minuteMillis = 60_000
+const hourMillis = 3_600_000
+const dayMillis = 86_400_000
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+const formatOf = (zone: string): Intl.DateTimeFormat => {
+  const known = formats.get(zone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric"
+  })
+  formats.set(zone, made)
+  return made
+}
+
+const askedOffset = (millis: number, zone: string): number => {
+  const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
+  for (const { type, value } of formatOf(zone).formatToParts(millis)) shown[type] = Number(value)
+  const local = Date.UTC(shown.year!, shown.month! - 1, shown.day!, shown.hour!, shown.minute!)
+  return local - Math.floor(millis / minuteMillis) * minuteMillis
+}
+
+/** By zone and hour: clocks change at full hours, so one answer holds for an hour. Bounded, because a network may go on for ever. */
+const offsets = new Map<string, Map<number, number>>()
+const mostHours = 5_000
+
+const offsetsOf = (zone: string): Map<number, number> => {
+  const known = offsets.get(zone)
+  if (known !== undefined) return known
+  const made = new Map<number, number>()
+  offsets.set(zone, made)
+  return made
+}
+
+/** Milliseconds by which clocks there are ahead of UTC; negative west of Greenwich. */
+export const offsetAt = (millis: number, zone: string): number => {
+  const hour = Math.floor(millis / hourMillis)
+  const hours = offsetsOf(zone)
+  const known = hours.get(hour)
+  if (known !== undefined) return known
+  const offset = askedOffset(hour * hourMillis, zone)
+  if (hours.size >= mostHours) hours.clear()
+  hours.set(hour, offset)
+  return offset
+}
+
+/** Minutes since midnight there. */
+export const minuteOfDay = (millis: number, zone: string): number => {
+  const local = millis + offsetAt(millis, zone)
+  return Math.floor(local / minuteMillis) - Math.floor(local / dayMillis) * 1440
+}
+
+/** When clocks there show this minute of the day, so many days after the day of that instant. */
+export const atMinuteOfDay = (millis: number, zone: string, days: number, minute: number): number => {
+  const midnight = Math.floor((millis + offsetAt(millis, zone)) / dayMillis) * dayMillis
+  const wanted = midnight + days * dayMillis + minute * minuteMillis
+  // by the offset of then, which is not that of now where clocks are put meanwhile
+  const guess = wanted - offsetAt(millis, zone)
+  return wanted - offsetAt(guess, zone)
+}
+
+/** Whether it is Saturday or Sunday there. */
+export const isWeekend = (millis: number, zone: string): boolean => {
+  const day = Math.floor((millis + offsetAt(millis, zone)) / dayMillis)
+  // the first of January 1970 was a Thursday
+  return (((day + 4) % 7) + 7) % 7 % 6 === 0
+}
+
+const two = (number: number): string => String(number).padStart(2, "0")
+
+/** `-06:00`. */
+const offsetText = (offset: number): string => {
+  const minutes = Math.abs(offset) / minuteMillis
+  return `${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}
+
+/** RFC 3339 with the offset of the place, to the second. */
+export const localInstant = (millis: number, zone: string): string => {
+  const offset = offsetAt(millis, zone)
+  return `${formatInstant(millis + offset).slice(0, 19)}${offsetText(offset)}`
+}
+
+/** `UTC-6`, as pickups write zones. */
+export const utcForm = (millis: number, zone: string): string => {
+  const offset = offsetAt(millis, zone)
+  const [sign, minutes] = [offset < 0 ? "-" : "+", Math.abs(offset) / minuteMillis]
+  return `UTC${sign}${Math.floor(minutes / 60)}${minutes % 60 === 0 ? "" : `:${two(minutes % 60)}`}`
+}

@@ -1,0 +1,101 @@
+/** The shipments of a network: each is known by its number alone, whatever was asked for before. */
+import type { Freight } from "../journeys/Freight.ts"
+import type { JourneyName } from "../journeys/Journeys.ts"
+import type { Load } from "../journeys/Load.ts"
+import { Chance } from "./Chance.ts"
+import { proNumberOf } from "./ProNumbers.ts"
+import { timetableOf } from "./Timetable.ts"
+import type { NetworkLane, World } from "./World.ts"
+
+export interface NetworkShipment {
+  readonly journey: JourneyName
+  readonly lane: NetworkLane
+  readonly freight: Freight
+}
+
+export interface Shape {
+  readonly seed: string
+  readonly startAt: number
+  readonly days: number
+  readonly shipmentsPerDay: number
+  readonly exceptions: number
+}
+
+const dayMillis = 86_400_000
+
+/** Trucks are ordered in the first hours of each day, counted from the start. */
+const orderingMillis = 8 * 3_600_000
+
+/** What goes wrong, or otherwise than was ordered. */
+const exceptions: ReadonlyArray<JourneyName> = ["refused", "missed delivery", "damaged", "reconsigned", "late with appointment", "party change"]
+
+const accessorials: ReadonlyArray<Load["accessorials"][number]> = [
+  { code: "LFTD", cents: 4_500 },
+  { code: "LFTP", cents: 4_500 },
+  { code: "RES", cents: 6_250 },
+  { code: "IDL", cents: 5_500 },
+  { code: "MNC", cents: 1_200 },
+  { code: "LTDAD", cents: 7_000 }
+]
+
+/** How many there are in all. */
+export const shipmentCount = ({ days, shipmentsPerDay }: Shape): number => days * shipmentsPerDay
+
+/** When the truck for it is ordered; later than for the one before. */
+export const orderedAt = ({ shipmentsPerDay, startAt }: Shape, number: number): number =>
+  Math.floor((startAt + Math.floor(number / shipmentsPerDay) * dayMillis + (number % shipmentsPerDay) / shipmentsPerDay * orderingMillis) / 1000) * 1000
+
+/** Differs between seeds, so that two networks in one service do not meet. */
+const firstSerial = (seed: string): number => new Chance(seed, "numbers").between(0, 90_000_000)
+
+const loadOf = (lane: NetworkLane, number: number, chance: Chance): Load => {
+  const { piecesOfUnit, unitWeight, ...goods } = lane.goods
+  const units = chance.between(1, 8)
+  const weight = units * chance.between(...unitWeight)
+  const reweighed = chance.happens(0.12) ? weight + units * chance.between(5, 40) : weight
+  const order = String(4_500_000_000 + number)
+  return {
+    ...goods,
+    bol: `${lane.customer.accounts[0]!.slice(0, 4)}${String(number).padStart(8, "0")}`,
+    // one order on several shipments, and several orders on one
+    purchaseOrders: chance.happens(0.1) ? [order, `${order}-2`] : [chance.happens(0.1) ? String(4_500_000_000 + number - number % 10) : order],
+    units,
+    pieces: units * piecesOfUnit,
+    weight,
+    reweighed,
+    accessorials: accessorials.filter(() => chance.happens(0.07)),
+    rate: lane.rate,
+    discount: lane.discount,
+    fuelSurcharge: 313
+  }
+}
+
+const journeyOf = (lane: NetworkLane, shape: Shape, chance: Chance): JourneyName => {
+  const isException = chance.happens(shape.exceptions)
+  const exception = chance.oneOf(exceptions)
+  if (lane.isAbroad) return "cross-border"
+  if (isException) return exception
+  return lane.isInterline ? "interline" : "plain LTL"
+}
+
+/** Who pays in the end where the bill changes hands: another customer, where there is one. */
+const nextAccountOf = ({ customers }: World, { account, customer }: NetworkLane, chance: Chance): string => {
+  const others = customers.filter((other) => other !== customer)
+  return others.length === 0 ? `${account}-3P` : chance.oneOf(chance.oneOf(others).accounts)
+}
+
+/** The shipment of this number, from 0. */
+export const shipmentOf = (world: World, shape: Shape, number: number): NetworkShipment => {
+  const chance = new Chance(shape.seed, `shipment ${number}`)
+  const lane = chance.oneOf(world.lanes)
+  const journey = journeyOf(lane, shape, chance)
+  const load = loadOf(lane, number, chance)
+  const { at, pickedUpAt } = timetableOf(orderedAt(shape, number), lane, chance)
+  const nextAccount = journey === "party change" ? nextAccountOf(world, lane, chance) : lane.account
+  const proNumber = proNumberOf(lane.carrier.proForm, firstSerial(shape.seed) + number)
+  return {
+    journey,
+    lane,
+    freight: { shipmentId: `${lane.scac}-${proNumber}`, proNumber, account: lane.account, nextAccount, pickedUpAt, lane, load, timetable: at }
+  }
+}

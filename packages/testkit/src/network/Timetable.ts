@@ -1,0 +1,81 @@
+/** When what happens on a journey happens in a network: by day at docks, by night on the road, never on a weekend. */
+import type { Chance } from "./Chance.ts"
+import { atMinuteOfDay, isWeekend, minuteOfDay } from "./LocalTime.ts"
+import type { NetworkLane } from "./World.ts"
+
+const minuteMillis = 60_000
+const hourMillis = 3_600_000
+
+export interface Timetable {
+  readonly pickedUpAt: number
+  /** When so many hours of the journey have gone by; never decreases. */
+  readonly at: (afterHours: number) => number
+}
+
+/** Whoever orders a truck later than that gets one the next day. Minutes of the local day. */
+const latestOrder = 11 * 60 + 30
+
+/** Minutes of the local day, at least and at most. */
+const [pickups, departures, arrivals, outings, deliveries] = [[13 * 60, 18 * 60], [19 * 60 + 30, 23 * 60], [90, 300], [7 * 60, 8 * 60 + 30], [9 * 60 + 30, 16 * 60]] as const
+
+/** So many working days after that instant's day. */
+const workingDays = (from: number, zone: string, count: number): number => {
+  let days = 0
+  for (let left = count; left > 0;) {
+    days += 1
+    if (!isWeekend(atMinuteOfDay(from, zone, days, 720), zone)) left -= 1
+  }
+  return days
+}
+
+const pickupDays = (orderedAt: number, zone: string): number =>
+  minuteOfDay(orderedAt, zone) <= latestOrder && !isWeekend(orderedAt, zone) ? 0 : workingDays(orderedAt, zone, 1)
+
+/** Working days on the road. */
+const transitDays = ({ isAbroad, miles }: NetworkLane): number => Math.min(5, 1 + Math.floor(miles / 550)) + (isAbroad ? 1 : 0)
+
+/** A day's round: out in the morning, at the consignee's some time later. */
+const round = (day: number, zone: string, notBefore: number, chance: Chance): readonly [out: number, delivered: number] => {
+  const out = Math.max(notBefore + 30 * minuteMillis, atMinuteOfDay(day, zone, 0, chance.between(...outings)))
+  return [out, Math.max(out + 45 * minuteMillis, atMinuteOfDay(day, zone, 0, chance.between(...deliveries)))]
+}
+
+export const timetableOf = (orderedAt: number, lane: NetworkLane, chance: Chance): Timetable => {
+  const { destinationZone, originZone } = lane
+  const pickedUpAt = atMinuteOfDay(orderedAt, originZone, pickupDays(orderedAt, originZone), chance.between(...pickups)) + chance.between(0, 59) * 1000
+  const atTerminal = pickedUpAt + chance.between(45, 150) * minuteMillis
+  const left = Math.max(atTerminal + 30 * minuteMillis, atMinuteOfDay(pickedUpAt, originZone, 0, chance.between(...departures)))
+  const deliveryDay = atMinuteOfDay(pickedUpAt, destinationZone, workingDays(pickedUpAt, destinationZone, transitDays(lane)), 0)
+  const arrived = Math.max(left + 2 * hourMillis, atMinuteOfDay(deliveryDay, destinationZone, 0, chance.between(...arrivals)))
+  const [out, delivered] = round(deliveryDay, destinationZone, arrived, chance)
+  const nextDay = atMinuteOfDay(delivered, destinationZone, workingDays(delivered, destinationZone, 1), 0)
+  const [outAgain, deliveredAgain] = round(nextDay, destinationZone, delivered, chance)
+  return {
+    pickedUpAt,
+    at: between([
+      [-24, orderedAt],
+      [-22, orderedAt + chance.between(4, 20) * minuteMillis],
+      [-1, pickedUpAt - chance.between(40, 60) * minuteMillis],
+      [-0.5, pickedUpAt - chance.between(10, 30) * minuteMillis],
+      [0, pickedUpAt],
+      [3, atTerminal],
+      [9, left],
+      [27, arrived],
+      [44, out],
+      [48, delivered],
+      [68, outAgain],
+      [72, deliveredAgain]
+    ])
+  }
+}
+
+type Anchor = readonly [afterHours: number, millis: number]
+
+/** Evenly between one anchor and the next, and hour by hour behind the last. To the second. */
+const between = (anchors: ReadonlyArray<Anchor>) => (afterHours: number): number => {
+  const later = anchors.findIndex(([hours]) => hours > afterHours)
+  if (later === 0) return anchors[0]![1]
+  const [hours, millis] = anchors[later < 0 ? anchors.length - 1 : later - 1]!
+  const [nextHours, nextMillis] = anchors[later] ?? [hours + 1, millis + hourMillis]
+  return Math.floor((millis + (nextMillis - millis) * (afterHours - hours) / (nextHours - hours)) / 1000) * 1000
+}

@@ -1,0 +1,143 @@
+/** Who takes part in a network: carriers, their terminals, customers with accounts, and the lanes their freight goes. */
+import type { Lane, Place, Terminal } from "../journeys/Lane.ts"
+import { Chance } from "./Chance.ts"
+import { cities, type City, milesBetween } from "./Cities.ts"
+import { type Goods, goods } from "./Goods.ts"
+import type { ProForm } from "./ProNumbers.ts"
+
+export interface NetworkCarrier {
+  readonly scac: string
+  readonly name: string
+  readonly dot: string
+  readonly mc: string
+  /** The form of its PRO numbers. */
+  readonly proForm: ProForm
+}
+
+export interface NetworkCustomer {
+  /** Its name as a client of the service. */
+  readonly client: string
+  readonly name: string
+  /** Those that it owes under; never another customer's. */
+  readonly accounts: ReadonlyArray<string>
+}
+
+/** From one dock to another: what goes there again and again, by whom, and at what price. */
+export interface NetworkLane extends Lane {
+  readonly carrier: NetworkCarrier
+  readonly customer: NetworkCustomer
+  readonly account: string
+  readonly miles: number
+  readonly isAbroad: boolean
+  /** Whether a partner of the carrier's brings the last miles. */
+  readonly isInterline: boolean
+  readonly goods: Goods
+  /** As a load has it. */
+  readonly rate: number
+  readonly discount: number
+}
+
+export interface World {
+  readonly carriers: ReadonlyArray<NetworkCarrier>
+  readonly terminals: ReadonlyArray<Terminal>
+  readonly customers: ReadonlyArray<NetworkCustomer>
+  readonly lanes: ReadonlyArray<NetworkLane>
+}
+
+/** Nobody has these codes; each carrier numbers in its own way. */
+const allCarriers: ReadonlyArray<NetworkCarrier> = [
+  { scac: "WAYB", name: "Waybill Freight", dot: "3141592", mc: "271828", proForm: "modulo 7" },
+  { scac: "NLKX", name: "Northern Lakes Express", dot: "1618033", mc: "414213", proForm: "modulo 11" },
+  { scac: "TSMX", name: "Three Summits Motor Lines", dot: "1732050", mc: "223606", proForm: "modulo 10" },
+  { scac: "PLNX", name: "Plains and Coast", dot: "2645751", mc: "331662", proForm: "plain" }
+]
+
+export const mostCarriers = allCarriers.length
+
+const partners: ReadonlyArray<Lane["partner"]> = [
+  { name: "Partner Freight", scac: "PRTN" },
+  { name: "Cape and Islands Cartage", scac: "CICX" },
+  { name: "High Desert Delivery", scac: "HDDX" }
+]
+
+const terminalOf = ({ city, code, country, postalCode, state }: City): Terminal => ({ locationId: code, name: `${city} terminal`, type: "FACILITY", city, state, postalCode, country })
+
+const homeCities = cities.filter(({ country }) => country === "USA")
+const foreignCities = cities.filter(({ country }) => country !== "USA")
+const borderCities = cities.filter(({ code }) => code === "DTW" || code === "MSP" || code === "SEA")
+
+const firstNames = ["Lakeshore", "Harbor", "Puget", "Peachtree", "Trinity", "Mile High", "Prairie", "Bay", "Cascade", "Gateway", "Granite", "Delta", "Ironwood", "Summit", "Juniper", "Blue Heron"]
+const trades = ["Tools", "Hardware", "Paper", "Textiles", "Office Supply", "Outfitters", "Furniture", "Fitness", "Foods", "Paints", "Bearings", "Mirrors"]
+const streets = ["S Ashland Ave", "Commerce St", "Industrial Blvd", "E Marginal Way S", "Dock Road", "Elm St", "W 47th St", "Larimer St", "Foundry Ln", "Federal Blvd"]
+
+const placeIn = ({ city, country, postalCode, state }: City, name: string, chance: Chance): Place => ({
+  name,
+  address1: `${chance.between(1, 9900)} ${chance.oneOf(streets)}`,
+  city,
+  state,
+  postalCode,
+  country
+})
+
+const customersOf = (count: number, chance: Chance): ReadonlyArray<NetworkCustomer> =>
+  Array.from({ length: count }, (_, at) => {
+    const name = `${chance.oneOf(firstNames)} ${chance.oneOf(trades)}`
+    const first = (1001 + at) * 100
+    return {
+      client: `customer-${at + 1}`,
+      name: count > firstNames.length ? `${name} ${at + 1}` : name,
+      accounts: Array.from({ length: chance.between(1, 3) }, (__, number) => String(first + number))
+    }
+  })
+
+/** Shares of all lanes. */
+const [abroad, interline] = [0.08, 0.1]
+
+const borderOf = (origin: City, destination: City): City =>
+  borderCities.reduce((best, city) =>
+    milesBetween(origin, city) + milesBetween(city, destination) < milesBetween(origin, best) + milesBetween(best, destination) ? city : best)
+
+const laneOf = (customer: NetworkCustomer, carrier: NetworkCarrier, chance: Chance): NetworkLane => {
+  const origin = chance.oneOf(homeCities)
+  const isAbroad = chance.happens(abroad)
+  const destination = chance.oneOf(isAbroad ? foreignCities : homeCities.filter((city) => city !== origin))
+  const elsewhere = chance.oneOf(homeCities.filter((city) => city !== origin && city !== destination))
+  const consigneeName = `${chance.oneOf(firstNames)} ${chance.oneOf(trades)}`
+  const consignee = placeIn(destination, consigneeName, chance)
+  const sent = chance.oneOf(goods)
+  const miles = milesBetween(origin, destination)
+  return {
+    scac: carrier.scac,
+    dot: carrier.dot,
+    mc: carrier.mc,
+    carrier,
+    customer,
+    account: chance.oneOf(customer.accounts),
+    shipper: placeIn(origin, customer.name, chance),
+    consignee,
+    foreignConsignee: consignee,
+    otherConsignee: placeIn(elsewhere, consigneeName, chance),
+    originTerminal: terminalOf(origin),
+    deliveryTerminal: terminalOf(destination),
+    borderTerminal: terminalOf(borderOf(origin, destination)),
+    partner: chance.oneOf(partners),
+    originZone: origin.zone,
+    destinationZone: destination.zone,
+    miles,
+    isAbroad,
+    isInterline: !isAbroad && chance.happens(interline),
+    goods: sent,
+    // light freight of a high class takes the room of heavy freight
+    rate: Math.round((1400 + miles) * (0.6 + Number(sent.freightClass) / 100)),
+    discount: chance.between(400, 780)
+  }
+}
+
+/** The same for the same seed and numbers. */
+export const worldOf = (seed: string, { carriers, customers }: { readonly carriers: number; readonly customers: number }): World => {
+  const chance = new Chance(seed, "world")
+  const carrying = allCarriers.slice(0, carriers)
+  const known = customersOf(customers, chance)
+  const lanes = known.flatMap((customer) => Array.from({ length: chance.between(2, 5) }, () => laneOf(customer, chance.oneOf(carrying), chance)))
+  return { carriers: carrying, terminals: cities.map(terminalOf), customers: known, lanes }
+}

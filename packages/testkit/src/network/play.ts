@@ -1,0 +1,205 @@
+/** Plays a network into the service in memory, or through clients into a server that runs. */
+import type { PickupReport } from "@waybill/core"
+import { Effect } from "effect"
+import type { JourneyCall } from "../journeys/JourneyStep.ts"
+import type { StartedTestWaybill } from "../service/startTestWaybill.ts"
+import type { NetworkCall } from "./freightNetwork.ts"
+import type { NetworkCarrier, NetworkCustomer } from "./World.ts"
+
+/** Clients that a carrier calls with; those of `@waybill/client` have these methods. What they are given has the shape that the area takes. */
+export interface CarrierClients {
+  readonly intake: {
+    readonly registerShipments: (shipments: never) => Promise<unknown>
+    readonly reportStatus: (updates: never) => Promise<unknown>
+    readonly publishTransitEvents: (events: never) => Promise<unknown>
+    readonly publishFreightCharges: (charges: never) => Promise<unknown>
+    readonly reportPickupStatus: (pickupId: string, report: never) => Promise<unknown>
+  }
+  readonly invoices: { readonly create: (invoice: never) => Promise<unknown> }
+  readonly documents: { readonly upload: (upload: never) => Promise<unknown> }
+}
+
+/** Clients that a customer calls with. */
+export interface CustomerClients {
+  readonly pickups: { readonly create: (order: never) => Promise<ReadonlyArray<{ readonly carrierPickupNumber: string | null }>> }
+}
+
+/** Who calls with what. With one key for all of them, always the same. */
+export interface NetworkClients {
+  readonly carrier: (carrier: NetworkCarrier) => CarrierClients
+  readonly customer: (customer: NetworkCustomer) => CustomerClients
+}
+
+export interface PlayOptions {
+  /** Ends after so many calls; where the network ends otherwise. */
+  readonly calls?: number
+  /** With clients: at most so many calls a second; as fast as they are answered otherwise. The service in memory has its own clock. */
+  readonly perSecond?: number
+  /** With clients: how many calls are under way at once, 16 otherwise. Those of one shipment come one after the other. */
+  readonly concurrency?: number
+  /** Ends early, after the calls under way. */
+  readonly signal?: AbortSignal
+  /** Told of each call that was taken. */
+  readonly onCall?: (call: NetworkCall) => void
+  /** Told of each that was not, and play goes on; without it the first one ends the play and is thrown. */
+  readonly onRefused?: (error: unknown, call: NetworkCall) => void
+}
+
+export interface Played {
+  /** Taken. */
+  readonly calls: number
+  readonly refused: number
+  /** Those taken, by method. */
+  readonly byCall: Readonly<Partial<Record<JourneyCall["call"], number>>>
+}
+
+/**
+ * Makes the network's calls in order of time. The service in memory has its clock turned to each; a server is called as fast as it
+ * answers, or at the given rate, whatever the time of the call, so let its network start now.
+ */
+export const play = async (network: Iterable<NetworkCall>, target: StartedTestWaybill | NetworkClients, options: PlayOptions = {}): Promise<Played> => {
+  const { calls: most = Infinity, concurrency = 16, onCall, onRefused, perSecond = Infinity, signal } = options
+  if ("advanceTo" in target && (options.perSecond !== undefined || options.concurrency !== undefined)) {
+    throw new TypeError("perSecond and concurrency are for clients: the service in memory has its own clock, and takes one call at a time.")
+  }
+  if (!(perSecond > 0)) throw new RangeError(`perSecond is a number above 0, not ${perSecond}.`)
+  if (!(Number.isInteger(concurrency) && concurrency >= 1)) throw new RangeError(`concurrency is a whole number from 1, not ${concurrency}.`)
+  const perform = "advanceTo" in target ? inMemory(target) : overClients(target)
+  const byCall: Partial<Record<JourneyCall["call"], number>> = {}
+  let [taken, refused, made] = [0, 0, 0]
+  let failure: { readonly error: unknown } | undefined
+  const lines = new ShipmentLines("advanceTo" in target ? 1 : concurrency)
+  const beganAt = performance.now()
+
+  const callOnce = async (call: NetworkCall) => {
+    if (failure !== undefined) return
+    try {
+      await perform(call)
+      taken += 1
+      byCall[call.call] = (byCall[call.call] ?? 0) + 1
+      onCall?.(call)
+    } catch (error) {
+      refused += 1
+      if (onRefused === undefined) failure ??= { error }
+      else onRefused(error, call)
+    }
+  }
+
+  const isOver = () => made >= most || failure !== undefined || signal?.aborted === true
+  for (const call of network) {
+    if (isOver()) break
+    const early = beganAt + made / perSecond * 1000 - performance.now()
+    if (early > 1) await Effect.runPromiseExit(Effect.sleep(early), signal === undefined ? {} : { signal })
+    if (isOver()) break
+    made += 1
+    await lines.begin(call.shipmentId, () => callOnce(call))
+  }
+  await lines.ended()
+  if (failure !== undefined) throw failure.error
+  return { calls: taken, refused, byCall }
+}
+
+/** So much at once, but for each shipment one after the other. */
+class ShipmentLines {
+  readonly #most: number
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #last = new Map<string, Promise<void>>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Waits for room. `work` never rejects. */
+  async begin(shipmentId: string, work: () => Promise<void>): Promise<void> {
+    while (this.#underWay.size >= this.#most) await Promise.race(this.#underWay)
+    const working = (this.#last.get(shipmentId) ?? Promise.resolve()).then(work)
+    this.#last.set(shipmentId, working)
+    const tracked = working.then(() => {
+      this.#underWay.delete(tracked)
+      if (this.#last.get(shipmentId) === working) this.#last.delete(shipmentId)
+    })
+    this.#underWay.add(tracked)
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+}
+
+/** Numbers that the service gave to orders, until the truck has left. */
+class PickupNumbers {
+  readonly #numbers = new Map<string, string>()
+
+  ordered(shipmentId: string, answers: ReadonlyArray<{ readonly carrierPickupNumber: string | null }>): void {
+    const number = answers[0]?.carrierPickupNumber
+    if (typeof number === "string") this.#numbers.set(shipmentId, number)
+  }
+
+  of({ shipmentId }: NetworkCall, { status }: typeof PickupReport.Encoded): string {
+    const number = this.#numbers.get(shipmentId)
+    if (number === undefined) throw new Error(`Nobody has ordered a truck for ${shipmentId}, or the carrier did not accept it.`)
+    if (status?.startsWith("Departed") === true) this.#numbers.delete(shipmentId)
+    return number
+  }
+}
+
+const inMemory = (waybill: StartedTestWaybill) => {
+  const numbers = new PickupNumbers()
+  const { tenantId } = waybill
+  return async (call: NetworkCall): Promise<void> => {
+    await waybill.advanceTo(new Date(call.at))
+    const by = "accounts" in call.by
+      ? waybill.customer(call.by.client, call.by.accounts)
+      : { tenantId, client: call.by.scac, roles: ["carrier"] as const, dot: call.by.dot, mc: call.by.mc }
+    switch (call.call) {
+      case "shipments.register":
+        return void await waybill.shipments.register(by, [call.shipment])
+      case "shipments.report":
+        return void await waybill.shipments.report(by, [call.update])
+      case "events.publish":
+        return void await waybill.events.publish(by, [call.event])
+      case "freightCharges.publish":
+        return void await waybill.freightCharges.publish(by, [call.charge])
+      case "invoices.create":
+        return void await waybill.invoices.create(by, call.invoice)
+      case "documents.upload":
+        return void await waybill.documents.upload(by, call.upload)
+      case "pickups.create":
+        return numbers.ordered(call.shipmentId, await waybill.pickups.create(by, call.request))
+      case "pickups.report":
+        return void await waybill.pickups.report(by, numbers.of(call, call.report), call.report)
+    }
+  }
+}
+
+const overClients = (clients: NetworkClients) => {
+  const numbers = new PickupNumbers()
+  return async (call: NetworkCall): Promise<void> => {
+    if ("accounts" in call.by) {
+      if (call.call !== "pickups.create") throw new Error(`Customers do not call ${call.call}.`)
+      const { pickups } = clients.customer(call.by)
+      // a client says it as JSON does
+      const order = { ...call.request, isTest: false }
+      return numbers.ordered(call.shipmentId, await pickups.create(order as never))
+    }
+    const { documents, intake, invoices } = clients.carrier(call.by)
+    switch (call.call) {
+      case "shipments.register":
+        return void await intake.registerShipments([call.shipment] as never)
+      case "shipments.report":
+        return void await intake.reportStatus([call.update] as never)
+      case "events.publish":
+        return void await intake.publishTransitEvents([call.event] as never)
+      case "freightCharges.publish":
+        return void await intake.publishFreightCharges([call.charge] as never)
+      case "invoices.create":
+        return void await invoices.create(call.invoice as never)
+      case "documents.upload":
+        return void await documents.upload(call.upload as never)
+      case "pickups.report":
+        return void await intake.reportPickupStatus(numbers.of(call, call.report), call.report as never)
+      case "pickups.create":
+        throw new Error("Carriers order no trucks.")
+    }
+  }
+}
