@@ -74,7 +74,10 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
       replay: (tenantId, subscriptionId, range) =>
         service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
     },
-    lanes: { list: (tenantId, query = {}) => service.run(ofTenant(tenantId, SubscriptionLanes, (lanes) => lanes.list(tenantId, plain(query)))) },
+    lanes: {
+      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, SubscriptionLanes, (lanes) => lanes.list(tenantId, plain(query)))),
+      get: (tenantId, subscriptionId) => service.run(ofTenant(tenantId, SubscriptionLanes, (lanes) => lanes.get(tenantId, subscriptionId)))
+    },
     journeys: {
       find: (tenantId, reference) =>
         service.run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),

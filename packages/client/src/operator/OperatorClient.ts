@@ -153,6 +153,11 @@ export class OperatorClient {
     return this.#page([tenantId, "subscriptions"], query, options)
   }
 
+  /** One of them. */
+  async getSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<Lane> {
+    return await this.#send("GET", [tenantId, "subscriptions", subscriptionId], undefined, true, options) as Lane
+  }
+
   /** Every subscription that matches, page after page as you go. */
   allSubscriptions(tenantId: string, query: Omit<LaneQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Lane, void, undefined> {
     return this.#pages([tenantId, "subscriptions"], query, options)

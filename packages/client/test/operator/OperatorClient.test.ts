@@ -39,6 +39,8 @@ describe("OperatorClient", () => {
       { method: "GET", path: "/operator/v1/tenants?limit=2&cursor=acme" }, { data: [{ tenantId: "b", name: "B", hosts: [] }], nextCursor: "b" }],
     ["lists subscriptions", (client) => client.listSubscriptions("acme", { state: "paused", limit: 5 }), { data: [], nextCursor: null },
       { method: "GET", path: "/operator/v1/tenants/acme/subscriptions?state=paused&limit=5" }, { data: [], nextCursor: null }],
+    ["gets a subscription", (client) => client.getSubscription("acme", "s-1"), { subscriptionId: "s-1", waiting: 0 },
+      { method: "GET", path: "/operator/v1/tenants/acme/subscriptions/s-1" }, { subscriptionId: "s-1", waiting: 0 }],
     ["finds shipments", (client) => client.findShipments("acme", "PRO 1/2"), { data: [{ shipmentId: "S1" }] },
       { method: "GET", path: "/operator/v1/tenants/acme/shipments?reference=PRO+1%2F2" }, [{ shipmentId: "S1" }]],
     ["gets a journey", (client) => client.getJourney("acme", "S/1"), { shipmentId: "S/1", entries: [] },
@@ -63,7 +65,7 @@ describe("OperatorClient", () => {
   })
 
   const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries, newest first", "lists tenants",
-    "lists subscriptions", "finds shipments", "gets a journey", "gets a delivery", "resumes a suspended subscription"])
+    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a suspended subscription"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
     await expect(call(client)).rejects.toMatchObject({ status: 503 })

@@ -1,5 +1,6 @@
 /** Every subscription of a tenant with its lane, whichever area and client it belongs to. */
 import { Context, Effect, Layer, Schema } from "effect"
+import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type LaneOverview, type LaneState } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
@@ -7,7 +8,7 @@ import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { isUniqueId } from "../shared/UniqueIds.ts"
+import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
 import { StatusSubscriptionStore } from "../shipment-status/StatusSubscriptionStore.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 import { areaOfSource } from "./DeliveringArea.ts"
@@ -52,6 +53,8 @@ export interface LaneView {
 export class SubscriptionLanes extends Context.Service<SubscriptionLanes, {
   /** By subscriptionId. */
   readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<LaneView>, InvalidInput | StorageError>
+  /** One of them. */
+  readonly get: (tenantId: string, subscriptionId: string) => Effect.Effect<LaneView, LaneNotFound | StorageError>
 }>()("@waybill/core/operator/SubscriptionLanes") {
   static readonly layer = Layer.effect(
     SubscriptionLanes,
@@ -66,7 +69,16 @@ export class SubscriptionLanes extends Context.Service<SubscriptionLanes, {
         return new Map(owners.flatMap((each) => [...each]))
       })
 
+      const get = Effect.fn("SubscriptionLanes.get")(function*(tenantId: string, laneId: string) {
+        const after = idBefore(laneId)
+        // lists go by id: it is the first behind the id before it
+        const { lanes: [lane], now } = after === undefined ? { lanes: [], now: 0 } : yield* queue.lanes(tenantId, { state: undefined, after, limit: 1 })
+        if (lane?.laneId !== laneId) return yield* new LaneNotFound({ laneId })
+        return laneView(lane, (yield* ownersOf(tenantId, [lane])).get(laneId), now)
+      })
+
       return SubscriptionLanes.of({
+        get,
         list: Effect.fn("SubscriptionLanes.list")(function*(tenantId: string, input: unknown) {
           const { cursor, limit = defaultListLimit, state } = yield* decode(input)
           if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor

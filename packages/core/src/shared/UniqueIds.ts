@@ -28,6 +28,13 @@ export class UniqueIds extends Context.Service<UniqueIds, {
 /** Whether a text could be an id given out here. Stores may keep ids as UUIDs, so nothing else may reach them. */
 export const isUniqueId = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 
+/** The id right before this one in the order of ids; `undefined` where there is none. */
+export const idBefore = (id: string): string | undefined => {
+  const number = isUniqueId(id) ? BigInt(`0x${id.replaceAll("-", "")}`) : 0n
+  if (number === 0n) return undefined
+  return (number - 1n).toString(16).padStart(32, "0").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+}
+
 const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, "0"))
 
 /** Randomness is drawn in blocks, because one call per id costs more than the rest of it. */

@@ -83,6 +83,20 @@ describe("SubscriptionLanes", () => {
       assert.lengthOf((yield* lanes()).data, 4)
     })))
 
+  it.effect("shows one alone, whatever its neighbours", () =>
+    inEngine(Effect.gen(function*() {
+      const { customer, subscription, subscriptions, tenant } = yield* makeEngine()
+      const other = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: hook })
+      const get = (id: string, tenantId = "acme") => Effect.flatMap(SubscriptionLanes, (all) => all.get(tenantId, id))
+      const { data } = yield* lanes()
+      for (const lane of data) assert.deepStrictEqual(yield* get(lane.subscriptionId), lane)
+      yield* (yield* Tenants).put("other", { name: "Other" })
+      yield* subscriptions.remove(customer, other.id)
+      const nowhere = ["x", "", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-7fff-bfff-ffffffffffff", other.id]
+      for (const id of nowhere) assert.strictEqual((yield* Effect.flip(get(id)))._tag, "LaneNotFound", id)
+      assert.strictEqual((yield* Effect.flip(get(subscription.id, "other")))._tag, "LaneNotFound")
+    })))
+
   it.effect("shows no tenant another one's, and refuses what it does not understand", () =>
     inEngine(Effect.gen(function*() {
       yield* makeEngine()

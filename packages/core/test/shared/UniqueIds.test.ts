@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UniqueIds } from "@waybill/core"
+import { idBefore, UniqueIds } from "@waybill/core"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -29,4 +29,10 @@ describe("UniqueIds", () => {
       const { nextAt } = yield* UniqueIds
       assert.isFalse(Array.from({ length: 1000 }, (_, n) => nextAt(n)).some((id) => id.includes(".")))
     }).pipe(Effect.provide(UniqueIds.layer)))
+
+  it("have one right before them", () => {
+    assert.strictEqual(idBefore("0199f3a0-0000-7000-8000-000000000001"), "0199f3a0-0000-7000-8000-000000000000")
+    assert.strictEqual(idBefore("0199f3a0-0000-7000-8000-000000000000"), "0199f3a0-0000-7000-7fff-ffffffffffff")
+    for (const none of ["", "S-1", "00000000-0000-0000-0000-000000000000"]) assert.isUndefined(idBefore(none))
+  })
 })

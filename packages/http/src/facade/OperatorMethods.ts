@@ -27,6 +27,7 @@ export type TenantsPage = ListPage<Tenant>
 export interface LaneMethods {
   /** Subscriptions of every client and area, by id, with what waits for them and how they do. */
   readonly list: (tenantId: string, query?: LanesQuery) => Promise<LanesPage>
+  readonly get: (tenantId: string, subscriptionId: string) => Promise<LaneView>
 }
 
 export interface JourneyMethods {

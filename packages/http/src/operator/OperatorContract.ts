@@ -12,7 +12,7 @@ import {
 } from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
-import { ApiKey, DeliveriesPage, DeliveryInFull, LanesPage, LaneStatus, NamedShipments, ShipmentJourney, SigningSecret, Tenant, TenantsPage } from "./OperatorViews.ts"
+import { ApiKey, DeliveriesPage, DeliveryInFull, Lane, LanesPage, NamedShipments, ShipmentJourney, SigningSecret, Tenant, TenantsPage } from "./OperatorViews.ts"
 
 const tenantId = "The operator's own id of the tenant."
 const tenant = { tenantId }
@@ -135,7 +135,7 @@ export const OperatorContract = contract({
       access: "operator",
       summary: "Tell whether a subscription delivers, and why not",
       params: ofSubscription,
-      answers: { 200: { description: "State of its deliveries", schema: LaneStatus } }
+      answers: { 200: { description: "The subscription's lane", schema: Lane } }
     },
     recoverSubscription: {
       method: "POST",

@@ -3,7 +3,6 @@ import {
   ApiKeys,
   ChargeSubscriptions,
   Deliveries,
-  formatInstant,
   ShipmentJourneys,
   SigningSecrets,
   SubscriptionLanes,
@@ -46,11 +45,7 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
     listSubscriptionLanes: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(lanes.list(tenantId, query), (page) => json(page))),
     getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
-      within(
-        tenantId,
-        Effect.map(deliveries.laneStatus(tenantId, subscriptionId), ({ reason, since, state }) =>
-          json({ subscriptionId, state, reason: reason ?? null, since: formatInstant(since) }))
-      ),
+      within(tenantId, Effect.map(lanes.get(tenantId, subscriptionId), (lane) => json(lane))),
     recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),
     resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>

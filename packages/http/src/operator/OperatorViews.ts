@@ -51,21 +51,15 @@ export const DeliveryInFull = Schema.Struct({
 
 export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor }).annotate({ identifier: "DeliveriesPage" })
 
-const laneStatus = {
-  subscriptionId: Schema.String,
-  state: Schema.Literals(laneStates),
-  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service changed the state itself." })),
-  since: InstantText
-}
-
-export const LaneStatus = Schema.Struct(laneStatus).annotate({ identifier: "SubscriptionDeliveryStatus" })
-
 const area = Schema.String.annotate({ description: "transit-events, shipment-status or freight-charges." })
 
 const counted = (what: string) => Schema.Int.annotate({ description: `${what} Counted up to 1,000, which means so many or more.` })
 
-const Lane = Schema.Struct({
-  ...laneStatus,
+export const Lane = Schema.Struct({
+  subscriptionId: Schema.String,
+  state: Schema.Literals(laneStates),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service changed the state itself." })),
+  since: InstantText,
   area,
   client: Schema.NullOr(Schema.String.annotate({ description: "Whose subscription it is." })),
   endpointUrl: Schema.String,

@@ -65,6 +65,8 @@ describe("createWaybill", () => {
     await waybill.events.publish(carrier, [{ ...reportedEvent("S1"), parties: { accounts: ["A1"] } }])
     expect((await waybill.lanes.list("acme")).data).toMatchObject([{ subscriptionId: id, client: customer.client, waiting: 1 }])
     expect((await waybill.lanes.list("acme", { state: "paused" })).data).toEqual([])
+    expect(await waybill.lanes.get("acme", id)).toMatchObject({ subscriptionId: id, waiting: 1 })
+    expect(await rejection(waybill.lanes.get("other", id))).toMatchObject({ code: "subscription_not_found", status: 404 })
     expect(await waybill.journeys.find("acme", "S1")).toMatchObject([{ shipmentId: "S1" }])
     expect((await waybill.journeys.get("acme", "S1")).entries).toHaveLength(1)
     expect(await rejection(waybill.journeys.get("other", "S1"))).toMatchObject({ code: "shipment_not_found", status: 404 })

@@ -237,7 +237,7 @@ describe("deliveries", () => {
     await script(url, Receiver.gone)
     const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
     const status = () => operate("GET", `d6/subscriptions/${subscription.id}`)
-    expect((await status()).json).toEqual({ subscriptionId: subscription.id, state: "active", reason: null, since: expect.stringMatching(/Z$/) })
+    expect((await status()).json).toMatchObject({ subscriptionId: subscription.id, client: "carrier", waiting: 0, state: "active", reason: null, since: expect.stringMatching(/Z$/) })
     await tenant.publish(reportedEvent("S1"))
     await service.deliver()
     expect((await status()).json).toMatchObject({ state: "paused", reason: "The receiver answered 410 Gone." })

@@ -20,7 +20,7 @@ const objections = (sql: string, inPlace: ReadonlySet<string>): ReadonlyArray<st
     // nobody knows yet what the migration itself made
     if (!inPlace.has(altered[1]!)) return []
     return altered[2]!.split(/, (?=ADD|ALTER|DROP|RENAME)/).flatMap((change) =>
-      /^ADD COLUMN /.test(change) && (!/NOT NULL/.test(change) || /DEFAULT/.test(change)) || /^ADD CONSTRAINT .* NOT VALID$/.test(change) ? [] : [`not an addition: ${change}`])
+      change.startsWith("ADD COLUMN ") && (!/NOT NULL/.test(change) || /DEFAULT/.test(change)) || /^ADD CONSTRAINT .* NOT VALID$/.test(change) ? [] : [`not an addition: ${change}`])
   })
 
 const tablesOf = (sql: string) => statementsOf(sql).flatMap((statement) => /^CREATE TABLE (\S+)/.exec(statement)?.[1] ?? [])

@@ -10,7 +10,7 @@ import { Facts } from "../parts/Table.tsx"
 import { AreaTag, LaneTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useDesk } from "../session/Context.ts"
-import { laneOf } from "../session/laneOf.ts"
+import { isNotFound } from "../session/Session.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
 import { RecoverDialog, ReplayDialog, ResumeDialog } from "./LaneDialogs.tsx"
@@ -25,7 +25,9 @@ export const LanePage = ({ route }: { readonly route: LaneRoute }) => {
   const { subscriptionId, tenantId } = route
   const polled = usePolled(hashOf(route), async (client, signal) => {
     // one after the other: an operator's page must not be what keeps the server busy
-    const lane = await laneOf(client, tenantId, subscriptionId, { signal })
+    const lane = await client.getSubscription(tenantId, subscriptionId, { signal }).catch((failure: unknown) => {
+      if (!isNotFound(failure)) throw failure
+    })
     const dead = await client.listDeliveries(tenantId, { subscriptionId, state: "dead", order: "newest", limit: latest }, { signal })
     const deliveries = await client.listDeliveries(tenantId, { subscriptionId, order: "newest", limit: latest }, { signal })
     return { lane, dead: dead.data, deliveries: deliveries.data }

@@ -80,6 +80,10 @@ const answerFrom = (freight: Freight, { method, path, query }: Asked): Answer =>
   if (kind === "subscriptions" && id === undefined) {
     return paged(freight.lanes.filter(({ state }) => (query.get("state") ?? state) === state), (lane) => lane.subscriptionId)
   }
+  if (kind === "subscriptions" && method === "GET") {
+    const lane = freight.lanes.find(({ subscriptionId }) => subscriptionId === id)
+    return lane === undefined ? notFound : ok(lane)
+  }
   if (kind === "subscriptions" && method === "POST") {
     return ok(act === "recover" ? { recovered: 3 } : act === "replay" ? { queued: 12 } : { status: "active" }, 202)
   }

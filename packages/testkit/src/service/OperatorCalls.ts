@@ -37,7 +37,9 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
   },
   lanes: {
     /** Subscriptions of every client and area, with what waits for them: `state`, `cursor`, `limit`. */
-    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(SubscriptionLanes, (all) => all.list(tenantId, query)))
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(SubscriptionLanes, (all) => all.list(tenantId, query))),
+    /** One of them. */
+    get: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(SubscriptionLanes, (all) => all.get(tenantId, subscriptionId)))
   },
   journeys: {
     /** Shipments that a shipmentId, PRO, bill of lading or purchase order names. */
