@@ -6,3 +6,13 @@ declare module "vitest" {
     readonly pgUrl: string
   }
 }
+
+declare global {
+  /** Where `vitest.output.ts` collects what was said, while somebody wants to know. */
+  var waybillTestOutput: {
+    /** Something that a log, an answer or the like said. */
+    readonly said: (text: string) => void
+    /** Something that nobody may ever say. */
+    readonly secret: (value: string | undefined) => void
+  } | undefined
+}

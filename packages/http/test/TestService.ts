@@ -15,6 +15,7 @@ import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, Wa
 export { reportedEvent }
 
 export const operatorKey = "operator-key-for-tests"
+globalThis.waybillTestOutput?.secret(operatorKey)
 
 export interface Answer {
   readonly status: number
@@ -44,6 +45,10 @@ export interface TestServiceOptions extends WaybillHttpOptions {
   readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
   /** So many that no test meets the limit by accident, unless it says otherwise. */
   readonly othersLookupsPerMinute?: number
+  /** The least that its log keeps; everything by default. */
+  readonly logLevel?: "Debug" | "Error"
+  /** The service on another storage, in place of the one in memory. */
+  readonly waybill?: ReturnType<typeof TestWaybill.layer>
   /** Services that take the place of working ones. */
   readonly over?: Layer.Layer<never, never, Layer.Success<ReturnType<typeof TestWaybill.layer>>> | undefined
 }
@@ -53,7 +58,7 @@ export const layerOfService = (options: TestServiceOptions = {}) =>
     options.authenticator ?? AuthenticatorStandard.layer({ operatorKey: Redacted.make(operatorKey), ...options.standard }),
     options.readiness ?? Readiness.layerStorage
   ).pipe(Layer.provideMerge(
-    options.over === undefined ? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
+    options.over === undefined ? options.waybill ?? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
   )).pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: options.othersLookupsPerMinute ?? 100_000 })))
 
 type Services = Layer.Success<ReturnType<typeof layerOfService>>
@@ -64,8 +69,11 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const log: Array<LogLine> = []
   const layer = layerOfService(options).pipe(
     Layer.provideMerge(Layer.mergeAll(
-      Logger.layer([Logger.map(Logger.formatStructured, (entry) => void log.push(entry))]),
-      Layer.succeed(References.MinimumLogLevel, "Debug")
+      Logger.layer([Logger.map(Logger.formatStructured, (entry) => {
+        log.push(entry)
+        globalThis.waybillTestOutput?.said(JSON.stringify(entry))
+      })]),
+      Layer.succeed(References.MinimumLogLevel, options.logLevel ?? "Debug")
     ))
   )
   const scope = Scope.makeUnsafe()
@@ -76,6 +84,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const fetch = async (request: Request): Promise<Answer> => {
     const response = await handler(request)
     const text = await response.text()
+    if (response.status >= 400) globalThis.waybillTestOutput?.said(JSON.stringify([...response.headers, text]))
     return { status: response.status, headers: response.headers, text, json: parsed(text) }
   }
 

@@ -97,7 +97,7 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
   const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
       const exchange: Exchange = {
-        correlationId: correlationIdOf(request.headers["x-request-id"], () => ids.nextAt(startedAt)),
+        correlationId: correlationIdOf(request.headers, () => ids.nextAt(startedAt)),
         method: request.method,
         startedAt,
         template: "(none)",

@@ -38,6 +38,15 @@ describe("a refusal", () => {
     }
   })
 
+  it("takes up no credential as correlation id, which would stand in the log", async () => {
+    const shown = async (headers: Readonly<Record<string, string>>) => (await service.send("GET", "/visibility/v1/none", { headers })).headers.get("x-request-id")
+    for (const key of [acme.carrier, operatorKey]) {
+      expect(await shown({ "x-api-key": key, "x-request-id": key })).toMatch(/^[0-9a-f-]{36}$/)
+      expect(await shown({ "authorization": `Bearer ${key}`, "x-request-id": key })).toMatch(/^[0-9a-f-]{36}$/)
+    }
+    expect(await shown({ "x-api-key": acme.carrier, "x-request-id": "order-4711" })).toBe("order-4711")
+  })
+
   it("stays bounded however large what it complains about", async () => {
     const body = JSON.stringify(Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`${n}${"k".repeat(1500)}`, 1])))
     const answer = await service.send("POST", "/visibility/v1/subscriptions", { key: acme.carrier, body })
@@ -52,7 +61,7 @@ describe("paths and methods", () => {
     ["GET", "/visibility/v1/none"],
     ["GET", "/visibility"],
     ["POST", "/intake/v1/invoices"],
-    ["GET", "/operator/v1/tenants"],
+    ["GET", "/operator/v1/nothing"],
     ["GET", "/"],
     ["GET", "/somewhere/else"],
     ["GET", "/openapi/nothing.json"],

@@ -32,10 +32,11 @@ describe("Journal", () => {
     const world = make()
     for (const change of kept) apply(world, change)
     const before = pictureOf(world)
-    const mark = world.journal.mark
+    const { entries, mark } = world.journal
     for (const change of undone) apply(world, change)
     world.journal.rewindTo(mark)
     assert.strictEqual(pictureOf(world), before)
+    assert.strictEqual(world.journal.entries, entries)
     world.journal.rewindTo(0)
     assert.strictEqual(pictureOf(world), pictureOf(make()))
   })
@@ -46,6 +47,22 @@ describe("Journal", () => {
     world.journal.forget()
     world.journal.rewindTo(0)
     assert.strictEqual(world.object.a, 7)
+  })
+
+  it.prop("counts what it keeps, and what there is more or less of", [changes, changes], ([kept, undone]) => {
+    const { journal, list, map, object, set } = make()
+    const world = { journal, list, map, object, set }
+    const sizeOf = () => list.length + map.size + set.size
+    const before = sizeOf()
+    for (const change of kept) apply(world, change)
+    const done = journal.mark
+    assert.strictEqual(journal.kept, 0)
+    journal.forget()
+    for (const change of undone) apply(world, change)
+    journal.rewindTo(0)
+    journal.forget()
+    assert.strictEqual(journal.kept, done)
+    assert.strictEqual(journal.entries, sizeOf() - before)
   })
 })
 

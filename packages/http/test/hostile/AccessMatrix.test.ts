@@ -1,0 +1,3 @@
+import { accessMatrix } from "./AccessMatrix.ts"
+
+accessMatrix()

@@ -1,0 +1,272 @@
+/** Every call of every contract, by everybody, about what is theirs, somebody else's, another tenant's and nobody's. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import type { Answer, TestServiceOptions } from "../TestService.ts"
+import { expectedOf, isItsClient, type Rule, ruledIds, rulesOf, seesFreight, seesPapers, type Target } from "./AccessRules.ts"
+import type { Caller } from "./Callers.ts"
+import { type Call, callOf, targetOf } from "./Calls.ts"
+import { chanceOf } from "./Chance.ts"
+import { type IdentityProvider, startIdentityProvider } from "./IdentityProvider.ts"
+import { type Operation, operationOf, operations } from "./Operations.ts"
+import type { Subject } from "./Subject.ts"
+import { nothing, send, startWorld, subjectNames, wordOf, type World } from "./World.ts"
+
+export interface MatrixOptions {
+  readonly service?: TestServiceOptions
+  /** Calls that change what is there are tried on a world of their own for each caller, unless that is dear. */
+  readonly freshWorlds?: boolean
+}
+
+let provider: IdentityProvider
+let world: World
+
+interface Case {
+  readonly operation: Operation
+  readonly rule: Rule
+  readonly caller: Caller
+  readonly target: Target
+}
+
+const planted = ({ subjects }: World): ReadonlyArray<Target> => subjectNames.map((of) => ({ label: of, of, subject: subjects[of] }))
+
+const void_: Target = { label: "nothing", subject: nothing }
+
+/** Operators name the tenant beside the id, which may be another tenant's. */
+const targetsOf = ({ contract, endpoint }: Operation, { subjects }: World): ReadonlyArray<Target> => endpoint.access === "public" ? [void_] : [
+  ...planted({ subjects } as World),
+  ...(contract.area === "operator"
+    ? [{ label: "far's ids at acme", subject: { ...subjects.far, tenantId: "acme" } }, { label: "nothing at acme", subject: { ...nothing, tenantId: "acme" } }]
+    : []),
+  void_
+]
+
+/** What is not there, in the same tenant as far as operators name it, and of the same carrier: its number alone may be refused. */
+const absentAs = ({ subject: { dot, mc, tenantId } }: Target, { contract }: Operation): Target =>
+  ({ label: "nothing", subject: { ...nothing, dot, mc, ...(contract.area === "operator" && tenantId === "acme" ? { tenantId } : {}) } })
+
+const receiverOf = (caller: Caller, { callers }: World): string => `https://caller-${callers.findIndex(({ name }) => name === caller.name)}.example/hook`
+
+/** What is known already under its id would be refused for saying something else. */
+const another = ({ eventId, billId, uniqueID }: Subject) => ({ eventId: `${eventId}-2`, billId: `${billId}2`, uniqueID: `${uniqueID}-2` })
+
+const callFor = (each: Case, of: World): Call => {
+  const { caller, operation, rule, target } = each
+  const isNew = operation.endpoint.method === "POST" && isOwnChange(each)
+  const subject = { ...target.subject, ...(isNew ? another(target.subject) : {}), webhookUrl: receiverOf(caller, of) }
+  const call = callOf(operation, subject, chanceOf(11), { full: true, text: () => "qcopy" })
+  return rule.variant?.(call) ?? call
+}
+
+const ask = (each: Case, of: World): Promise<Answer> => {
+  const call = callFor(each, of)
+  return send(of.service, each.operation, targetOf(each.operation, call), each.caller, call.body)
+}
+
+const casesOf = (of: World, operation: Operation): ReadonlyArray<Case> =>
+  (rulesOf(operation) ?? []).flatMap((rule) =>
+    of.callers.flatMap((caller) => targetsOf(operation, of).map((target): Case => ({ operation, rule, caller, target }))))
+
+const titleOf = ({ caller, operation, rule, target }: Case): string =>
+  `${operation.id}${rule.variant === undefined ? "" : " (variant)"} by ${caller.name} about ${target.label}`
+
+/** Whether it would change what is there for the caller. */
+const isOwnChange = ({ caller, operation, rule, target }: Case): boolean =>
+  rule.effect === "changes" && expectedOf(operation, rule, caller, target).status < 400 &&
+  (caller.role === "operator" || caller.tenantId === target.subject.tenantId)
+
+/** What was asked for is named in answers; everything else in them is the service's own. */
+const withoutEchoes = (text: string, { params, query }: Call, { subject }: Target): string => {
+  const { accounts, ...named } = subject
+  const sent = [...Object.values(params), ...Object.values(query), ...Object.values(named).map(String), ...accounts]
+  const written = sent.flatMap((value) => [value, encodeURIComponent(value)]).filter((value) => value.length > 1).sort((a, b) => b.length - a.length)
+  return written.reduce((rest, value) => rest.replaceAll(new RegExp(value.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi"), "…"), text)
+}
+
+const wholeOf = ({ headers, status, text }: Answer): string =>
+  JSON.stringify([status, [...headers].filter(([name]) => !["date", "last-modified", "content-length"].includes(name)), text])
+
+const base64Of = (word: string): string => Buffer.from(word.slice(0, word.length - word.length % 3)).toString("base64")
+
+/** Words of what a caller may not see. */
+const forbidden = (caller: Caller, of: World): ReadonlyArray<string> =>
+  planted(of).flatMap((target): ReadonlyArray<string> => {
+    const word = wordOf[target.of!]
+    if (!seesFreight(caller, target)) return [word, base64Of(`${word}papers`)]
+    return [
+      ...(isItsClient(caller, target) ? [] : [`${word}own`]),
+      ...(seesPapers(caller, target) ? [] : [`${word}papers`, base64Of(`${word}papers`)])
+    ]
+  })
+
+const tellsOf = (text: string, words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.filter((word) => text.toLowerCase().includes(word.toLowerCase()) || text.includes(word))
+
+const publicFields = ["ProNumber", "ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"]
+
+/** Four fields, and none of them is a word but the PRO number, which whoever found the shipment may know. */
+const isPublicShipment = (answer: Answer): boolean => JSON.stringify(Object.keys(answer.json ?? {})) === JSON.stringify(publicFields)
+
+const check = async (each: Case, of: World): Promise<void> => {
+  const { caller, operation, rule, target } = each
+  const expected = expectedOf(operation, rule, caller, target)
+  const answer = await ask(each, of)
+  expect(`${titleOf(each)}: ${answer.status}`, answer.text.slice(0, 500)).toBe(`${titleOf(each)}: ${expected.status}`)
+  const call = callFor(each, of)
+  const echoless = withoutEchoes(wholeOf(answer), call, target)
+  const toAnybody = operation.endpoint.access === "visitor" || (expected.status === 202 && operation.endpoint.access === "caller")
+  if (toAnybody && expected.status < 300) {
+    expect(isPublicShipment(answer), `${titleOf(each)} shows more than four fields: ${answer.text}`).toBe(true)
+  } else if (caller.role !== "operator") {
+    expect(tellsOf(echoless, forbidden(caller, of)), `${titleOf(each)} tells of others: ${answer.text.slice(0, 2000)}`).toEqual([])
+  } else {
+    const others = planted(of).filter(({ subject }) => subject.tenantId !== target.subject.tenantId).map(({ of: name }) => wordOf[name!])
+    expect(tellsOf(echoless, others), `${titleOf(each)} tells of another tenant: ${answer.text.slice(0, 2000)}`).toEqual([])
+  }
+  if (!expected.hidden) return
+  const absent = { ...each, target: absentAs(target, operation) }
+  const unknown = withoutEchoes(wholeOf(await ask(absent, of)), callFor(absent, of), absent.target)
+  expect(echoless, `${titleOf(each)} is not answered as what is not there`).toBe(unknown)
+}
+
+/** Everything about a subject that its client, its carrier and the operator can read. */
+const snapshotOf = async (of: World, subjects = planted(of)): Promise<ReadonlyArray<string>> => {
+  const lines: Array<string> = []
+  for (const target of subjects) {
+    const readers = of.callers.filter((caller) => caller.role === "operator" || isItsClient(caller, target) || (caller.role === "carrier" && caller.tenantId === target.subject.tenantId))
+    for (const operation of operations.filter(({ contract, endpoint }) => endpoint.method === "GET" && contract.area !== "system")) {
+      for (const caller of readers) {
+        const each: Case = { operation, rule: rulesOf(operation)![0]!, caller, target }
+        if (expectedOf(operation, each.rule, caller, target).status >= 300) continue
+        const { json, status, text } = await ask(each, of)
+        lines.push(`${titleOf(each)}: ${status} ${json?.data === undefined ? text : JSON.stringify(json)}`)
+      }
+    }
+  }
+  return lines
+}
+
+const withEffect = (effect: Rule["effect"]) =>
+  operations.filter((operation) => rulesOf(operation)?.some((rule) => rule.effect === effect) === true).map((operation) => [operation.id, operation] as const)
+
+const casesWith = (effect: Rule["effect"], operation: Operation): ReadonlyArray<Case> => casesOf(world, operation).filter(({ rule }) => rule.effect === effect)
+
+const expectedIn = ({ caller, operation, rule, target }: Case): number => expectedOf(operation, rule, caller, target).status
+
+/** Defines the tests. */
+export const accessMatrix = ({ freshWorlds = true, service = {} }: MatrixOptions = {}): void => {
+  // thousands of calls in some of the tests
+  vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
+  beforeAll(async () => {
+    provider = await startIdentityProvider()
+    world = await startWorld(provider, service)
+  })
+  afterAll(async () => {
+    await world.service.stop()
+    await provider.close()
+  })
+
+  theTable()
+  theCalls(freshWorlds)
+}
+
+const theTable = () => {
+  describe("the table of access rules", () => {
+    it("has every call of every contract, and no other", () => {
+      const missing = operations.filter((operation) => rulesOf(operation) === undefined).map(({ contract, name, template }) =>
+        `Nothing says who may call ${name} of ${contract.area} (${template}). Add ${name} to rules in AccessRules.ts, by what it is about and what it does to it.`)
+      expect(missing.join("\n")).toBe("")
+      const ids = operations.map(({ id }) => id)
+      expect(ruledIds.filter((id) => !ids.includes(id)), "There is no such call any more. Take its rule out.").toEqual([])
+    })
+
+    it("is tried out by callers and subjects of every kind", () => {
+      expect(new Set(world.callers.map(({ role }) => role)).size).toBe(5)
+      for (const target of planted(world)) {
+        const seeing = world.callers.filter((caller) => seesFreight(caller, target))
+        expect(seeing.length).toBeGreaterThan(1)
+        expect(seeing.length).toBeLessThan(world.callers.length / 2)
+      }
+    })
+  })
+}
+
+const theCalls = (freshWorlds: boolean) => {
+  // one after the other on one world: what reads comes first, what leaves something behind comes last
+
+  describe("a call that reads", () => {
+    it.each(withEffect("reads"))("%s shows everybody what they may see, and the rest as if it were not there", async (_, operation) => {
+      for (const each of casesWith("reads", operation)) await check(each, world)
+    })
+  })
+
+  describe("a call that changes something", () => {
+    it("by whoever may not is refused, and leaves everything as it was", async () => {
+      const before = await snapshotOf(world)
+      expect(before.length).toBeGreaterThan(80)
+      for (const [, operation] of withEffect("changes")) {
+        for (const each of casesWith("changes", operation)) if (expectedIn(each) >= 400) await check(each, world)
+      }
+      await world.service.deliver()
+      expect(await snapshotOf(world)).toEqual(before)
+    })
+
+    if (!freshWorlds) return
+    it("is done by those who may", async () => {
+      const byMethod = ["POST", "PUT", "PATCH", "DELETE"]
+      const changing = withEffect("changes").map(([, operation]) => operation)
+        .sort((a, b) => byMethod.indexOf(a.endpoint.method) - byMethod.indexOf(b.endpoint.method))
+      const done = new Set<Operation>()
+      for (const { name } of world.callers) {
+        const fresh = await startWorld(provider)
+        for (const each of changing.flatMap((operation) => casesOf(fresh, operation)).filter((one) => one.caller.name === name && isOwnChange(one))) {
+          await check(each, fresh)
+          done.add(each.operation)
+        }
+        await fresh.service.stop()
+      }
+      expect(changing.filter((operation) => !done.has(operation)).map(({ id }) => id), "nobody may").toEqual([])
+    })
+  })
+
+  describe("a call that adds something of the caller's own", () => {
+    it.each(withEffect("adds"))("%s lets nobody name what is not theirs", async (_, operation) => {
+      for (const each of casesWith("adds", operation)) await check(each, world)
+    })
+  })
+
+  describe("subscriptions to what somebody may not see", () => {
+    it("are sent nothing of it", async () => {
+      const carriers = { acme: "acme's carrier", bolt: "bolt's carrier" } as const
+      for (const target of planted(world)) {
+        const caller = world.callers.find(({ name }) => name === carriers[target.subject.tenantId as "acme" | "bolt"])!
+        for (const name of ["reportTransitEvents", "reportStatusUpdates", "reportFreightCharges"]) {
+          const operation = operationOf(`intake.${name}`)
+          const subject = { ...target.subject, eventId: `${target.subject.eventId}-2`, billId: `${target.subject.billId}2` }
+          const call = callOf(operation, subject, chanceOf(3), { full: true, text: () => `${wordOf[target.of!]}news` })
+          expect((await send(world.service, operation, targetOf(operation, call), caller, call.body)).status).toBe(200)
+        }
+      }
+      await world.service.deliver()
+      let told = 0
+      for (const caller of world.callers) {
+        const texts = (await world.service.received(receiverOf(caller, world))).map(({ text }) => text)
+        expect(tellsOf(texts.join("\n"), forbidden(caller, world)), caller.name).toEqual([])
+        if (texts.some((text) => text.includes("news"))) told += 1
+      }
+      // followers of their own freight are told
+      expect(told).toBeGreaterThan(5)
+    })
+  })
+
+  describe("another tenant's carrier", () => {
+    it.each(["acme", "bolt"])("%s's may use the same ids and numbers, for freight of its own", async (tenantId) => {
+      const others = planted(world).filter(({ subject }) => subject.tenantId !== tenantId)
+      const before = await snapshotOf(world, others)
+      const copies = withEffect("changes").flatMap(([, operation]) => casesWith("changes", operation))
+        .filter((each) => each.caller.tenantId === tenantId && others.some(({ of }) => of === each.target.of) && expectedIn(each) < 400)
+      expect(copies.length).toBeGreaterThan(5)
+      for (const each of copies) await check(each, world)
+      await world.service.deliver()
+      expect(await snapshotOf(world, others)).toEqual(before)
+    })
+  })
+}

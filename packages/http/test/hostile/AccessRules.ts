@@ -1,0 +1,208 @@
+/**
+ * Who may do what, as one table: each call by what it is about. A call that is not in it fails the matrix, so whoever adds an
+ * endpoint says here whose business it is.
+ */
+import { type Caller, clients } from "./Callers.ts"
+import type { Call } from "./Calls.ts"
+import type { Operation } from "./Operations.ts"
+import type { Subject } from "./Subject.ts"
+
+/** What a call names: ids of a subject, which may be there for the tenant that is asked, or not. */
+export interface Target {
+  readonly label: string
+  readonly subject: Subject
+  /** Whose it is; `undefined` where nothing of these ids is there. */
+  readonly of?: keyof typeof clients
+}
+
+export interface Outcome {
+  readonly status: number
+  /** The answer must be the one about what is not there. */
+  readonly hidden: boolean
+}
+
+/** For callers whose credentials fit the call's `access`. */
+type Kind = (caller: Caller, target: Target) => Outcome
+
+export interface Rule {
+  readonly kind: Kind
+  /** `changes`: what is there is another one afterwards. `adds`: something of the caller's own comes into being. */
+  readonly effect: "reads" | "adds" | "changes"
+  /** What the call says otherwise than usual. */
+  readonly variant?: (call: Call) => Call
+}
+
+const shown = (status: number): Outcome => ({ status, hidden: false })
+const hidden = (status: number): Outcome => ({ status, hidden: true })
+
+const isThere = ({ tenantId }: Caller, { of, subject }: Target): boolean => of !== undefined && subject.tenantId === tenantId
+
+const hasAccount = ({ accounts = [] }: Caller, { subject }: Target): boolean => subject.accounts.some((account) => accounts.includes(account))
+
+export const seesFreight = (caller: Caller, target: Target): boolean => isThere(caller, target) && (caller.role === "carrier" || hasAccount(caller, target))
+
+const fitsNumbers = ({ numbers = {} }: Caller, { subject }: Target): boolean =>
+  (numbers.dot ?? subject.dot) === subject.dot && (numbers.mc ?? subject.mc) === subject.mc
+
+export const seesPapers = (caller: Caller, target: Target): boolean => seesFreight(caller, target) && fitsNumbers(caller, target)
+
+export const isItsClient = (caller: Caller, target: Target): boolean => isThere(caller, target) && caller.client === clients[target.of!]
+
+const isCarrier = ({ role }: Caller): boolean => role === "carrier"
+
+/** A secret that is bound to accounts is there for whoever has one of them. */
+const mayName = (caller: Caller, target: Target): boolean => isThere(caller, target) && hasAccount(caller, target)
+
+/** Everything to whom it belongs, four fields to everybody else of the tenant. */
+const lookup: Kind = (caller, target) => seesFreight(caller, target) ? shown(200) : isThere(caller, target) ? shown(202) : hidden(404)
+
+const publicLookup: Kind = (caller, target) => isThere(caller, target) ? shown(200) : hidden(404)
+
+/** The interface tells accounts of others (401) from those that are nobody's (404), so this call may as well. */
+const account: Kind = (caller, { subject }) => {
+  const asked = subject.accounts[0]
+  if (caller.accounts?.includes(asked) === true) return shown(200)
+  const known = ({ acme: ["A1", "A2"], bolt: ["A1", "B1"] } as Readonly<Record<string, ReadonlyArray<string>>>)[caller.tenantId!]!.includes(asked)
+  return known ? shown(isCarrier(caller) ? 200 : 401) : hidden(404)
+}
+
+/** Subscriptions are their client's own; not even the carrier sees them. */
+const clientsOwn = (status: number): Kind => (caller, target) => isItsClient(caller, target) ? shown(status) : hidden(404)
+
+const paper: Kind = (caller, target) => seesPapers(caller, target) ? shown(200) : hidden(404)
+
+const writtenPaper: Kind = (caller, target) => isCarrier(caller) ? paper(caller, target) : hidden(403)
+
+const replacedPaper: Kind = (caller, target) => isCarrier(caller) && fitsNumbers(caller, target) ? paper(caller, target) : hidden(403)
+
+const newPaper = (status: number): Kind => (caller, target) => isCarrier(caller) && fitsNumbers(caller, target) ? shown(status) : hidden(403)
+
+const pickup: Kind = (caller, target) => seesFreight(caller, target) || isItsClient(caller, target) ? shown(200) : hidden(404)
+
+const orderedPickup: Kind = (caller, { subject }) => isCarrier(caller) || caller.accounts!.includes(subject.accounts[0]) ? shown(200) : hidden(400)
+
+/** Of the tenant's own; names of another tenant's are as good as new ones. */
+const report: Kind = (caller) => isCarrier(caller) ? shown(200) : hidden(403)
+
+const knownReport: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : isThere(caller, target) ? shown(200) : hidden(400)
+
+const record: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : isThere(caller, target) ? shown(200) : hidden(404)
+
+const namesSecret = (status: number): Kind => (caller, target) => mayName(caller, target) ? shown(status) : hidden(400)
+
+/** Without a secret only the accounts count. One client subscribes to an account once. */
+const newChargeSubscription: Kind = (caller, target) =>
+  caller.accounts!.includes(target.subject.accounts[0]) ? shown(isItsClient(caller, target) ? 409 : 201) : hidden(403)
+
+const anyCaller = (status: number): Kind => () => shown(status)
+
+/** A filter that finds nothing of the caller's finds nothing. */
+const list = (sees: (caller: Caller, target: Target) => boolean): Kind => (caller, target) => sees(caller, target) ? shown(200) : hidden(200)
+
+const inTenant = (status: number): Kind => (_, { subject }) => subject.tenantId === "nowhere" ? hidden(404) : shown(status)
+
+const tenants = (status: number): Kind => (_, { of }) => of === undefined ? hidden(404) : shown(status)
+
+const foundShipments: Kind = (caller, target) => target.of === undefined && target.subject.tenantId !== "nowhere" ? hidden(200) : inTenant(200)(caller, target)
+
+const reads = (kind: Kind): Rule => ({ kind, effect: "reads" })
+const adds = (kind: Kind, variant?: Rule["variant"]): Rule => ({ kind, effect: "adds", ...(variant === undefined ? {} : { variant }) })
+const changes = (kind: Kind): Rule => ({ kind, effect: "changes" })
+
+const withBody = (change: (body: Readonly<Record<string, unknown>>) => unknown) => (call: Call): Call =>
+  ({ ...call, body: change(call.body as Readonly<Record<string, unknown>>) })
+const unsigned = withBody(({ hmacSecretId: _, ...body }) => body)
+
+const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>>>>> = {
+  "shipment-status": {
+    verifiedByPro: [reads(lookup)],
+    verifiedByBol: [reads(lookup)],
+    verifiedByPo: [reads(lookup)],
+    pickedUp: [reads(account)],
+    publicByPro: [reads(publicLookup)],
+    publicByBol: [reads(publicLookup)],
+    publicByPo: [reads(publicLookup)],
+    subscribe: [adds(namesSecret(200)), adds(anyCaller(200), unsigned)],
+    unsubscribe: [changes(clientsOwn(200))]
+  },
+  invoices: {
+    listInvoices: [reads(list(seesPapers))],
+    getInvoice: [reads(paper)],
+    createInvoice: [changes(newPaper(200))],
+    updateInvoice: [changes(replacedPaper)],
+    deleteInvoice: [changes(writtenPaper)],
+    listDocuments: [reads(list(seesPapers))],
+    getDocument: [reads(paper)],
+    uploadDocument: [changes(newPaper(201))],
+    deleteDocument: [changes(writtenPaper)]
+  },
+  pickups: {
+    getPickup: [reads(pickup)],
+    createPickup: [adds(orderedPickup)],
+    updatePickup: [changes(pickup)],
+    deletePickup: [changes(pickup)]
+  },
+  "transit-events": {
+    listEvents: [reads(list(seesFreight)), { ...reads(anyCaller(200)), variant: (call) => ({ ...call, query: {} }) }],
+    listSubscriptions: [reads(anyCaller(200))],
+    createSubscription: [adds(namesSecret(201)), adds(anyCaller(201), withBody((body) => ({ ...body, hmacSecretId: "main" })))],
+    getSubscription: [reads(clientsOwn(200))],
+    updateSubscription: [changes(clientsOwn(200))],
+    deleteSubscription: [changes(clientsOwn(204))]
+  },
+  "freight-charges": {
+    createChargeSubscription: [adds(newChargeSubscription, unsigned), adds(namesSecret(409))],
+    getChargeSubscription: [reads(clientsOwn(200))],
+    cancelChargeSubscription: [changes(clientsOwn(204))],
+    listInFlight: [reads(clientsOwn(200))],
+    testWebhook: [adds(namesSecret(200))]
+  },
+  intake: {
+    reportTransitEvents: [changes(report)],
+    registerShipments: [changes(report)],
+    reportStatusUpdates: [changes(knownReport)],
+    reportFreightCharges: [changes(report)],
+    reportPickupStatus: [changes(record)],
+    getShipmentRecord: [reads(record)],
+    getPickupRecord: [reads(record)]
+  },
+  operator: {
+    putTenant: [changes(anyCaller(200))],
+    createApiKey: [changes(inTenant(201))],
+    revokeApiKey: [changes(tenants(204))],
+    putSecret: [changes(inTenant(200))],
+    listDeliveries: [reads(inTenant(200))],
+    getDelivery: [reads(tenants(200))],
+    retryDelivery: [changes(tenants(202))],
+    getSubscriptionStatus: [reads(tenants(200))],
+    recoverSubscription: [changes(tenants(202))],
+    resumeSubscription: [changes(tenants(202))],
+    replaySubscription: [changes(tenants(202))],
+    listTenants: [reads(anyCaller(200))],
+    listSubscriptionLanes: [reads(inTenant(200))],
+    findShipments: [reads(foundShipments)],
+    getShipmentJourney: [reads(tenants(200))]
+  },
+  system: {
+    health: [reads(anyCaller(200))],
+    readiness: [reads(anyCaller(200))],
+    metrics: [reads(anyCaller(200))],
+    openApi: [reads(anyCaller(200))],
+    openApiOfArea: [reads(anyCaller(200))],
+    docs: [reads(anyCaller(200))]
+  }
+}
+
+export const rulesOf = ({ contract, name }: Operation): ReadonlyArray<Rule> | undefined => rules[contract.area]?.[name]
+
+/** Area and name of every call that has a rule. */
+export const ruledIds: ReadonlyArray<string> = Object.entries(rules).flatMap(([area, calls]) => Object.keys(calls).map((name) => `${area}.${name}`))
+
+/** What the call's `access` says of the credentials comes first, then what its rule says. */
+export const expectedOf = ({ contract, endpoint }: Operation, rule: Rule, caller: Caller, target: Target): Outcome => {
+  const { access } = endpoint
+  if (access === "public") return shown(200)
+  if (caller.role === "impostor" || (caller.role === "nobody" && access !== "visitor")) return hidden(401)
+  if ((access === "operator") !== (caller.role === "operator")) return hidden(contract.statuses?.NotPermitted ?? 403)
+  return rule.kind(caller, target)
+}

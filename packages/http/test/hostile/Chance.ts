@@ -1,0 +1,23 @@
+/** A source of choices: the same seed makes the same ones, in every process. */
+
+export interface Chance {
+  /** From 0 up to, not including, 1. */
+  readonly draw: () => number
+  /** From 0 up to, not including, `bound`. */
+  readonly below: (bound: number) => number
+  readonly pick: <const A>(values: ReadonlyArray<A>) => A
+  readonly happens: (share: number) => boolean
+}
+
+/** Mulberry32. */
+export const chanceOf = (seed: number): Chance => {
+  let state = seed | 0
+  const draw = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const below = (bound: number) => Math.floor(draw() * bound)
+  return { draw, below, pick: (values) => values[below(values.length)]!, happens: (share) => draw() < share }
+}

@@ -1,0 +1,161 @@
+/**
+ * Requests to every call of some contracts. What fails names its seed; `WAYBILL_FUZZ_SEED=invoices.createInvoice:1234` sends that request alone
+ * and shows it, `WAYBILL_FUZZ_SEED=500000` begins somewhere else than usual.
+ */
+import { KeptChanges } from "@waybill/testkit"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { callOf, targetOf } from "./Calls.ts"
+import { chanceOf } from "./Chance.ts"
+import { type IdentityProvider, startIdentityProvider } from "./IdentityProvider.ts"
+import { type Operation, operationOf, operations } from "./Operations.ts"
+import { type Intent, intentOf, keysOf, type KnownKeys, requestOf } from "./Requests.ts"
+import type { Subject } from "./Subject.ts"
+import { faultOf } from "./Verdict.ts"
+import { send, startWorld, type World } from "./World.ts"
+
+/** Calls with a body have more that may be wrong. */
+export const requestsOf = ({ endpoint, template }: Operation): number => {
+  // nothing in them that could be otherwise
+  if (endpoint.access === "public" && !template.includes("{")) return 200
+  return endpoint.body === undefined ? 1600 : 2700
+}
+
+/** Of well-meant requests at least so many are accepted, else the others test nothing. */
+const acceptedShare: Readonly<Record<string, number>> = {
+  // a client may try ten in a minute
+  "freight-charges.testWebhook": 0.25,
+  // half of them remove bills that nobody made
+  "intake.reportFreightCharges": 0.4
+}
+
+/** What is gone after one call has to be made again before the next. */
+const makers: Readonly<Record<string, readonly [maker: string, id: (made: any, asked: Subject) => Partial<Subject>]>> = {
+  "invoices.deleteInvoice": ["invoices.createInvoice", (_, { uniqueID }) => ({ uniqueID })],
+  "invoices.deleteDocument": ["invoices.uploadDocument", (_, { invoiceNumber }) => ({ invoiceNumber })],
+  "shipment-status.unsubscribe": ["shipment-status.subscribe", ({ transactionId }) => ({ transactionId })],
+  "operator.revokeApiKey": ["operator.createApiKey", ({ id }) => ({ keyId: id })],
+  "pickups.deletePickup": ["pickups.createPickup", ([{ carrierPickupNumber }]) => ({ pickupId: carrierPickupNumber })],
+  "pickups.updatePickup": ["pickups.createPickup", ([{ carrierPickupNumber }]) => ({ pickupId: carrierPickupNumber })]
+}
+
+const [replayed, from] = ((): readonly [string | undefined, number] => {
+  const wanted = process.env["WAYBILL_FUZZ_SEED"]?.split(":") ?? []
+  return wanted.length === 2 ? [wanted[0], Number(wanted[1])] : [undefined, Number(wanted[0] ?? 1)]
+})()
+
+let provider: IdentityProvider
+let world: World
+let keys: KnownKeys
+
+const start = async () => {
+  provider = await startIdentityProvider()
+  world = await startWorld(provider, { logLevel: "Error" })
+  const accounts = ["A1", ...Array.from({ length: 2000 }, (_, at) => `F${at}`)]
+  const customer = await world.acme.customer("fuzz", accounts)
+  keys = { carrier: world.acme.carrier, customer, others: await Promise.all(Array.from({ length: 40 }, (_, at) => world.acme.customer(`fuzz-${at}`, ["A1"]))) }
+}
+
+/** The subject that a call is about, what the call uses up made anew. */
+const subjectFor = async (operation: Operation, seed: number): Promise<Subject> => {
+  const { mine, near } = world.subjects
+  // what was reported again and again has a long history, which takes its time to read
+  const isRecord = operation.contract.area === "intake" && operation.endpoint.method === "GET"
+  const ids = isRecord ? near : { ...mine, ...own }
+  const [makerName, idOf] = makers[operation.id] ?? []
+  if (makerName === undefined || intentOf(operation, seed) !== "valid") return ids
+  const maker = operationOf(makerName)
+  const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}` }
+  const call = callOf(maker, asked, chanceOf(seed), { full: true })
+  const made = await send(world.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)
+  return made.status < 300 ? { ...ids, ...idOf!(made.json, asked) } : ids
+}
+
+/** Ids of what the fuzzing client has itself. */
+let own: Partial<Subject> = {}
+
+const makeOwn = async () => {
+  const ask = async (name: string) => {
+    const operation = operationOf(name)
+    const call = callOf(operation, { ...world.subjects.mine, ...own }, chanceOf(1), { full: true })
+    const answer = await send(world.service, operation, targetOf(operation, call), { headers: keysOf(operation, keys).right }, call.body)
+    if (answer.status >= 300) throw new Error(`${name}: ${answer.status} ${answer.text}`)
+    return answer.json
+  }
+  own = { subscriptionId: (await ask("transit-events.createSubscription")).id, transactionId: (await ask("shipment-status.subscribe")).transactionId }
+  own = { ...own, chargeSubscriptionId: (await ask("freight-charges.createChargeSubscription")).subscriptionId, pickupId: (await ask("pickups.createPickup"))[0].carrierPickupNumber }
+}
+
+export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
+  const fuzzed = operations.filter(({ contract, id }) => areas.includes(contract.area) && (replayed === undefined || replayed === id))
+  describe.skipIf(fuzzed.length === 0)(`any request to ${title}`, () => {
+    beforeAll(async () => {
+      await start()
+      await makeOwn()
+    })
+    afterAll(async () => {
+      await world.service.stop()
+      await provider.close()
+    })
+
+    it.each(fuzzed.map((operation) => [operation.id, operation] as const))("%s is answered as the contract says, and changes nothing when it is refused", async (_, operation) => {
+      const tally: Record<Intent, Array<number>> = { valid: [], almost: [], garbage: [] }
+      const count = replayed === undefined ? requestsOf(operation) : 1
+      for (let seed = from; seed < from + count; seed++) {
+        const { intent, status } = await sendOne(operation, seed)
+        tally[intent].push(status)
+      }
+      if (replayed === undefined) checkShares(operation, tally)
+      expect(world.service.log, "the service logged an error").toEqual([])
+    }, 300_000)
+  })
+}
+
+const sendOne = async (operation: Operation, seed: number): Promise<{ readonly intent: Intent; readonly status: number }> => {
+  const kept = await world.service.run(KeptChanges)
+  const subject = await subjectFor(operation, seed)
+  const { intent, method, request, shown } = requestOf(operation, subject, keysOf(operation, keys, seed), seed)
+  const before = [kept.count(), kept.entries()] as const
+  const answer = await within(world.service.fetch(request), () => `${replay(operation, seed)} has no answer.\n${shown}`)
+  const path = request.url.slice("http://waybill.test".length).split("?", 1)[0]!
+  const fault = faultOf(operation, method, path, answer) ??
+    (answer.status >= 400 && hasChanged(operation, before, kept) ? "was refused, and something has changed" : undefined)
+  const told = `${shown}\nanswered ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get("x-waybill-detail") ?? ""}\n`
+  if (fault !== undefined) expect.fail(`${replay(operation, seed)} ${fault}\n${told}`)
+  if (replayed !== undefined) process.stdout.write(`${intent}: ${told}`)
+  return { intent, status: answer.status }
+}
+
+/** An upload is kept piece by piece while it comes; of one that is refused nothing may be left. */
+const hasChanged = ({ endpoint }: Operation, [changes, entries]: readonly [number, number], kept: KeptChanges["Service"]): boolean =>
+  endpoint.body?.streamed === true ? kept.entries() !== entries : kept.count() !== changes
+
+const replay = ({ id }: Operation, seed: number): string => `WAYBILL_FUZZ_SEED=${id}:${seed}`
+
+/** Half a minute is no answer at all. */
+const within = async <A>(answer: Promise<A>, told: () => string): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => timer = setTimeout(() => reject(new Error(told())), 30_000))
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const share = (statuses: ReadonlyArray<number>, holds: (status: number) => boolean): number => statuses.filter(holds).length / statuses.length
+
+const isAccepted = (status: number): boolean => status < 400
+
+const checkShares = ({ endpoint, id }: Operation, { almost, garbage, valid }: Readonly<Record<Intent, ReadonlyArray<number>>>): void => {
+  expect(share(valid, isAccepted), `too few well-meant requests to ${id} are accepted: ${JSON.stringify(counted(valid))}`).toBeGreaterThanOrEqual(acceptedShare[id] ?? 0.6)
+  if (endpoint.access === "public") return
+  // what is almost right is refused often, and garbage mostly
+  expect(share(almost, isAccepted), `nearly all damaged requests to ${id} are accepted: ${JSON.stringify(counted(almost))}`).toBeLessThan(0.95)
+  expect(share(garbage, isAccepted), `most garbage sent to ${id} is accepted: ${JSON.stringify(counted(garbage))}`).toBeLessThan(0.8)
+}
+
+const counted = (statuses: ReadonlyArray<number>): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,81 @@
+import childProcess, { type ChildProcess } from "node:child_process"
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+
+/**
+ * While `WAYBILL_TEST_OUTPUT` names a directory, everything that tests make somebody say is written there too: what child
+ * processes print, though a test keeps it to itself, and what services log and answer. The secrets that were in play are written
+ * beside it, and `npm run secrets` looks for the ones in the other.
+ */
+const directory = process.env["WAYBILL_TEST_OUTPUT"]
+
+if (directory !== undefined && globalThis.waybillTestOutput === undefined) {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const write = (name: string, text: string | Uint8Array) => appendFileSync(join(directory, name), text)
+  const secret = (value: string | undefined) => {
+    // shorter ones are words
+    if (value !== undefined && value.length >= 8) write(`${process.pid}.secrets`, `${value}\n`)
+  }
+  globalThis.waybillTestOutput = { said: (text) => write(`service-${process.pid}.log`, `${text}\n`), secret }
+  recordChildren(write, secret)
+}
+
+function recordChildren(write: (name: string, text: string | Uint8Array) => void, secret: (value: string | undefined) => void) {
+  const prototype = (childProcess as unknown as { readonly ChildProcess: { readonly prototype: ChildProcess & { spawn: (options: SpawnOptions) => unknown } } }).ChildProcess.prototype
+  const { spawn } = prototype
+  let children = 0
+  prototype.spawn = function(this: ChildProcess, options) {
+    const result = spawn.call(this, options)
+    const name = `child-${process.pid}-${children++}`
+    write(`${name}.command`, `${(options.args ?? []).join(" ")}\n`)
+    for (const stream of ["stdout", "stderr"] as const) record(this[stream], (chunk) => write(`${name}.${stream}`, chunk))
+    // a child that tests read nothing of prints into the tests' own output
+    if ((options.args ?? []).some((arg) => arg.includes("/src/main.ts"))) {
+      const env = Object.fromEntries((options.envPairs ?? []).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]))
+      for (const value of secretsIn(env)) secret(value)
+      this.once("exit", () => secretsKeptIn(env["WAYBILL_DATA_DIR"] ?? join(String(options.cwd ?? tmpdir()), ".waybill")).forEach(secret))
+    }
+    return result
+  }
+}
+
+interface SpawnOptions {
+  readonly args?: ReadonlyArray<string>
+  readonly envPairs?: ReadonlyArray<string>
+  readonly cwd?: string | URL
+}
+
+/** Listening would set the stream going before the test listens; what is pushed into it passes by here. */
+function record(stream: ChildProcess["stdout"], write: (chunk: Uint8Array) => void) {
+  if (stream === null) return
+  const { push } = stream
+  stream.push = function(chunk: unknown, encoding?: BufferEncoding) {
+    if (chunk instanceof Uint8Array) write(chunk)
+    return push.call(stream, chunk, encoding)
+  }
+}
+
+function secretsIn(env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string | undefined> {
+  const url = env["WAYBILL_DATABASE_URL"]
+  return [
+    env["WAYBILL_OPERATOR_KEY"],
+    env["WAYBILL_API_KEY"],
+    env["WAYBILL_WEBHOOK_SECRET"],
+    ...(env["WAYBILL_SEALING_KEY"] ?? "").split(","),
+    url !== undefined && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined
+  ]
+}
+
+/** What a server made itself, and where its database is. */
+function secretsKeptIn(dataDir: string): ReadonlyArray<string> {
+  const kept = (path: string): ReadonlyArray<string> => {
+    try {
+      return [readFileSync(path, "utf8").trim()]
+    } catch {
+      return []
+    }
+  }
+  const [home = "postgres"] = kept(join(dataDir, "postgres-home"))
+  return [join(dataDir, "operator-key"), join(dataDir, "sealing-key"), join(resolve(dataDir, home), "password")].flatMap(kept)
+}
