@@ -10,10 +10,12 @@ import type {
   Invoices,
   Pickups,
   ShipmentIntake,
+  ShipmentJourneys,
   ShipmentStatuses,
   SigningSecrets,
   StatusSubscriptions,
   StatusUpdateIntake,
+  SubscriptionLanes,
   Tenants,
   TransitEventIntake,
   TransitEvents,
@@ -87,10 +89,12 @@ export type WaybillHttpServices =
   | Pickups
   | Readiness
   | ShipmentIntake
+  | ShipmentJourneys
   | ShipmentStatuses
   | SigningSecrets
   | StatusSubscriptions
   | StatusUpdateIntake
+  | SubscriptionLanes
   | Tenants
   | TransitEventIntake
   | TransitEvents

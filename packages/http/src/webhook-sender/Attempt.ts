@@ -15,9 +15,6 @@ export interface AttemptOptions {
   readonly settle: (outcome: AttemptOutcome) => void
 }
 
-/** After this many bytes of a body we stop reading, and the status alone counts. */
-const maxBodyBytes = 16_384
-
 /** Interim answers such as 103 say nothing to us; a receiver that goes on sending them is not answering. */
 const maxInterimAnswers = 100
 
@@ -73,6 +70,13 @@ export class Attempt implements Exchange {
     this.#started = true
   }
 
+  /** More came than anybody reads: the status alone counts, if there is one. */
+  overflow(): void {
+    if (this.#decided) return
+    if (this.#status === 0) this.#fail("response_too_large", "The receiver's answer is too long.")
+    else this.#decide(this.#answer(), false)
+  }
+
   onResponseStart(_: unknown, status: number, headers: Answer["headers"]): void {
     if (status >= 200) {
       this.#status = status
@@ -85,16 +89,14 @@ export class Attempt implements Exchange {
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#bodyBytes < maxExcerptBytes) this.#body.push(chunk)
     this.#bodyBytes += chunk.length
-    if (this.#bodyBytes > maxBodyBytes) this.#decide(this.#answer(), false)
   }
 
   onResponseEnd(): void {
-    this.#decide(this.#answer(), true)
+    if (!this.#decided) this.#decide(this.#answer(), true)
   }
 
-  onResponseError(_: unknown, error: Error & { readonly code?: string }): void {
+  onResponseError(_: unknown, error: Error): void {
     if (error instanceof ConnectFailure) this.#fail(error.failure, connectDetail(error))
-    else if (error.code === "UND_ERR_HEADERS_OVERFLOW") this.#fail("response_too_large", "The receiver's answer has too many headers.")
     else if (this.#started) this.#fail("protocol", "The receiver broke off, or what it sent is not HTTP.")
     else this.#fail("protocol", "The request could not be written. Check the subscription's headers.")
   }

@@ -10,6 +10,8 @@ export interface Exchange extends Dispatcher.DispatchHandler {
   connection: Connection | undefined
   /** Everything is being closed. */
   readonly interrupt: () => void
+  /** The receiver sent more than `maxAnswerBytes`. Nothing beyond them is read. */
+  readonly overflow: () => void
 }
 
 /** Where requests go. `url` holds scheme, host and port. */
@@ -27,6 +29,12 @@ export interface ConnectionsOptions {
 
 /** A connection this old is closed after the request it carries, so that a name that moved is followed. */
 const maxAgeMillis = 60_000
+
+/**
+ * Of an answer so much is read: interim answers, head, body and whatever stands between chunks. undici bounds some of it only,
+ * and what a receiver sends without end in one of the other places would keep us busy until the deadline.
+ */
+const maxAnswerBytes = 32_768
 
 /**
  * undici's own `Pool` is not used, because it cannot take back what it has queued: a request whose deadline has passed
@@ -106,7 +114,7 @@ export class Origin {
     }
     exchange.connection = undefined
     connection.exchange = undefined
-    if (reusable && !connection.isOld) this.#idle.push(connection)
+    if (reusable && !connection.isWorn) this.#idle.push(connection)
     else this.discard(connection)
     for (const next of this.#waiting) {
       const free = this.#free()
@@ -146,6 +154,8 @@ export class Connection {
   readonly #client: Client
   #socket: Socket | undefined
   #connectedAt = 0
+  /** Bytes that may still be read for the exchange under way. */
+  #allowance = maxAnswerBytes
 
   constructor(origin: Origin, connect: GuardedConnector) {
     this.#client = new Client(origin.address.url, {
@@ -154,7 +164,8 @@ export class Connection {
       // the attempt has one deadline over everything
       headersTimeout: 0,
       bodyTimeout: 0,
-      maxHeaderSize: 16_384,
+      // ours comes first: it counts line breaks and colons, too
+      maxHeaderSize: maxAnswerBytes,
       keepAliveTimeout: 4_000,
       keepAliveMaxTimeout: 30_000,
       connect: (_, callback) => {
@@ -164,6 +175,7 @@ export class Connection {
           callback(null, socket)
         })
         this.#socket = socket
+        this.#ration(socket)
         socket.once("close", () => {
           // undici listens too and goes first
           queueMicrotask(() => {
@@ -174,14 +186,33 @@ export class Connection {
     })
   }
 
-  get isOld(): boolean {
-    return performance.now() - this.#connectedAt > maxAgeMillis
+  /** Too old, or more came than was read, or the receiver answered before it read: the next request would stand behind the rest of this one. */
+  get isWorn(): boolean {
+    return this.#allowance === 0 || (this.#socket?.writableLength ?? 0) > 0 || performance.now() - this.#connectedAt > maxAgeMillis
   }
 
   carry(exchange: Exchange): void {
+    this.#allowance = maxAnswerBytes
     this.exchange = exchange
     exchange.connection = this
     this.#client.dispatch(exchange.request, exchange)
+  }
+
+  /** undici reads until there is nothing left; so there is nothing left when the allowance is used up. */
+  #ration(socket: Socket): void {
+    const read = socket.read.bind(socket)
+    socket.read = (size?: number): Buffer | null => {
+      if (this.#allowance === 0) {
+        // undici may have found a fault in what it got
+        if (!socket.destroyed) this.exchange?.overflow()
+        return null
+      }
+      const chunk = read(size) as Buffer | null
+      if (chunk === null) return null
+      const within = chunk.length > this.#allowance ? chunk.subarray(0, this.#allowance) : chunk
+      this.#allowance -= within.length
+      return within
+    }
   }
 
   /** Also ends a connection that is still being made, which undici would leave to its own timeout. */

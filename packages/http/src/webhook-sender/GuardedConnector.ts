@@ -1,5 +1,6 @@
 /** Opens connections, and only to addresses that were vetted: resolves the name itself and connects to what it resolved. */
 import { Predicate } from "effect"
+import { constants } from "node:crypto"
 import { lookup as dnsLookup } from "node:dns/promises"
 import { connect as connectTcp, isIP, type LookupFunction, Socket } from "node:net"
 import { connect as connectTls, createSecureContext, getCACertificates } from "node:tls"
@@ -43,7 +44,12 @@ export interface GuardedConnectorOptions {
 
 /** One per sender: it remembers TLS sessions, and asks for a name once at a time. */
 export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOptions): GuardedConnector => {
-  const secureContext = createSecureContext({ minVersion: "TLSv1.2", ca: [...getCACertificates("default"), ...ca] })
+  const secureContext = createSecureContext({
+    minVersion: "TLSv1.2",
+    ca: [...getCACertificates("default"), ...ca],
+    // a receiver could ask for one handshake after the other
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION
+  })
   const sessions = new Map<string, Buffer>()
   const lookup = vettedLookup(oneAtATime(resolve), egress)
 
@@ -105,10 +111,18 @@ const vettedLookup = (resolve: ResolveName, egress: EgressPolicy): LookupFunctio
       if (first === undefined) return fail("dns")
       if (!addresses.every((address) => isAllowedAddress(address, egress, hostname))) return fail("address_not_allowed")
       if (options.all !== true) return callback(null, first, isIP(first))
-      callback(null, addresses.map((address) => ({ address, family: isIP(address) })))
+      callback(null, fewOf(addresses).map((address) => ({ address, family: isIP(address) })))
     },
     (error: unknown) => fail("dns", error)
   )
+}
+
+const triesPerFamily = 4
+
+/** A name with a thousand addresses would have us knock at a thousand doors, which may be somebody else's. */
+const fewOf = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const tried = [0, 0]
+  return addresses.filter((address) => tried[isIP(address) === 6 ? 1 : 0]!++ < triesPerFamily)
 }
 
 /** The system's resolver has few threads; connections that open together share one question and its answer. */
@@ -125,8 +139,12 @@ const oneAtATime = (resolve: ResolveName): ResolveName => {
 
 const maxSessions = 1000
 
+/** A session holds the receiver's certificate and ticket, which it may blow up. */
+const maxSessionBytes = 16_384
+
 const remember = (sessions: Map<string, Buffer>, key: string, session: Buffer): void => {
   sessions.delete(key)
+  if (session.length > maxSessionBytes) return
   sessions.set(key, session)
   if (sessions.size > maxSessions) sessions.delete(sessions.keys().next().value!)
 }

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type AddressInfo } from "node:net"
 import type { TLSSocket } from "node:tls"
+import { makeCertificate } from "@waybill/testkit/hostile"
 import type { WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
-import { makeCertificate } from "./Certificates.ts"
 import { closed, makeReceiver, ok } from "./Receiver.ts"
 import { loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
@@ -64,7 +64,7 @@ describe("WebhookSenderHttp and TLS", () => {
       const impostor = makeCertificate({ name: authority.name })
       const certificates = {
         DEPTH_ZERO_SELF_SIGNED_CERT: makeCertificate({ name: "receiver", hosts }),
-        CERT_HAS_EXPIRED: makeCertificate({ name: "receiver", hosts, issuer: authority, expired: true }),
+        CERT_HAS_EXPIRED: makeCertificate({ name: "receiver", hosts, issuer: authority, valid: "before" }),
         UNABLE_TO_VERIFY_LEAF_SIGNATURE: makeCertificate({ name: "receiver", hosts, issuer: stranger }),
         CERT_SIGNATURE_FAILURE: makeCertificate({ name: "receiver", hosts, issuer: impostor }),
         ERR_TLS_CERT_ALTNAME_INVALID: makeCertificate({ name: "receiver", hosts: ["other.example"], issuer: authority })
@@ -143,7 +143,7 @@ describe("WebhookSenderHttp and TLS", () => {
   it.live("recovers as soon as the certificate is renewed", () =>
     Effect.gen(function*() {
       const port = yield* Effect.scoped(Effect.gen(function*() {
-        const receiver = yield* makeReceiver(undefined, { tls: makeCertificate({ name: "receiver", hosts: ["receiver.example"], issuer: authority, expired: true }) })
+        const receiver = yield* makeReceiver(undefined, { tls: makeCertificate({ name: "receiver", hosts: ["receiver.example"], issuer: authority, valid: "before" }) })
         assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "tls")
         return receiver.port
       }))

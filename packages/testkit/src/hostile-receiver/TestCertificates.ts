@@ -1,4 +1,4 @@
-/** X.509 certificates made on the spot, so that no test needs a tool or a file that expires. */
+/** X.509 certificates made on the spot, so that nothing needs a tool or a file that expires. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
 export interface Certificate {
@@ -13,7 +13,8 @@ export interface CertificateOptions {
   readonly hosts?: ReadonlyArray<string>
   /** Signs itself without one. */
   readonly issuer?: Authority
-  readonly expired?: boolean
+  /** Before 2021 or after 2048 instead of both and all between. */
+  readonly valid?: "before" | "after"
 }
 
 export interface Authority extends Certificate {
@@ -21,14 +22,14 @@ export interface Authority extends Certificate {
   readonly privateKey: KeyObject
 }
 
-export const makeCertificate = ({ expired = false, hosts, issuer, name }: CertificateOptions): Authority => {
+export const makeCertificate = ({ hosts, issuer, name, valid }: CertificateOptions): Authority => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const body = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([0x40]), randomBytes(8)])),
     ecdsaWithSha256,
     distinguishedName(issuer?.name ?? name),
-    sequence(utcTime("200101000000Z"), utcTime(expired ? "210101000000Z" : "491231235959Z")),
+    sequence(utcTime(valid === "after" ? "490101000000Z" : "200101000000Z"), utcTime(valid === "before" ? "210101000000Z" : "491231235959Z")),
     distinguishedName(name),
     publicKey.export({ type: "spki", format: "der" }),
     tagged(0xa3, sequence(hosts === undefined ? basicConstraints : alternativeNames(hosts)))
@@ -41,6 +42,30 @@ export const makeCertificate = ({ expired = false, hosts, issuer, name }: Certif
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString()
   }
 }
+
+/** The host that `good` certificates are for, besides 127.0.0.1. Names below it are good too. */
+export const hostileHost = "hostile.example"
+
+export type TestCertificates = ReturnType<typeof makeTestCertificates>
+
+/** One good certificate and all the ways in which one is not. Trust `authority.cert`. */
+export const makeTestCertificates = () => {
+  const authority = makeCertificate({ name: "Hostile test authority" })
+  const hosts = [hostileHost, `*.${hostileHost}`, "127.0.0.1"]
+  const name = "receiver"
+  return {
+    authority,
+    good: keyPair(makeCertificate({ name, hosts, issuer: authority })),
+    expired: keyPair(makeCertificate({ name, hosts, issuer: authority, valid: "before" })),
+    notYet: keyPair(makeCertificate({ name, hosts, issuer: authority, valid: "after" })),
+    selfSigned: keyPair(makeCertificate({ name, hosts })),
+    unknown: keyPair(makeCertificate({ name, hosts, issuer: makeCertificate({ name: "Somebody else" }) })),
+    impostor: keyPair(makeCertificate({ name, hosts, issuer: makeCertificate({ name: authority.name }) })),
+    otherHost: keyPair(makeCertificate({ name, hosts: ["other.example"], issuer: authority }))
+  }
+}
+
+const keyPair = ({ cert, key }: Certificate): Certificate => ({ cert, key })
 
 /** DER: tag, length, contents. */
 const tagged = (tag: number, ...contents: ReadonlyArray<Uint8Array>): Buffer => {

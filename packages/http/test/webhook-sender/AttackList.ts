@@ -1,0 +1,187 @@
+/**
+ * What a sender of webhooks has to expect, numbered, and what proves that it is prepared: hostile behaviours, addresses and
+ * names of the test kit, or tests elsewhere.
+ */
+import type { HostileBehaviourName } from "@waybill/testkit/hostile"
+
+export interface Attack {
+  readonly attack: string
+  /** Each is a test of `hostile.test.ts`. */
+  readonly behaviours?: ReadonlyArray<HostileBehaviourName>
+  /** What their names begin with; all of them are tried by `hostile.addresses.test.ts`. */
+  readonly urls?: ReadonlyArray<string>
+  readonly names?: ReadonlyArray<string>
+  /** Files from `packages/`, each with a part of its text: the title of a test. */
+  readonly tests?: ReadonlyArray<readonly [file: string, title: string]>
+  /** What stays as it is, and why. */
+  readonly left?: string
+}
+
+const own = (file: string, title: string) => [`http/test/webhook-sender/${file}`, title] as const
+const signature = (title: string) => ["client/test/receiver/Signature.test.ts", title] as const
+const secrets = (title: string) => ["core/test/delivery/SigningSecrets.test.ts", title] as const
+const subscriptions = (title: string) => ["core/test/transit-events/TransitSubscriptions.test.ts", title] as const
+
+const registries = own("AddressGuard.test.ts", "agrees with the registries at the edge of every special network")
+const carriers = own("AddressGuard.test.ts", "judges IPv4-mapped and NAT64 addresses by the IPv4 address inside")
+
+/** Where requests go. */
+const destinations: Readonly<Record<number, Attack>> = {
+  1: { attack: "loopback, private and link-local addresses", urls: ["loopback, ", "private ", "link local"], names: ["inside"], tests: [registries] },
+  2: { attack: "this network, shared, documentation, benchmarking, multicast, reserved", urls: ["this host", "shared", "documentation", "benchmarking", "multicast", "reserved", "broadcast", "protocol assignments"], names: ["this-host"], tests: [registries] },
+  3: {
+    attack: "decimal, hex, octal, short, full-width, escaped and broken-up literals",
+    urls: ["loopback, decimal", "loopback, hex", "loopback, octal", "loopback, short", "loopback, full width", "loopback, percent-encoded", "loopback, tab inside", "loopback, line break inside"],
+    tests: [own("AddressGuard.test.ts", "judges an IPv4 address alike however it is written")]
+  },
+  4: { attack: "IPv4-mapped IPv6", urls: ["loopback, IPv4-mapped"], names: ["mapped"], tests: [carriers] },
+  5: { attack: "an IPv6 literal in brackets", urls: ["loopback IPv6"], names: ["loopback-6"] },
+  6: { attack: "a literal, for which nothing is resolved", tests: [own("WebhookSenderHttp.addresses.test.ts", "although no name is resolved for it")] },
+  7: { attack: "IPv4-compatible, translated, site-local, Teredo", urls: ["loopback, IPv4-compatible", "loopback, translated", "loopback, Teredo", "site local"], tests: [carriers] },
+  8: { attack: "NAT64 and 6to4 that carry a private address", urls: ["loopback, NAT64", "loopback, local NAT64", "loopback, 6to4"], names: ["nat64"], tests: [carriers] },
+  9: { attack: "unique local, link local with a zone, metadata over IPv6", urls: ["unique local", "link local with a zone", "metadata, AWS IPv6"], names: ["zone"] },
+  10: { attack: "every cloud's metadata, on public addresses and by name, too", urls: ["metadata"], names: ["metadata"], tests: [own("AddressGuard.test.ts", "refuses every cloud's metadata address")] },
+  11: { attack: "localhost in every spelling", urls: ["localhost", "below localhost", "loopback, dot at the end", "loopback, ideographic dots", "a name without a dot", "an inner name"] },
+  12: { attack: "a name with public and private addresses", names: ["outside-and-inside", "inside-and-outside", "inside-among-many"], tests: [own("hostile.addresses.test.ts", "vets all of a thousand addresses")] },
+  13: { attack: "a name that turns inside after it was vetted", names: ["rebinding"], tests: [own("WebhookSenderHttp.addresses.test.ts", "is not fooled by a name that turns to the inside after it was vetted")] },
+  14: {
+    attack: "redirects",
+    behaviours: [
+      "redirect-300", "redirect-301", "redirect-302", "redirect-303", "redirect-305", "redirect-307", "redirect-308", "redirect-metadata", "redirect-file",
+      "redirect-gopher", "redirect-script", "redirect-data", "redirect-relative", "redirect-loop", "redirect-nowhere", "redirect-terminal", "redirect-long",
+      "redirect-many", "refresh", "link-preload", "hints-first", "reporting", "alt-svc"
+    ],
+    tests: [own("WebhookSenderHttp.answers.test.ts", "follows no redirect and sends nothing to where it points")]
+  },
+  15: { attack: "credentials, fragments, ports, schemes, length", urls: ["credentials", "a user only", "a fragment", "a backslash", "port ", "scheme ", "plain http", "no scheme", "nothing", "longer than", "control characters"] },
+  16: {
+    attack: "the service's own address",
+    tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own")],
+    left: "A request carries no credentials that the service would take; so the service answers 401, and nothing goes round."
+  },
+  17: { attack: "an address that changes while a delivery waits", tests: [own("WebhookSenderHttp.addresses.test.ts", "judges the whole URL again at every attempt")] },
+  18: { attack: "proxies in the environment", tests: [own("WebhookSenderHttp.addresses.test.ts", "does not use a proxy of the environment")] },
+  19: {
+    attack: "words that tell of the inner network",
+    names: ["nowhere", "unknown", "unanswered", "no-address"],
+    tests: [own("WebhookSenderHttp.addresses.test.ts", "says the same whether a refused port is open, closed or silent")]
+  }
+}
+
+/** What comes back. */
+const answers: Readonly<Record<number, Attack>> = {
+  20: {
+    attack: "heads and bodies that drip or never end",
+    behaviours: [
+      "never-accepts", "says-nothing", "reads-nothing", "slow-status-line", "slow-head", "slow-body", "slow-chunks", "silent-body", "status-late",
+      "endless-body", "endless-error-body", "silent-when-reused"
+    ],
+    tests: [own("hostile.test.ts", "gives up on a receiver that does not read a large body")]
+  },
+  21: { attack: "interim answers without end", behaviours: ["endless-100", "endless-102", "endless-103", "slow-103", "only-102", "continue-first"] },
+  22: { attack: "giant answers", behaviours: ["endless-chunk", "endless-chunks", "endless-chunk-extension", "endless-trailers", "endless-blank-lines"], tests: [own("hostile.test.ts", "puts the pieces of a body together once")] },
+  23: { attack: "compression bombs", behaviours: ["gzip-bomb", "double-gzip-bomb", "deflate-bomb", "brotli-bomb", "zstd-bomb", "not-gzip"] },
+  24: {
+    attack: "giant headers, and many",
+    behaviours: ["endless-head", "endless-header-name", "endless-header-value", "endless-status-line", "huge-header", "huge-status-line", "many-headers", "cookie-flood"]
+  },
+  25: {
+    attack: "bytes that are no text",
+    behaviours: ["header-not-ascii", "nul-in-header", "bare-cr-in-header", "body-nul", "body-broken-utf-8", "garbage"],
+    tests: [own("Answer.test.ts", "replaces NUL, control characters, broken UTF-8 and direction marks")]
+  },
+  26: {
+    attack: "a second answer behind the first",
+    behaviours: [
+      "second-answer", "second-answer-error", "second-answer-chunked", "second-answer-in-pieces", "second-answer-later", "hundred-answers", "interim-behind",
+      "half-answer-behind", "bytes-behind", "closes-and-goes-on", "answers-before-request", "accepts-before-body", "long-body"
+    ],
+    tests: [
+      own("hostile.test.ts", "gives no forged answer to requests that wait for the connection"),
+      own("hostile.test.ts", "writes no request behind the rest of one that was answered before it was read")
+    ],
+    left: "HTTP/1.1 answers carry no name: bytes that arrive after the next request was written count for that one. A receiver can lie so about itself only."
+  },
+  27: {
+    attack: "connections that break off",
+    behaviours: [
+      "resets-after-request", "resets-before-body", "resets-in-body", "resets-on-connect", "closes-on-connect", "closes-after-request", "closes-in-head",
+      "half-closes", "closes-idle", "resets-idle", "resets-reused", "refuses-before-body", "status-408"
+    ],
+    tests: [own("WebhookSenderHttp.answers.test.ts", "fails once and sends once when the connection is reset after the request")]
+  },
+  28: {
+    attack: "other versions, broken framing, upgrades, bodies where there are none",
+    behaviours: [
+      "http-1.0", "http-0.9", "http-2", "version-9.9", "version-icy", "ssh-banner", "smtp-banner", "redis-error", "tls-alert", "echo",
+      "status-0", "status-99", "status-600", "status-999", "status-1000", "status-2000", "status-negative", "space-before-colon", "header-without-colon",
+      "short-body", "length-negative", "length-signed", "length-hex", "length-huge", "length-twice", "length-and-chunked", "chunked-not-last",
+      "chunk-size-no-number", "chunk-size-huge", "chunk-size-negative", "chunk-longer", "chunks-cut-off", "trailers",
+      "upgrade-websocket", "upgrade-h2c", "body-with-204", "body-with-205", "body-with-304", "status-426", "keep-alive-0", "keep-alive-forever", "keep-alive-nonsense"
+    ]
+  },
+  29: { attack: "200 with a page to sign in", behaviours: ["body-html"], tests: [own("WebhookSenderHttp.answers.test.ts", "accepts a 200 with an HTML login page and keeps its beginning")] },
+  30: {
+    attack: "Retry-After beyond reason, and statuses that ask for something",
+    behaviours: [
+      "retry-after-negative", "retry-after-huge", "retry-after-longer", "retry-after-past", "retry-after-9999", "retry-after-nan", "retry-after-float",
+      "retry-after-twice", "retry-after-empty", "status-429", "status-503", "status-500", "status-410", "status-401", "status-407", "status-421", "status-425",
+      "cookie", "hsts"
+    ],
+    tests: [["core/test/delivery/Attempts.test.ts", "waits as long as the receiver asks, within bounds"]]
+  },
+  31: {
+    attack: "an answer that is shown somewhere",
+    behaviours: ["body-terminal", "body-directions", "body-log-lines", "body-formula", "body-one-glyph"],
+    tests: [own("Answer.test.ts", "replaces terminal sequences as a whole"), ["server/test/dashboard/hostile.test.ts", "has a policy that would stop a script that got in"]]
+  },
+  32: {
+    attack: "certificates that are not good, old protocols, no common cipher",
+    behaviours: [
+      "tls-expired", "tls-not-yet", "tls-self-signed", "tls-unknown-authority", "tls-false-authority", "tls-1.0", "tls-1.1", "tls-no-cipher", "tls-h2-only",
+      "tls-wants-certificate", "tls-plain", "tls-garbage"
+    ],
+    tests: [own("WebhookSenderHttp.tls.test.ts", "recovers as soon as the certificate is renewed")],
+    left: "Revocation is not looked up: Node does not. A certificate that was revoked is good until it expires."
+  },
+  33: { attack: "another host's certificate at the vetted address", behaviours: ["tls-other-host"], tests: [own("WebhookSenderHttp.tls.test.ts", "verifies the name although the address is pinned")] },
+  34: { attack: "plain http", urls: ["plain http"], tests: [own("WebhookSenderHttp.tls.test.ts", "keeps verifying when the environment says not to")] },
+  35: { attack: "a handshake that never ends, or begins again", behaviours: ["tls-silent", "tls-slow", "tls-closes", "tls-resets", "tls-renegotiates"] }
+}
+
+/** What is signed. */
+const signing: Readonly<Record<number, Attack>> = {
+  36: { attack: "copies, old, new and from the future", tests: [signature("takes 300 seconds either way and not one more"), ["client/test/receiver/DeliveryReceiver.test.ts", "does not call the handler for a replay of what it has"]] },
+  37: { attack: "ids that move the border to the time", tests: [signature("refuses an id with a dot"), ["core/test/shared/UniqueIds.test.ts", "hold no dot, which separates what is signed"]] },
+  38: { attack: "measuring how long a comparison takes", tests: [signature("of the body, refuses"), ["client/src/receiver/Signature.ts", "the same time wherever the difference is"]] },
+  39: { attack: "secrets that are none", tests: [["core/test/delivery/model/Signature.test.ts", "refuses what is shorter, longer, not base64, or without its prefix"], secrets("refuses what is no secret")] },
+  40: { attack: "times that are no numbers", tests: [signature("1614265330abc")] },
+  41: { attack: "10,000 signatures", tests: [signature("refuses a header of 10,000 without hashing anything"), signature("leaves versions it does not know")] },
+  42: { attack: "a body that is written anew after it was signed", tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "stays the same on every retry but for time and signature"]] },
+  43: { attack: "bodies that are no text", tests: [signature("takes any bytes: none at all, a byte order mark, half surrogates, no UTF-8")] },
+  44: { attack: "an older version of the signature", tests: [signature("does not take a good signature under another version")] },
+  45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "holds no secret, even where an error quotes one"], signature("says so and does not show it")] },
+  46: { attack: "secrets in the database", tests: [secrets("stores it sealed, bound to its place"), secrets("opens with an older key, and seals with the newest")] },
+  47: { attack: "rotation", tests: [secrets("rotates: the one before goes on signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
+  48: { attack: "somebody else's secret", tests: [subscriptions("answers a secret bound to other accounts like an unknown one"), ["testkit/src/delivery/SecretStoreSuite.ts", "keeps tenants and ids apart"]] }
+}
+
+/** What a tenant configures. */
+const configuration: Readonly<Record<number, Attack>> = {
+  49: { attack: "headers that HTTP decides", tests: [own("WebhookSenderHttp.answers.test.ts", "ignores headers that HTTP itself decides")] },
+  50: { attack: "headers that cannot be written", tests: [own("WebhookSenderHttp.answers.test.ts", "fails without sending when a header cannot be written")] },
+  51: { attack: "filters beyond measure", tests: [subscriptions("takes up to a thousand shipments"), subscriptions("takes a member called __proto__ as an unknown one")] },
+  52: { attack: "policies beyond measure", tests: [subscriptions("names everything that is missing, unknown or out of bounds"), ["core/test/delivery/model/RetryDecision.test.ts", "stays finite for attempts beyond all reason"]] },
+  53: {
+    attack: "many subscriptions to one victim",
+    tests: [own("WebhookSenderHttp.connections.test.ts", "sends many at once, each over a connection of its own up to the limit"), own("hostile.addresses.test.ts", "knocks at a few of a thousand addresses")],
+    left: "Requests to one origin are bounded by connections at a time, not by a rate across tenants."
+  },
+  54: { attack: "changes while something is under way", tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "that is removed while an attempt is under way keeps the record of that attempt"], subscriptions("keeps all of several changes at once")] },
+  55: { attack: "test calls as a scanner", tests: [["core/test/freight-charges/ChargeSubscriptions.test.ts", "is allowed ten times a minute to each client"]] },
+  56: { attack: "payloads that are too large", behaviours: ["refuses-before-body"], tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "has at most so many bytes in a body as the operator allows"]] },
+  57: { attack: "guessing ids", tests: [subscriptions("are its own: another client's id answers like an unknown one")] },
+  58: { attack: "merge patches", tests: [subscriptions("takes filters, delivery or one of their members back to the default by null"), subscriptions("refuses null for address, secret and status")] }
+}
+
+export const attacks: Readonly<Record<number, Attack>> = { ...destinations, ...answers, ...signing, ...configuration }

@@ -1,0 +1,122 @@
+/** One port for one behaviour. */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
+import { startDeafListener } from "./DeafListener.ts"
+import type { HostileRequest, HostileScript } from "./HostileBehaviour.ts"
+import type { TestCertificates } from "./TestCertificates.ts"
+
+export interface HostileListener {
+  readonly port: number
+  /** What was read, in order; `reads: "nothing"` reads none. */
+  readonly requests: ReadonlyArray<HostileRequest>
+  /** Connections so far, and those of them that are open. */
+  readonly connections: () => { readonly all: number; readonly open: number }
+  readonly stop: () => Promise<void>
+}
+
+export interface ListenerSurroundings {
+  readonly certificates: TestCertificates
+  readonly inside: string
+}
+
+export const host = "127.0.0.1"
+
+export const startHostileListener = async (script: HostileScript, around: ListenerSurroundings): Promise<HostileListener> => {
+  script.prepare?.()
+  if (script.deaf === true) {
+    const { port, stop } = await startDeafListener(host)
+    return { port, stop, requests: [], connections: () => ({ all: 0, open: 0 }) }
+  }
+  const requests: Array<HostileRequest> = []
+  const serve = serving(script, around, requests)
+  const { tls } = script
+  const options = typeof tls === "function" ? tls(around.certificates) : around.certificates.good
+  if (tls === "slowly") {
+    const quick = await listen(createTlsServer(options, serve))
+    const slow = await listen(createServer({ allowHalfOpen: true }, (socket) => passSlowly(socket, quick.port)))
+    return { ...slow, requests, stop: async () => void await Promise.all([slow.stop(), quick.stop()]) }
+  }
+  const server = typeof tls === "function" ? createTlsServer(options, serve) : createServer({ allowHalfOpen: true }, serve)
+  return { ...await listen(server), requests }
+}
+
+/** Starts it, and keeps account of its connections. */
+export const listen = async (server: Server, { address = host, port = 0 } = {}): Promise<Omit<HostileListener, "requests">> => {
+  const open = new Set<Socket>()
+  let all = 0
+  server.on("connection", (socket: Socket) => {
+    all += 1
+    open.add(socket)
+    socket.on("error", () => {}).once("close", () => open.delete(socket))
+  })
+  server.on("tlsClientError", () => {})
+  await new Promise<void>((done, failed) => server.once("error", failed).listen({ port, host: address, backlog: 1024 }, done))
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => ({ all, open: open.size }),
+    stop: () =>
+      new Promise<void>((done) => {
+        server.close(() => done())
+        for (const socket of open) socket.destroy()
+      })
+  }
+}
+
+const serving = (script: HostileScript, { inside }: ListenerSurroundings, requests: Array<HostileRequest>) => (socket: Socket): void => {
+  // whoever is cut off has nothing to complain about here
+  socket.on("error", () => {})
+  script.onConnection?.(socket)
+  if (script.reads === "nothing") {
+    // closing with bytes unread would reset; behind `never` the script itself waits for the first bytes
+    if (script.onConnection === undefined) socket.pause()
+    else if (script.tls !== "never") socket.resume()
+    return
+  }
+  socket.once("end", () => setImmediate(() => socket.end()))
+  let beforeHere = 0
+  readRequests(socket, script.reads === "head", (request) => {
+    const exchange = { socket, request, before: requests.length, beforeHere: beforeHere++, inside }
+    requests.push(request)
+    script.onRequest?.(exchange)
+  })
+}
+
+/** Calls `each` for each request, or for each head, after which nothing is read any more. */
+const readRequests = (socket: Socket, headsOnly: boolean, each: (request: HostileRequest) => void): void => {
+  let pending: Array<Buffer> = []
+  let missing = 0
+  socket.on("data", (chunk: Buffer) => {
+    pending.push(chunk)
+    missing -= chunk.length
+    if (missing > 0) return
+    let bytes = Buffer.concat(pending)
+    for (;;) {
+      const end = bytes.indexOf("\r\n\r\n")
+      if (end === -1) break
+      const head = bytes.toString("latin1", 0, end)
+      const length = headsOnly ? 0 : Number(/^content-length: *(\d+)$/im.exec(head)?.[1] ?? 0)
+      missing = end + 4 + length - bytes.length
+      if (missing > 0) break
+      if (headsOnly) socket.pause()
+      each({ head, body: bytes.subarray(end + 4, end + 4 + length) })
+      bytes = headsOnly ? Buffer.alloc(0) : bytes.subarray(end + 4 + length)
+    }
+    pending = [bytes]
+  })
+}
+
+/** To `port` as it comes, and back byte by byte. */
+const passSlowly = (socket: Socket, port: number): void => {
+  const through = connect({ port, host }).on("error", () => {})
+  const back: Array<number> = []
+  socket.pipe(through)
+  through.on("data", (chunk: Buffer) => back.push(...chunk))
+  const timer = setInterval(() => {
+    const byte = back.shift()
+    if (byte !== undefined) socket.write(Uint8Array.of(byte))
+  }, 20)
+  socket.once("close", () => {
+    clearInterval(timer)
+    through.destroy()
+  })
+}

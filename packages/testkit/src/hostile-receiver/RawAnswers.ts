@@ -1,0 +1,100 @@
+/** Answers in raw bytes, and the ways to get rid of them. */
+import type { Socket } from "node:net"
+import type { Exchange, HostileOutcome, HostileScript } from "./HostileBehaviour.ts"
+
+type Part = string | Uint8Array
+
+/** A correct answer that keeps the connection and says which request it is for. */
+export const honest = ({ before, socket }: Exchange): void => {
+  const body = `honest ${before}`
+  socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+}
+
+/** Writes these to every request and keeps the connection. */
+export const writes = (...parts: ReadonlyArray<Part>) => ({ socket }: Exchange): void => {
+  socket.write(Buffer.concat(parts.map((part) => typeof part === "string" ? Buffer.from(part, "latin1") : part)))
+}
+
+/** Writes these to every request and closes. */
+export const writesAndCloses = (...parts: ReadonlyArray<Part>) => (exchange: Exchange): void => {
+  writes(...parts)(exchange)
+  exchange.socket.end()
+}
+
+/** Whole answers: a status with its reason, headers, a body with its length. */
+export const answers = (status: string, headers: ReadonlyArray<string> = [], body: Part = "") => writes(answer(status, headers, body))
+
+export const answer = (status: string, headers: ReadonlyArray<string> = [], body: Part = ""): Buffer => {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body
+  const lines = [`HTTP/1.1 ${status}`, ...headers, `content-length: ${bytes.length}`, "", ""]
+  return Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes])
+}
+
+const dripMillis = 20
+
+/** `start` at once, then `part` again and again, slowly. */
+export const drips = (start: string, part: string) => ({ socket }: { readonly socket: Socket }): void => {
+  socket.write(start)
+  const timer = setInterval(() => socket.write(part), dripMillis)
+  socket.once("close", () => clearInterval(timer))
+}
+
+/** `text` byte by byte, slowly. */
+export const spells = (text: string) => ({ socket }: Exchange): void => {
+  let at = 0
+  const timer = setInterval(() => {
+    if (at < text.length) socket.write(text[at++]!)
+    else clearInterval(timer)
+  }, dripMillis)
+  socket.once("close", () => clearInterval(timer))
+}
+
+/** `start`, then `part` as fast as it is read, for as long as there is a connection. */
+export const pours = (start: string, part: string) => ({ socket }: Exchange): void => {
+  const many = Buffer.from(part.repeat(Math.max(1, Math.ceil(16_384 / part.length))), "latin1")
+  const more = () => {
+    while (!socket.destroyed && socket.write(many));
+  }
+  socket.on("drain", more)
+  socket.write(start)
+  more()
+}
+
+/** `hostile` to the first request of all, then correct answers. */
+export const onceThenHonest = (hostile: (exchange: Exchange) => void) => (exchange: Exchange): void =>
+  exchange.before === 0 ? hostile(exchange) : honest(exchange)
+
+/** A failed attempt that the receiver ends by its answer. */
+export const fails = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({
+  does,
+  must,
+  outcome: "failed",
+  ends: "receiver",
+  onRequest
+})
+
+/** An answer that counts, however odd. */
+export const counts = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({
+  does,
+  must,
+  outcome: "accepted",
+  ends: "receiver",
+  onRequest
+})
+
+/** Goes on for ever; the sender has read enough sooner or later. */
+export const overflows = (
+  outcome: HostileOutcome,
+  does: string,
+  onRequest: NonNullable<HostileScript["onRequest"]>,
+  must = "Stop reading after a bounded number of bytes, and close the connection."
+): HostileScript => ({ does, must, outcome, ends: "limit", onRequest })
+
+/** Only the deadline ends it. */
+export const stalls = (does: string, onRequest?: HostileScript["onRequest"]): HostileScript => ({
+  does,
+  must: "Give up at the deadline, which covers connecting, the head and the body, and close the connection.",
+  outcome: "failed",
+  ends: "deadline",
+  ...(onRequest === undefined ? undefined : { onRequest })
+})

@@ -1,0 +1,64 @@
+/** What a receiver does to a connection that is kept for the next request. Every first request gets a correct answer. */
+import type { Exchange, HostileScript, HostileScripts } from "./HostileBehaviour.ts"
+import { answer, counts, honest, onceThenHonest } from "./RawAnswers.ts"
+
+const forged = answer("200 OK", [], "forged")
+
+const desync = "Take the first answer only. Whatever comes behind it belongs to no request, and the connection is not used again."
+
+const laterMillis = 20
+
+/** A correct answer, and more than that. */
+const goesOn = (does: string, more: (exchange: Exchange) => void): HostileScript => counts(does, desync, onceThenHonest((exchange) => more(exchange)))
+
+const behind = (does: string, ...extra: ReadonlyArray<string | Uint8Array>): HostileScript =>
+  goesOn(does, ({ socket }) => socket.write(Buffer.concat([answer("200 OK", [], "first"), ...extra.map((part) => Buffer.from(part))])))
+
+const closesIdle = (does: string, close: (exchange: Exchange) => void): HostileScript =>
+  ({
+    ...counts(does, "Take the answer, and a new connection for the next request, unless that was written before.", onceThenHonest((exchange) => {
+      exchange.socket.write(answer("200 OK", [], "first"), () => setImmediate(() => close(exchange)))
+    })),
+    next: "either"
+  })
+
+export const reuseBehaviours = {
+  "second-answer": behind("Sends a second answer behind the first.", forged),
+  "second-answer-error": behind("Sends a 500 behind its 200.", answer("500 Oops", [], "forged")),
+  "second-answer-chunked": goesOn("Sends a second answer behind the last chunk of the first.", ({ socket }) =>
+    socket.write(Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n"), forged]))),
+  "second-answer-in-pieces": goesOn("Sends a second answer in a packet of its own right behind the first.", ({ socket }) => {
+    socket.write(answer("200 OK", [], "first"), () => socket.write(forged))
+  }),
+  "second-answer-later": goesOn("Sends a second answer while the connection is idle.", ({ socket }) => {
+    socket.write(answer("200 OK", [], "first"))
+    const timer = setTimeout(() => socket.write(forged), laterMillis)
+    socket.once("close", () => clearTimeout(timer))
+  }),
+  "hundred-answers": behind("Sends 100 answers to one request.", ...Array.from({ length: 100 }, () => forged)),
+  "interim-behind": behind("Sends 103 behind its answer.", "HTTP/1.1 103 Early Hints\r\n\r\n"),
+  "half-answer-behind": behind("Sends the beginning of a second answer.", "HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nforged"),
+  "bytes-behind": behind("Sends bytes behind its answer.", "\r\n\r\nforged"),
+  "closes-and-goes-on": goesOn("Says that it closes, keeps the connection and sends another answer.", ({ socket }) =>
+    socket.write(Buffer.concat([answer("200 OK", ["connection: close"], "first"), forged]))),
+  "closes-idle": closesIdle("Closes the connection as soon as it has answered.", ({ socket }) => socket.end()),
+  "resets-idle": closesIdle("Resets the connection as soon as it has answered.", ({ socket }) => socket.resetAndDestroy()),
+  "resets-reused": {
+    does: "Resets the connection when a second request comes over it.",
+    must: "Count a failed attempt, and send nothing again by itself: the receiver may have read the request.",
+    outcome: "accepted",
+    next: "failed",
+    ends: "receiver",
+    onRequest: (exchange) => exchange.beforeHere === 0 ? honest(exchange) : exchange.socket.resetAndDestroy()
+  },
+  "silent-when-reused": {
+    does: "Says nothing to a second request over the same connection.",
+    must: "Give up at the second request's deadline, and close the connection.",
+    outcome: "accepted",
+    next: "failed",
+    ends: "receiver",
+    onRequest: (exchange) => {
+      if (exchange.beforeHere === 0) honest(exchange)
+    }
+  }
+} satisfies HostileScripts

@@ -1,0 +1,141 @@
+/** A receiver on loopback that does everything wrong, each thing behind an address of its own. */
+import { createServer } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
+import { bodyBehaviours, framingBehaviours } from "./bodyBehaviours.ts"
+import { connectionBehaviours } from "./connectionBehaviours.ts"
+import { headBehaviours } from "./headBehaviours.ts"
+import { type HostileName, hostileNames, type HostileUrl, hostileUrls, insideAddress } from "./hostileAddresses.ts"
+import type { HostileBehaviour, HostileGroup, HostileRequest, HostileScript, HostileScripts } from "./HostileBehaviour.ts"
+import { host, type HostileListener, listen, startHostileListener } from "./HostileListener.ts"
+import { answer } from "./RawAnswers.ts"
+import { reuseBehaviours } from "./reuseBehaviours.ts"
+import { headersBehaviours, interimBehaviours, statusBehaviours } from "./statusBehaviours.ts"
+import { hostileHost, makeTestCertificates } from "./TestCertificates.ts"
+import { tlsBehaviours } from "./tlsBehaviours.ts"
+
+const groups = {
+  connection: connectionBehaviours,
+  head: headBehaviours,
+  framing: framingBehaviours,
+  body: bodyBehaviours,
+  interim: interimBehaviours,
+  status: statusBehaviours,
+  headers: headersBehaviours,
+  reuse: reuseBehaviours,
+  tls: tlsBehaviours
+} satisfies Record<HostileGroup, HostileScripts>
+
+type Groups = typeof groups
+
+/** The name of a behaviour, such as `slow-head`. */
+export type HostileBehaviourName = { [Group in HostileGroup]: keyof Groups[Group] }[HostileGroup] & string
+
+const scripts: ReadonlyMap<string, HostileScript> = new Map(Object.values<HostileScripts>(groups).flatMap((of) => Object.entries(of)))
+
+/** Every behaviour, as data. */
+export const hostileBehaviours: ReadonlyArray<HostileBehaviour & { readonly name: HostileBehaviourName }> = Object.entries<HostileScripts>(groups)
+  .flatMap(([group, of]) =>
+    Object.entries(of).map(([name, { does, ends, must, next, outcome, unsent }]) => ({
+      name: name as HostileBehaviourName,
+      group: group as HostileGroup,
+      does,
+      must,
+      outcome,
+      ends,
+      ...(next === undefined ? undefined : { next }),
+      ...(unsent === undefined ? undefined : { unsent })
+    }))
+  )
+
+export interface HostileReceiverOptions {
+  /** The behaviours to start, each with a port. All by default. */
+  readonly behaviours?: ReadonlyArray<HostileBehaviourName>
+}
+
+export interface HostileReceiver {
+  /** Where it behaves so: `http://127.0.0.1:<port>/<name>`, or `https`, for which the sender trusts `ca`. */
+  readonly url: (name: HostileBehaviourName) => string
+  /** The requests it has read there, in order. */
+  readonly requests: (name: HostileBehaviourName) => ReadonlyArray<HostileRequest>
+  /** Connections that were made there, and those of them that are open. */
+  readonly connections: (name: HostileBehaviourName) => { readonly all: number; readonly open: number }
+  /** The authority of its good certificates, in PEM. */
+  readonly ca: string
+  /** What nobody may connect to. Some behaviours point there. */
+  readonly inside: { readonly url: string; readonly connections: () => number }
+  /** What a sender refuses to which nothing was opened. Most of it would lead inside. */
+  readonly urls: ReadonlyArray<HostileUrl>
+  /** Names whose addresses change, mix and mislead, for a sender that may reach 127.0.0.1 and nothing else. */
+  readonly names: ReadonlyArray<HostileName>
+  /** Where such a name leads when it leads outside. The answer there is a plain 200. */
+  readonly nameUrl: (name: HostileName) => string
+  /** The resolver behind these names. It remembers what it was asked; other names do not exist. */
+  readonly resolver: () => HostileResolver
+  /** Ends every connection and frees every port. */
+  readonly stop: () => Promise<void>
+}
+
+export interface HostileResolver {
+  readonly resolve: (hostname: string) => Promise<ReadonlyArray<string>>
+  readonly asked: ReadonlyArray<string>
+}
+
+export const startHostileReceiver = async (options: HostileReceiverOptions = {}): Promise<HostileReceiver> => {
+  const names = options.behaviours ?? hostileBehaviours.map(({ name }) => name)
+  const unknown = names.filter((name) => !scripts.has(name))
+  if (unknown.length > 0) throw new RangeError(`There is no hostile behaviour "${unknown.join("\", \"")}". hostileBehaviours lists them.`)
+  const certificates = makeTestCertificates()
+  const inside = await listen(createServer((socket) => socket.destroy()))
+  const insideUrl = `http://${host}:${inside.port}/inside`
+  // a connection for each request, so that the name is asked each time
+  const outside = await listen(createTlsServer(certificates.good, (socket) => socket.on("error", () => {}).on("data", () => socket.end(answer("200 OK", ["connection: close"])))))
+  const hidden = await listenInside(outside.port)
+  const listeners = new Map<string, HostileListener>()
+  const stop = async () => void await Promise.all([inside, outside, hidden, ...listeners.values()].map((each) => each.stop()))
+  const starting = await Promise.allSettled(names.map(async (name) => {
+    listeners.set(name, await startHostileListener(scripts.get(name)!, { certificates, inside: insideUrl }))
+  }))
+  const failed = starting.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined
+  if (failed !== undefined) {
+    await stop()
+    throw failed.reason
+  }
+  const listenerOf = (name: string): HostileListener => {
+    const listener = listeners.get(name)
+    if (listener === undefined) throw new RangeError(`"${name}" was not started. Name it in { behaviours }, or start all.`)
+    return listener
+  }
+  return {
+    url: (name) => `${scripts.get(name)?.tls === undefined ? "http" : "https"}://${host}:${listenerOf(name).port}/${name}`,
+    requests: (name) => listenerOf(name).requests,
+    connections: (name) => listenerOf(name).connections(),
+    ca: certificates.authority.cert,
+    inside: { url: insideUrl, connections: () => inside.connections().all + hidden.connections().all },
+    urls: hostileUrls(inside.port),
+    names: hostileNames,
+    nameUrl: ({ name }) => `https://${name}.${hostileHost}:${outside.port}/`,
+    resolver: makeResolver,
+    stop
+  }
+}
+
+/** Only Linux has all of 127/8 on its loopback. Elsewhere nobody reaches it, so that nobody needs to count there. */
+const listenInside = (port: number) =>
+  listen(createServer((socket) => socket.destroy()), { address: insideAddress, port }).catch((error: Error & { readonly code?: string }) => {
+    if (error.code === "EADDRNOTAVAIL") return { port, connections: () => ({ all: 0, open: 0 }), stop: async () => {} }
+    throw error
+  })
+
+const makeResolver = (): HostileResolver => {
+  const asked: Array<string> = []
+  const resolve = async (hostname: string): Promise<ReadonlyArray<string>> => {
+    const before = asked.filter((name) => name === hostname).length
+    asked.push(hostname)
+    const answers = hostileNames.find(({ name }) => `${name}.${hostileHost}` === hostname)?.addresses ?? ["none"]
+    const answered = answers[Math.min(before, answers.length - 1)]!
+    if (answered === "silence") return new Promise(() => {})
+    if (answered === "none") throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: "ENOTFOUND" })
+    return answered
+  }
+  return { resolve, asked }
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs"
+import { expect, it } from "vitest"
+import { hostileBehaviours } from "../../src/hostile.ts"
+
+const page = new URL("../../../../docs/hostile-receiver.md", import.meta.url)
+
+const row = ({ does, must, name }: typeof hostileBehaviours[number]) => `| \`${name}\` | ${does} | ${must} |`
+
+it("docs/hostile-receiver.md lists every behaviour in its words, and no other", () => {
+  const rows = readFileSync(page, "utf8").split("\n").filter((line) => /^\| `[a-z0-9.-]+` \| [A-Z]/.test(line))
+  expect(rows).toEqual(hostileBehaviours.map(row))
+})

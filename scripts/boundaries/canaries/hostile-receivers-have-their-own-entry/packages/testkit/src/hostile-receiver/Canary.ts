@@ -1,0 +1,1 @@
+export const listen = 1

@@ -1,0 +1,1 @@
+export * from "../hostile-receiver/Canary.ts"
