@@ -6,12 +6,16 @@ export interface Load {
   readonly port: number
   /** One path for each number from 0; a `#` stands for 100000000 plus a random number below `spread`. */
   readonly path: string
+  /** Sent by POST, each `#` in it replaced by what no other request had; without it requests are GETs. */
+  readonly body?: string
   readonly spread: number
   readonly headers: Readonly<Record<string, string>>
   readonly connections: number
   readonly millis: number
   readonly expected: number
 }
+
+let calls = 0
 
 const end = Buffer.from("\r\n\r\n")
 
@@ -25,6 +29,11 @@ const run = (load: Load, until: number, latencies: Array<number>): Promise<numbe
     let held: Buffer = Buffer.alloc(0)
     const ask = () => {
       sentAt = performance.now()
+      if (load.body !== undefined) {
+        const body = load.body.replaceAll("#", `${process.pid}-${Date.now().toString(36)}-${calls++}`)
+        socket.write(`POST ${load.path} HTTP/1.1\r\nhost: bench\r\n${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+        return
+      }
       const number = 100_000_000 + Math.floor(Math.random() * load.spread)
       socket.write(`GET ${load.path.replace("#", String(number))} HTTP/1.1\r\nhost: bench\r\n${head}\r\n`)
     }

@@ -11,6 +11,8 @@ export interface ContenderOptions {
   readonly batchMaxSize?: number
   /** Waybill: one subscription more, to which nothing is published; its path, and its events of one POST. */
   readonly extra?: { readonly path: string; readonly batchMaxSize: number }
+  /** Waybill: how long settled deliveries are kept. */
+  readonly keepSettledMillis?: number
   /** Tuned for many at once, or for one at a time to arrive soon. */
   readonly tuned: "throughput" | "latency"
 }
@@ -22,6 +24,8 @@ export interface Contender {
   readonly fillExtra?: (count: number) => Promise<void>
   /** Waybill: whether nothing waits for the extra subscription. */
   readonly extraIsEmpty?: () => Promise<boolean>
+  /** Waybill: removes what is old, and answers how many rows that were. */
+  readonly sweep?: () => Promise<number>
   /**
    * Starts the workers; resolves when that many events have been delivered and the workers have stopped, with the instant
    * at which they had started.

@@ -22,6 +22,7 @@ const handlers = {
   fill: (count: number) => contender.fill(count),
   fillExtra: (count: number) => contender.fillExtra?.(count),
   extraIsEmpty: () => contender.extraIsEmpty?.(),
+  sweep: () => contender.sweep?.(),
   /** When the workers had started, and the most memory this process held meanwhile. */
   drain: async (count: number) => {
     let most = 0

@@ -53,6 +53,16 @@ export const startContender = async (
   return { ...child, name, database }
 }
 
+/** One more process of the same contender, on the database of the first; it brings no lanes of its own. */
+export const joinContender = async (
+  bench: Bench,
+  { database, name }: ContenderProcess,
+  options: Omit<ContenderOptions, "database" | "receiver" | "lanes">
+): Promise<ContenderProcess> => {
+  const args = [name, JSON.stringify({ ...options, lanes: 0, database, receiver: bench.receiver.url } satisfies ContenderOptions)]
+  return { ...await startMeasured<ContenderHandlers>(bench, contenderModule, args), name, database }
+}
+
 export interface DrainResult {
   /** Events a second, from the start of the workers, or the first request if that came sooner, to the last request. */
   readonly perSecond: number

@@ -18,13 +18,13 @@ export const storeEvents = (database: string, range: { readonly from: number; re
     [tenantId, range.from, range.to, range.perShipment]
   )
 
-/** Queues the last `count` events: all for one client's subscription, or shipments dealt out to all lanes in turn. */
+/** Queues the last `count` events: all for one client's subscription, or shipments dealt out in turn to all but unrelated ones. */
 export const queueEvents = (database: string, { client, count }: { readonly count: number; readonly client?: string }) =>
   query(
     database,
     `WITH lanes AS (
        SELECT id AS lane_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS lanes
-       FROM waybill.transit_subscriptions WHERE tenant_id = $1 AND client = coalesce($3, client)
+       FROM waybill.transit_subscriptions WHERE tenant_id = $1 AND client = coalesce($3, client) AND client NOT LIKE 'other-%'
      ),
      queued AS (
        INSERT INTO waybill.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)

@@ -1,5 +1,5 @@
 /** Waybill among the contenders. */
-import { deliveredEventsTotal, DeliveryWorker, TransitEvents } from "@waybill/core"
+import { deliveredEventsTotal, DeliveryWorker, Retention, TransitEvents } from "@waybill/core"
 import { Effect, Fiber, Metric } from "effect"
 import { setTimeout as after } from "node:timers/promises"
 import { type Contender, type ContenderOptions, nowMillis } from "../peers/Contender.ts"
@@ -15,7 +15,8 @@ FROM waybill.transit_subscriptions AS s
 WHERE s.client = $1`
 
 export const makeWaybill = async (options: ContenderOptions): Promise<Contender> => {
-  const runtime = runWaybill({ database: options.database })
+  const { keepSettledMillis } = options
+  const runtime = runWaybill({ database: options.database, ...(keepSettledMillis === undefined ? {} : { delivery: { keepSettledMillis } }) })
   const lanes = options.lanes ?? 1
   await runtime.runPromise(Effect.gen(function*() {
     yield* createTenant
@@ -53,6 +54,7 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
       const [row] = await query(options.database, waitingSql, [customer(lanes).client])
       return row!["waiting"] === false
     },
+    sweep: () => runtime.runPromise(Effect.flatMap(Retention, ({ sweep }) => sweep)),
     drain: async (count) => {
       const before = delivered()
       const startedAt = nowMillis()

@@ -1,4 +1,4 @@
-/** A server process that answers lookups: from the store, or with a constant, through the same HTTP, log-in and handlers. */
+/** A server process that answers lookups and takes intake: from the store, or with a constant, through the same HTTP, log-in and handlers. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys, PublicBody, ShipmentStatuses, ShipmentStatusOptions, VerifiedBody } from "@waybill/core"
 import { AuthenticatorStandard, Readiness, WaybillHttp } from "@waybill/http"
@@ -37,20 +37,21 @@ const scope = Scope.makeUnsafe("parallel")
 const server = createServer({ keepAliveTimeout: 60_000 })
 
 const handlers = {
-  /** The port, and a customer's key. */
+  /** The port, a customer's key and a carrier's. */
   listen: async () => {
     const context = await runtime.context()
     const run = Effect.runPromiseWith(context)
     await run(createTenant)
     const { key } = await run(Effect.flatMap(ApiKeys, (keys) =>
       keys.create(tenantId, { name: "customer-0", roles: ["customer"], accounts: [accountOf(0)] })))
+    const { key: carrierKey } = await run(Effect.flatMap(ApiKeys, (keys) => keys.create(tenantId, { name: "carrier", roles: ["carrier"], accounts: [] })))
     const handler = await run(Effect.gen(function*() {
       const app = yield* WaybillHttp.make({})
       return yield* NodeHttpServer.makeHandler(app, { scope })
     }))
     server.on("request", handler)
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-    return { port: (server.address() as AddressInfo).port, key: Redacted.value(key) }
+    return { port: (server.address() as AddressInfo).port, key: Redacted.value(key), carrierKey: Redacted.value(carrierKey) }
   }
 }
 

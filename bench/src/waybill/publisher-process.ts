@@ -97,6 +97,14 @@ const handlers = {
     }
     return { millis: times, lastWalk }
   },
+  /** Seconds for so many first pages, each of another shipment's events. */
+  ofShipment: (calls: number) => {
+    let n = 0
+    return timed(calls, 1, async () => {
+      const { page } = await list({ shipmentId: shipmentOf(1_000_000_000 + n++), pageSize: 100 })
+      if (page.data.length !== 5) throw new Error(`${page.data.length} events of a shipment.`)
+    })
+  },
   page: async (page: number, pageSize: number) => (await list({ page, pageSize })).millis,
   walkTo: async (walk: string, pageSize: number, page: number) => (await list({ page, pageSize, walk })).millis,
   /** A page whose walk nobody began: another filter has no marks. */

@@ -1,0 +1,100 @@
+/** Two hundred receivers that do everything wrong: when attempts end, what memory they take, and what the others notice. */
+import { setTimeout as after } from "node:timers/promises"
+import { startChild } from "../machine/Child.ts"
+import type { HostileAddress, HostileHandlers } from "../machine/hostile-process.ts"
+import { median, percentile } from "../measure/Stats.ts"
+import type { HostileLanesHandlers } from "../waybill/hostile-lanes-process.ts"
+import type { HostileSenderHandlers } from "../waybill/hostile-sender-process.ts"
+import { type Bench, type Scenario, startContender, startMeasured } from "./Bench.ts"
+import { delays } from "./latency.ts"
+
+const receivers = 200
+const perSecond = 200
+
+/** An attempt of the worker lasts no longer than this. */
+const attemptMillis = 15_000
+
+/** Every behaviour once, then from the beginning. */
+const dealt = (addresses: ReadonlyArray<HostileAddress>): ReadonlyArray<string> =>
+  Array.from({ length: receivers }, (_, n) => addresses[n % addresses.length]!.url)
+
+const attempts = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, ca: string) => {
+  const child = await startChild<HostileSenderHandlers>(new URL("../waybill/hostile-sender-process.ts", import.meta.url), [ca], ["--expose-gc"])
+  await child.call.warm(Array.from({ length: receivers }, (_, n) => `${bench.receiver.url}/warm-${n}`))
+  const storms = []
+  for (let round = 0; round < (bench.quick ? 1 : 5); round++) storms.push(await child.call.storm(dealt(addresses)))
+  await child.end()
+  return storms
+}
+
+const backlogs = [
+  { label: "hostile lanes by the default policy", shipments: 50, delivery: {} },
+  { label: "tried again every second, one shipment each", shipments: 1, delivery: { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } },
+  { label: "tried again every second, 50 shipments each", shipments: 50, delivery: { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } }
+]
+
+/** Healthy lanes alone and beside the hostile ones, in turn. What the hostile lanes send at once when they are let go comes apart. */
+const beside = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, shipments }: typeof backlogs[number]) => {
+  const rounds = bench.quick ? 1 : 3
+  const seconds = bench.quick ? 2 : 10
+  const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200 })
+  const lanes = await startMeasured<HostileLanesHandlers>(bench, new URL("../waybill/hostile-lanes-process.ts", import.meta.url), [contender.database])
+  await lanes.call.add(dealt(addresses), shipments, delivery)
+  await bench.postgres.settle(contender.database)
+  await contender.call.start()
+  await delays(bench, contender, { count: perSecond, perSecond })
+  const found = { alone: [] as Array<ReadonlyArray<number>>, first: [] as Array<ReadonlyArray<number>>, beside: [] as Array<ReadonlyArray<number>>, attempts: 0 }
+  for (let round = 0; round < rounds; round++) {
+    found.alone.push(await delays(bench, contender, { count: perSecond * seconds, perSecond }))
+    await lanes.call.resume()
+    found.first.push(await delays(bench, contender, { count: perSecond * (bench.quick ? 1 : 3), perSecond }))
+    found.beside.push(await delays(bench, contender, { count: perSecond * seconds, perSecond }))
+    await lanes.call.pause()
+    if (round < rounds - 1) await after(attemptMillis + 1000)
+  }
+  found.attempts = await lanes.call.attempts()
+  await lanes.end()
+  await contender.call.stop()
+  await contender.end()
+  return found
+}
+
+export const hostile: Scenario = {
+  name: "hostile",
+  title: "200 receivers that do everything wrong: attempts to them, and 1,000 healthy lanes with 200 events a second beside them",
+  run: async (bench) => {
+    const child = await startChild<HostileHandlers>(new URL("../machine/hostile-process.ts", import.meta.url), [])
+    const addresses = await child.call.addresses()
+    const lines = []
+    const verdicts = []
+    const storms = await attempts(bench, addresses, await child.call.ca())
+    const worst = (of: (storm: typeof storms[number]) => number) => Math.max(...storms.map(of))
+    const megabytes = 2 ** 20
+    const late = storms.reduce((a, b) => a.overMillis >= b.overMillis ? a : b)
+    const over = { label: "the latest attempt of 200 at once, past its deadline", value: late.overMillis, unit: "ms" as const }
+    const most = { label: "memory over idle at most, 200 at once", value: worst(({ mostBytes }) => mostBytes) / megabytes, unit: "MB" as const }
+    const left = { label: "memory over idle afterwards", value: worst(({ leftBytes }) => leftBytes) / megabytes, unit: "MB" as const }
+    lines.push(
+      { ...over, rounds: storms.map(({ overMillis }) => overMillis), note: `${addresses.length} behaviours, the latest at ${late.latest}` },
+      { ...most, rounds: storms.map(({ mostBytes }) => mostBytes / megabytes) },
+      { ...left, rounds: storms.map(({ leftBytes }) => leftBytes / megabytes) }
+    )
+    verdicts.push({ label: over.label, ratio: over.value, target: 250, better: "lower" as const })
+    for (const { label, value } of [most, left]) verdicts.push({ label, ratio: value, target: 64, better: "lower" as const })
+    for (const backlog of backlogs) {
+      const { label } = backlog
+      const found = await beside(bench, addresses, backlog)
+      for (const [what, rounds] of [["alone", found.alone], ["while they begin", found.first], ["beside them", found.beside]] as const) {
+        for (const share of [0.5, 0.99]) {
+          const each = rounds.map((millis) => percentile(millis, share))
+          lines.push({ label: `${label}: healthy lanes ${what}, p${share * 100}`, value: median(each), unit: "ms" as const, rounds: each, note: `${found.attempts} hostile attempts` })
+        }
+      }
+      const p99 = (rounds: ReadonlyArray<ReadonlyArray<number>>) => median(rounds.map((millis) => percentile(millis, 0.99)))
+      verdicts.push({ label: `${label}: p99 of healthy lanes`, ratio: p99(found.beside) / p99(found.alone), target: 1.2, better: "lower" as const })
+    }
+    const inside = await child.call.inside()
+    await child.end()
+    return { lines, verdicts, remarks: [`Connections to where nobody may go: ${inside}.`, "The hostile receivers run at the lowest priority; on few processors they still take some from everybody."] }
+  }
+}

@@ -1,0 +1,77 @@
+/** A process that publishes evenly, delivers, and forgets what is settled, as a server does all day. */
+import "effect/schema/SchemaJITCompiler/enable"
+import { DeliveryWorker, Retention, TransitEvents } from "@waybill/core"
+import { Effect, Fiber } from "effect"
+import { setTimeout as after } from "node:timers/promises"
+import { serve } from "../machine/Child.ts"
+import { sampleEvent, shipmentOf } from "./SampleEvent.ts"
+import { accountOf, carrier, createTenant, subscribe } from "./Tenant.ts"
+import { runWaybill } from "./Waybill.ts"
+
+const [database, receiver, keepSettledMillis] = process.argv.slice(2) as [string, string, string]
+const runtime = runWaybill({ database, connections: 12, delivery: { keepSettledMillis: Number(keepSettledMillis) } })
+
+const lanes = 100
+/** Events of one call, as a carrier's system sends what piled up in a moment. */
+const perCall = 20
+/** Shipments under way at once; each gets an event in its turn. */
+const underWay = 50_000
+
+let published = 0
+const publishCall = async (marks: { next: number } | undefined) => {
+  // 0 is what events without a mark of their own carry
+  const mark = marks === undefined ? 0 : marks.next++
+  const events = Array.from({ length: perCall }, (_, place) => {
+    const n = published++ % underWay
+    return sampleEvent(shipmentOf(n), [accountOf(n % lanes)], `mark-${String(place === 0 ? mark : 0).padStart(8, "0")}`)
+  })
+  await runtime.runPromise(Effect.flatMap(TransitEvents, (service) => service.publish(carrier, events)))
+  return performance.timeOrigin + performance.now()
+}
+
+let worker: Fiber.Fiber<void, unknown> | undefined
+
+const handlers = {
+  prepare: async () => {
+    await runtime.runPromise(Effect.gen(function*() {
+      yield* createTenant
+      for (let n = 0; n < lanes; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
+    }))
+    worker = runtime.runFork(Effect.flatMap(DeliveryWorker, ({ run }) => run))
+  },
+  /** Publishes as fast as answers come, two calls at a time, while it delivers; events a second. */
+  capacity: async (millis: number) => {
+    const until = performance.now() + millis
+    const before = published
+    await Promise.all([1, 2].map(async () => {
+      while (performance.now() < until) await publishCall(undefined)
+    }))
+    return (published - before) * 1000 / millis
+  },
+  /** Publishes evenly for so long, each call with a mark from 1; answers when each was committed. */
+  publishEvenly: async (perSecond: number, millis: number) => {
+    const marks = { next: 1 }
+    const committed: Array<number> = []
+    const begin = performance.now()
+    const under = new Set<Promise<void>>()
+    for (let call = 0; call * perCall * 1000 / perSecond < millis; call++) {
+      const wait = begin + call * perCall * 1000 / perSecond - performance.now()
+      if (wait > 0) await after(wait)
+      const mark = marks.next
+      const running = publishCall(marks).then((at) => void (committed[mark - 1] = at))
+      under.add(running)
+      void running.finally(() => under.delete(running))
+    }
+    await Promise.all(under)
+    return committed
+  },
+  sweep: () => runtime.runPromise(Effect.flatMap(Retention, ({ sweep }) => sweep)),
+  memory: () => process.memoryUsage.rss(),
+  stop: async () => {
+    if (worker !== undefined) await runtime.runPromise(Fiber.interrupt(worker))
+  }
+}
+
+export type SoakHandlers = typeof handlers
+
+serve(handlers, () => runtime.dispose())
