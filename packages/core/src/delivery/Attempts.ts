@@ -1,6 +1,5 @@
 /** One attempt: sign the frozen bytes, send them, and say what it means for the delivery. */
 import { Effect, Exit } from "effect"
-import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
 import { spanFrom } from "../shared/TraceContext.ts"
 import type { AttemptRecord, ClaimedLane, Freeze } from "./DeliveryQueue.ts"
@@ -11,6 +10,7 @@ import { wrap } from "./model/Envelope.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
 import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
 import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
+import { workerMillis } from "./WorkerTime.ts"
 
 /** A frozen delivery, its attempt counted. */
 export interface Attempt {
@@ -26,6 +26,8 @@ export interface Attempt {
   readonly traceparent: string | undefined
   /** Live signing keys, newest first; `undefined` when they cannot be read. */
   readonly keys: ReadonlyArray<Uint8Array> | undefined
+  /** What the store's clock is ahead of the worker's time: all that is told of time goes by the store's. */
+  readonly storeAhead: number
 }
 
 /** What an attempt means for its delivery. */
@@ -46,12 +48,13 @@ export const attemptsOf = (
   lane: ClaimedLane,
   plan: LanePlan,
   freeze: Freeze,
-  keys: Attempt["keys"]
+  { keys, storeAhead }: Pick<Attempt, "keys" | "storeAhead">
 ): ReadonlyArray<Attempt> => [
   ...plan.again.map((due): Attempt => ({
     tenantId,
     lane,
     keys,
+    storeAhead,
     deliveryId: due.deliveryId,
     attempt: due.attempt + 1,
     tries: due.tries + 1,
@@ -63,6 +66,7 @@ export const attemptsOf = (
     tenantId,
     lane,
     keys,
+    storeAhead,
     deliveryId: fresh.deliveryId,
     attempt: 1,
     tries: 1,
@@ -88,7 +92,7 @@ export const runAttempt = (
   attempt: Attempt
 ): Effect.Effect<Verdict> =>
   Effect.uninterruptible(
-    Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
+    Effect.flatMap(workerMillis, (startedAt) =>
       Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
         // a sender that breaks used up an attempt, or it would be asked for ever
         Effect.catchDefect((defect) => Effect.as(Effect.logError("A webhook attempt broke.", defect), broken)),
@@ -96,7 +100,7 @@ export const runAttempt = (
         Effect.flatMap((exit) => {
           // one that is interrupted leaves an unknown answer behind; the delivery goes out again
           const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
-          return Effect.zipWith(Clock.currentTimeMillis, Random.next, (endedAt, jitter) =>
+          return Effect.zipWith(workerMillis, Random.next, (endedAt, jitter) =>
             verdictOf(attempt, outcome, startedAt, endedAt, jitter))
         })
       ))
@@ -105,12 +109,13 @@ export const runAttempt = (
 /** The request of an attempt, signed for this instant; or the outcome of one that cannot be signed. */
 export const requestOf = (
   { hmac, timeoutMillis }: { readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
-  { body, deliveryId, keys, lane }: Attempt,
+  { body, deliveryId, keys, lane, storeAhead }: Attempt,
   startedAt: number
 ): WebhookRequest | AttemptOutcome => {
   // a key that cannot be read is a fault of ours, never a reason to send unsigned
   if (keys === undefined || (keys.length === 0 && lane.signing === "required")) return unsignable
-  const timestampSeconds = Math.floor(startedAt / 1000)
+  // receivers refuse what is minutes off, and a process whose clock is would not notice
+  const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "webhook-id": deliveryId,
@@ -143,9 +148,9 @@ const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt,
   )
 }
 
-/** What an outcome means, given how often this delivery was tried. */
+/** What an outcome means, given how often this delivery was tried. `at` and `endedAt` are the worker's time, the record's is the store's. */
 export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
-  const base = { attempt: attempt.attempt, at, durationMillis: Math.max(0, endedAt - at) }
+  const base = { attempt: attempt.attempt, at: at + attempt.storeAhead, durationMillis: Math.max(0, endedAt - at) }
   switch (outcome._tag) {
     case "Accepted":
       return {

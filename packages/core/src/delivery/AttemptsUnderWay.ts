@@ -7,6 +7,7 @@ import type { DeliveryOptions } from "./DeliveryOptions.ts"
 import type { Hmac } from "./Hmac.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
+import { workerMillisUnsafe } from "./WorkerTime.ts"
 
 /** One that runs without a fiber. */
 interface Flight {
@@ -68,14 +69,14 @@ export class AttemptsUnderWay {
   private launch(attempt: Attempt, done: (verdict: Verdict) => void): boolean {
     const { sender } = this.services
     if (sender.start === undefined || attempt.traceparent !== undefined) return false
-    const startedAt = this.clock.currentTimeMillisUnsafe()
+    const startedAt = workerMillisUnsafe(this.clock)
     let landed = false
     const land = (outcome: AttemptOutcome) => {
       // a sender that speaks twice, or after it was told to stop, is not heard again
       if (landed) return
       landed = true
       this.flights.delete(flight)
-      done(verdictOf(attempt, outcome, startedAt, this.clock.currentTimeMillisUnsafe(), this.random.nextDoubleUnsafe()))
+      done(verdictOf(attempt, outcome, startedAt, workerMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
     }
     const flight: Flight = { abort: () => {}, land }
     try {

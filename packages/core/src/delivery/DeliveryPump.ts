@@ -4,22 +4,24 @@
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
-import { Cause, Effect, Exit, Latch, Metric } from "effect"
+import { Effect, Exit, Latch } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { type Attempt, attemptsOf, pausedByDeath, type Verdict } from "./Attempts.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
-import * as metrics from "./DeliveryMetrics.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
 import type { ClaimedLane, DeliveryQueue, Freeze, Settlement } from "./DeliveryQueue.ts"
-import { report } from "./DeliveryReport.ts"
-import { byTenant, deadSettlement, type Finished, type HeldLane, holdLane, judge, laneSettlementOf, settlementOf } from "./HeldLane.ts"
+import { report, reportLost } from "./DeliveryReport.ts"
+import { byTenant, clockAhead, deadSettlement, type Finished, type HeldLane, holdLane, judge, laneSettlementOf, settlementOf } from "./HeldLane.ts"
 import type { Hmac } from "./Hmac.ts"
 import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
+import { answeringInTime } from "./QueueDeadline.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
+import { steadily } from "./Steadily.ts"
 import type { Wakeups } from "./Wakeups.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
+import { workerMillis } from "./WorkerTime.ts"
 
 /** A lane whose attempts hang is looked at again after this long, so that its other shipments go on. */
 const lookAgainMillis = 200
@@ -69,10 +71,11 @@ export class DeliveryPump {
   private nextPoll = 0
   private nextHeartbeat = 0
   private lanesPerClaim = 64
+  private storeAhead: number | undefined
   private stopping = false
 
   constructor(services: PumpServices) {
-    this.services = services
+    this.services = { ...services, queue: answeringInTime(services.queue, services.options.leaseMillis) }
     this.flights = new AttemptsUnderWay(services)
   }
 
@@ -111,7 +114,7 @@ export class DeliveryPump {
     const pump = this
     return Effect.gen(function*() {
       pump.work.closeUnsafe()
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* workerMillis
       if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
       if (now >= pump.nextPoll) yield* pump.poll(now)
       for (const tenantId of Array.from(pump.hot)) yield* pump.claim(tenantId, now)
@@ -128,12 +131,12 @@ export class DeliveryPump {
         yield* Effect.yieldNow
       }
       pump.done.closeUnsafe()
-      yield* pump.settle(yield* Clock.currentTimeMillis)
+      yield* pump.settle(yield* workerMillis)
     })
   }
 
   private untilWork(): Effect.Effect<void> {
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    return Effect.flatMap(workerMillis, (now) => {
       let until = this.nextPoll
       if (this.lanes.size > 0) until = Math.min(until, this.nextHeartbeat)
       return Effect.raceFirst(this.work.await, Effect.sleep(Math.max(1, until - now)))
@@ -147,21 +150,19 @@ export class DeliveryPump {
       pump.nextHeartbeat = now + leaseMillis / 3
       for (const [tenantId, lanes] of byTenant(pump.lanes.values())) {
         const kept = yield* pump.services.queue.heartbeat(tenantId, lanes, leaseMillis)
-        for (const lane of lanes) if (!kept.has(lane.laneId)) yield* pump.lose(lane)
+        // what was given back meanwhile is not lost
+        const lost = lanes.filter((lane) => !kept.has(lane.laneId) && !lane.busy && pump.lanes.get(laneKey(tenantId, lane.laneId)) === lane)
+        if (lost.length > 0) yield* pump.lose(tenantId, lost)
       }
     })
   }
 
-  private lose(lane: HeldLane): Effect.Effect<void> {
-    if (lane.lost) return Effect.void
-    lane.lost = true
-    this.forget(lane)
-    return Effect.andThen(
-      Metric.update(metrics.lostLeasesTotal, 1),
-      Effect.logWarning("Another worker took over a lane of this one.").pipe(
-        Effect.annotateLogs({ tenant: lane.tenantId, subscription: lane.laneId })
-      )
-    )
+  private lose(tenantId: string, lanes: ReadonlyArray<HeldLane>): Effect.Effect<void> {
+    for (const lane of lanes) {
+      lane.lost = true
+      this.forget(lane)
+    }
+    return reportLost(tenantId, lanes.length)
   }
 
   private poll(now: number): Effect.Effect<void, StorageError> {
@@ -183,9 +184,10 @@ export class DeliveryPump {
   private refillable(tenantId: string, now: number): ReadonlyArray<HeldLane> {
     const lanes: Array<HeldLane> = []
     for (const lane of this.lanes.values()) {
-      if (lane.tenantId !== tenantId || lane.lost || lane.busy || lane.pause !== undefined) continue
+      if (lane.tenantId !== tenantId || lane.lost || lane.busy || lane.doubtful || lane.pause !== undefined) continue
       if (lane.notBefore > now || this.room(lane) <= 0) continue
-      if (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis) lanes.push(lane)
+      if (lane.lookAgainAt > now) this.lookAt(lane.lookAgainAt)
+      else if (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis) lanes.push(lane)
       else if (lane.underWay > 0) this.lookAt(lane.since + lookAgainMillis)
     }
     return lanes
@@ -214,6 +216,7 @@ export class DeliveryPump {
     this.hot.delete(tenantId)
     return Effect.gen(function*() {
       const before = pump.attempts
+      const askedAt = yield* workerMillis
       const claim = yield* queue.claim({
         tenantId,
         maxLanes,
@@ -222,12 +225,20 @@ export class DeliveryPump {
         deliveriesPerLane: options.laneConcurrency,
         bytesPerLane: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
       })
+      const answeredAt = yield* workerMillis
+      // the machine's clock is believed once, as far as the store does not contradict it
+      const believed = pump.storeAhead ?? (yield* Clock.currentTimeMillis) - answeredAt
+      const storeAhead = claim.lanes.length === 0 ? believed : clockAhead(claim.now, askedAt, answeredAt, believed)
+      pump.storeAhead = storeAhead
+      // passed over because somebody was writing to its row: what waits in it is still there
+      const given = new Set(claim.lanes.map(({ laneId }) => laneId))
+      for (const lane of refill) if (!given.has(lane.laneId)) lane.settled = true
       // others may hold what we were not given; whoever asks learns when their leases run out
       pump.lookAt(now + askAgainMillis)
       if (maxLanes === 0) pump.hot.add(tenantId)
       else if (claim.lanes.length === asked) pump.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
-      yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, touched })
+      yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, storeAhead, touched })
       pump.adapt(pump.attempts - before, claim.lanes.length === asked)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
@@ -251,18 +262,23 @@ export class DeliveryPump {
     else if (full && started < attemptsPerClaim / 2) this.lanesPerClaim = Math.min(mostLanesPerClaim, this.lanesPerClaim * 2)
   }
 
-  /** Plans, freezes and starts what was claimed. `storeNow` is the store's clock, `now` this process's. */
+  /** Plans, freezes and starts what was claimed. `storeNow` is the store's clock, `now` the worker's time. */
   private start(
     tenantId: string,
     claimed: ReadonlyArray<ClaimedLane>,
-    { now, storeNow, touched }: { readonly now: number; readonly storeNow: number; readonly touched: Set<HeldLane> }
+    { now, storeAhead, storeNow, touched }: {
+      readonly now: number
+      readonly storeAhead: number
+      readonly storeNow: number
+      readonly touched: Set<HeldLane>
+    }
   ): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
     return Effect.gen(function*() {
       const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze }> = []
       for (const lane of claimed) {
-        const held = pump.hold(tenantId, lane, now, storeNow)
+        const held = pump.hold(tenantId, lane, now, storeAhead)
         touched.add(held)
         const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, now)
@@ -273,7 +289,11 @@ export class DeliveryPump {
         if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
       }
       if (planned.length === 0) return
-      const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze))
+      const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze)).pipe(
+        Effect.onError(() => Effect.sync(() => {
+          for (const { held } of planned) held.doubtful = true
+        }))
+      )
       for (const { freeze, held, lane, plan } of planned) {
         if (!ours.has(lane.laneId)) {
           // paused, deleted or taken over meanwhile; giving it back changes nothing where it is no longer ours
@@ -282,19 +302,20 @@ export class DeliveryPump {
           continue
         }
         const keys = yield* pump.services.keysOf(tenantId, lane, storeNow)
-        for (const attempt of attemptsOf(tenantId, lane, plan, freeze, keys)) yield* pump.send(held, attempt)
+        for (const attempt of attemptsOf(tenantId, lane, plan, freeze, { keys, storeAhead })) yield* pump.send(held, attempt)
       }
     })
   }
 
-  private hold(tenantId: string, lane: ClaimedLane, now: number, storeNow: number): HeldLane {
+  private hold(tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane {
     const key = laneKey(tenantId, lane.laneId)
     const before = this.lanes.get(key)
     if (before !== undefined && before.token === lane.token) {
       before.arrivals = lane.arrivals
+      before.storeAhead = storeAhead
       return before
     }
-    const held = holdLane(tenantId, lane, now, storeNow)
+    const held = holdLane(tenantId, lane, now, storeAhead)
     if (before !== undefined) before.lost = true
     this.lanes.set(key, held)
     return held
@@ -302,6 +323,7 @@ export class DeliveryPump {
 
   private note(held: HeldLane, plan: LanePlan, now: number): void {
     held.rateMark = plan.rateMark
+    if (plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + lookAgainMillis
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.hot.add(held.tenantId)
@@ -343,7 +365,8 @@ export class DeliveryPump {
     }
     if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
     for (const lane of released) lane.busy = true
-    for (const { lane } of finished) lane.settled = true
+    // also of deliveries given up without an attempt: their shipments' next events may go
+    for (const { lane } of [...finished, ...hopeless]) lane.settled = true
     const releasing = new Set(released)
     const changed = new Set([...finished.map((each) => each.lane), ...hopeless.map((each) => each.lane), ...released])
     const outcomes = Array.from(byTenant(changed), ([tenantId, lanes]) => ({
@@ -374,7 +397,10 @@ export class DeliveryPump {
           lane.breakerChanged ||= breakerChanged
           lane.pause ??= pause
         }
-        for (const lane of released) lane.busy = false
+        for (const lane of released) {
+          lane.busy = false
+          lane.doubtful = true
+        }
         this.lookAt(now + askAgainMillis)
       })),
       Effect.andThen(Effect.suspend(() => {
@@ -383,8 +409,8 @@ export class DeliveryPump {
           this.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
         }
         // a claim that looked before this was written found these shipments held
-        for (const { lane } of finished) lane.settled = true
-        for (const { lane } of finished) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
+        for (const { lane } of [...finished, ...hopeless]) lane.settled = true
+        for (const { lane } of [...finished, ...hopeless]) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
         for (const { verdict } of finished) if (verdict.state === "waiting") this.lookAt(now + Math.max(1, verdict.dueInMillis))
         // room was made for those that did not fit
         if (this.hot.size > 0) this.work.openUnsafe()
@@ -413,7 +439,7 @@ export class DeliveryPump {
 
   private mayRelease(lane: HeldLane, now: number): boolean {
     if (lane.underWay > 0 || lane.lost || lane.busy) return false
-    const refillable = lane.more && lane.pause === undefined && lane.notBefore <= now && !this.stopping
+    const refillable = lane.more && !lane.doubtful && lane.pause === undefined && lane.notBefore <= now && !this.stopping
     return !refillable || this.lanes.size >= this.services.options.maxLanes
   }
 
@@ -426,7 +452,7 @@ export class DeliveryPump {
         while (pump.underWay > 0) {
           pump.done.closeUnsafe()
           yield* pump.done.await
-          yield* Effect.ignore(pump.settle(yield* Clock.currentTimeMillis))
+          yield* Effect.ignore(pump.settle(yield* workerMillis))
         }
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(drainMillis)))
@@ -435,21 +461,10 @@ export class DeliveryPump {
         lane.underWay = 0
         lane.busy = false
       }
-      yield* pump.settle(yield* Clock.currentTimeMillis).pipe(
+      yield* pump.settle(yield* workerMillis).pipe(
         Effect.catchTag("StorageError", (error) =>
           Effect.logError("The last outcomes could not be written. Their leases run out, and the deliveries go out again.", error))
       )
     })
   }
 }
-
-/** One turn after the other; trouble is told, and the next turn comes a second later. */
-const steadily = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
-  Effect.forever(Effect.matchCauseEffect(turn, {
-    onSuccess: () => pause,
-    // a defect must not end deliveries for good: whatever it was about is looked at again
-    onFailure: (cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.interrupt
-        : Effect.andThen(Effect.logError("The delivery worker met trouble and goes on in a second.", cause), Effect.sleep(1000))
-  }))

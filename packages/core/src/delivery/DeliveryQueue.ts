@@ -44,7 +44,7 @@ export interface LaneStatus {
   readonly since: number
 }
 
-/** A lease on a lane. Every write that follows a claim shows it; a stale one changes nothing. */
+/** A lease on a lane. Every write that follows a claim shows it; a stale one changes nothing, nor does one that was given back. */
 export interface LaneLease {
   readonly laneId: string
   readonly token: number
@@ -92,6 +92,7 @@ export interface ClaimedLane extends LaneLease {
   readonly rateMark: number | undefined
   /** Counts arrivals the store has told this lane of; shown again at release. */
   readonly arrivals: number
+  /** Oldest first. Left out while an older one that has not ended, or one under way, shares a key with it. */
   readonly due: ReadonlyArray<DueDelivery>
   /** From after the lane's cursor, wrapping round; keys of unsettled deliveries left out. */
   readonly waiting: ReadonlyArray<ClaimedEntry>

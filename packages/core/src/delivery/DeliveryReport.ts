@@ -21,6 +21,15 @@ export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
 
+/** One line, however many there are: after an outage they are all of them. */
+export const reportLost = (tenantId: string, leases: number): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(metrics.lostLeasesTotal, leases),
+    Effect.logWarning("Leases of this worker ran out, and others took them over.").pipe(
+      Effect.annotateLogs({ tenant: tenantId, subscriptions: leases })
+    )
+  )
+
 const mention = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter<number>, message: string): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(counter, 1),

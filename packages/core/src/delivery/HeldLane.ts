@@ -9,8 +9,8 @@ export interface HeldLane {
   readonly laneId: string
   readonly token: number
   readonly since: number
-  /** What the store's clock is ahead of this process's. */
-  readonly storeAhead: number
+  /** What the store's clock is ahead of the worker's time, by the last claim. */
+  storeAhead: number
   arrivals: number
   breaker: Breaker
   breakerChanged: boolean
@@ -21,11 +21,18 @@ export interface HeldLane {
   /** Settled since the last look at what waits: their shipments are free again. */
   settled: boolean
   more: boolean
-  /** Process-clock instant before which nothing goes out. */
+  /** Worker time before which nothing goes out. */
   notBefore: number
+  /** Worker time before which another look finds what the last one found, unless an attempt ends. */
+  lookAgainAt: number
   pause: string | undefined
   /** The lease went to somebody else. */
   lost: boolean
+  /**
+   * A write under this lease failed, and may still happen: nothing more is asked for under it. The lane is given back as soon as it can
+   * be, and the token of its next lease fences what comes late.
+   */
+  doubtful: boolean
 }
 
 /** An attempt that ended, not written yet. */
@@ -77,12 +84,12 @@ export const laneSettlementOf = (lane: HeldLane, release: boolean, now: number):
 })
 
 /** A lane as it comes from a claim; busy until its attempts are started. */
-export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, storeNow: number): HeldLane => ({
+export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane => ({
   tenantId,
   laneId: lane.laneId,
   token: lane.token,
   since: now,
-  storeAhead: storeNow - now,
+  storeAhead,
   arrivals: lane.arrivals,
   breaker: lane.breaker,
   breakerChanged: false,
@@ -92,13 +99,20 @@ export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, store
   settled: false,
   more: false,
   notBefore: 0,
+  lookAgainAt: 0,
   pause: undefined,
-  lost: false
+  lost: false,
+  doubtful: false
 })
+
+/** What the store's clock is ahead of the worker's time, by an answer in which it said `storeNow`: as `before`, where that can be right. */
+export const clockAhead = (storeNow: number, asked: number, answered: number, before: number): number =>
+  Math.min(Math.max(before, storeNow - answered), storeNow - asked)
 
 /** What an attempt says of its lane; once, however often its outcome has to be written. */
 export const judge = (lane: HeldLane, attempt: Attempt, verdict: Verdict): void => {
-  const now = verdict.record.at + verdict.record.durationMillis
+  lane.lookAgainAt = 0
+  const storeNow = verdict.record.at + verdict.record.durationMillis
   if (verdict.pause !== undefined) lane.pause = verdict.pause
   if (verdict.health === "up" && lane.breaker.failures > 0) {
     lane.breaker = afterSuccess()
@@ -107,7 +121,7 @@ export const judge = (lane: HeldLane, attempt: Attempt, verdict: Verdict): void 
   }
   if (verdict.health === "down") {
     const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.lane.policy.initialBackoffSeconds * 1000
-    lane.breaker = afterFailure(lane.breaker, now + lane.storeAhead, pauseMillis)
+    lane.breaker = afterFailure(lane.breaker, storeNow, pauseMillis)
     lane.breakerChanged = true
     if (lane.breaker.openUntil !== undefined) lane.notBefore = Math.max(lane.notBefore, lane.breaker.openUntil - lane.storeAhead)
   }

@@ -48,6 +48,7 @@ const attempt = (parts: Partial<Attempt> = {}): Attempt => ({
   events: 1,
   traceparent: undefined,
   keys: [parseSecret(secret)!],
+  storeAhead: 0,
   ...parts
 })
 
@@ -91,6 +92,17 @@ describe("runAttempt", () => {
       )
       assert.isTrue(verifySignature(secret, request!))
       assert.isFalse(verifySignature(older, request!))
+    }).pipe(Effect.provide(HmacNode.layer)))
+
+  it.effect("tells the store's time where the clock of this process is off", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_763_626_500_900)
+      for (const [storeAhead, timestamp] of [[-330_000, "1763626170"], [330_000, "1763626830"]] as const) {
+        const { request, verdict } = yield* sent(attempt({ storeAhead }))
+        assert.strictEqual(request!.headers["webhook-timestamp"], timestamp)
+        assert.isTrue(verifySignature(secret, request!))
+        assert.strictEqual(verdict.record.at, 1_763_626_500_900 + storeAhead)
+      }
     }).pipe(Effect.provide(HmacNode.layer)))
 
   it.effect("signs with every live key", () =>

@@ -54,4 +54,74 @@ describe("a worker whose storage is slow", () => {
       yield* TestWaybill.pass("5 minutes")
       assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
+
+  it.effect("gives up on answers that do not come, and goes on", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+      const silent = new Set<"claim" | "freeze" | "settle" | "heartbeat" | "tenantsDue">()
+      const hearing = <A, E>(call: "claim" | "freeze" | "settle" | "heartbeat" | "tenantsDue", answer: Effect.Effect<A, E>) =>
+        Effect.suspend(() => silent.delete(call) ? Effect.never : answer)
+      const deaf = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
+        ...queue,
+        tenantsDue: (limit) => hearing("tenantsDue", queue.tenantsDue(limit)),
+        claim: (request) => hearing("claim", queue.claim(request)),
+        freeze: (tenantId, lanes) => hearing("freeze", queue.freeze(tenantId, lanes)),
+        settle: (tenantId, outcomes) => hearing("settle", queue.settle(tenantId, outcomes)),
+        heartbeat: (tenantId, leases, millis) => hearing("heartbeat", queue.heartbeat(tenantId, leases, millis))
+      } satisfies DeliveryQueue["Service"])))
+      const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(deaf)))), DeliveryWorker)
+      yield* Effect.forkScoped(worker.run)
+      const expected: Array<string> = []
+      for (const [number, call] of (["tenantsDue", "claim", "freeze", "settle", "heartbeat"] as const).entries()) {
+        silent.add(call)
+        yield* publish(tenant, `S${number}`, 1)
+        expected.push(`S${number}/1`)
+        // half a lease, what is left of the lease, and the pauses in between
+        yield* TestWaybill.pass("1 minute")
+        assert.deepStrictEqual(yield* delivered, expected, call)
+      }
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+
+  it.effect("comes back to a lane of its own that a claim had to pass over because somebody else was writing to it", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
+      let passedOver = 0
+      const locked = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
+        ...queue,
+        claim: (request) => request.refill.length > 0 && passedOver++ === 0 ? queue.claim({ ...request, refill: [] }) : queue.claim(request)
+      } satisfies DeliveryQueue["Service"])))
+      const expected = Array.from({ length: 40 }, (_, number) => `S${number}/1`)
+      for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
+      const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(locked)))), DeliveryWorker)
+      yield* Effect.forkScoped(worker.run)
+      yield* TestWaybill.pass("1 minute")
+      assert.isAbove(passedOver, 0)
+      assert.sameMembers([...yield* delivered], expected)
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+
+  for (const millis of [-330_000, 330_000]) {
+    it.effect(`dates what it sends by the store's clock, ${millis / 1000} seconds from its own`, () =>
+      Effect.gen(function*() {
+        const tenant = yield* TestWaybill.tenant()
+        const receivers = yield* ScriptedReceivers
+        yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+        yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
+        const elsewhere = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
+          ...queue,
+          claim: (request) => Effect.map(queue.claim(request), (claim) => ({ ...claim, now: claim.now + millis }))
+        } satisfies DeliveryQueue["Service"])))
+        const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(elsewhere)))), DeliveryWorker)
+        yield* Effect.forkScoped(worker.run)
+        yield* publish(tenant, "S", 1)
+        yield* TestWaybill.pass("1 minute")
+        const requests = yield* receivers.requests(endpointUrl)
+        assert.deepStrictEqual(
+          requests.map(({ headers }) => Number(headers["webhook-timestamp"])),
+          requests.map(({ at }) => Math.floor((at + millis) / 1000))
+        )
+        assert.lengthOf(requests, 2)
+      }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+  }
 })

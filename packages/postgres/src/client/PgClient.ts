@@ -89,6 +89,11 @@ export interface PgPoolConfig extends PgStatementOptions {
   readonly applicationName?: string | undefined
   /** The server's `statement_timeout` for every statement; the server's own by default. */
   readonly statementTimeout?: Duration.Input | undefined
+  /**
+   * How long the server may take to answer a statement before that is cancelled and the connection given up; a minute by
+   * default. Where the other end is gone without a word, nothing else would tell. Migrations take as long as they take.
+   */
+  readonly answerTimeout?: Duration.Input | undefined
   readonly ssl?: pg.ClientConfig["ssl"]
 }
 
@@ -108,7 +113,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
       connectionTimeoutMillis: millis(config.connectTimeout ?? "10 seconds"),
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      ...(config.prepare === false ? {} : { options: keepToIndexes }),
+      ...(config.prepare === false ? {} : { options: `${keepToIndexes} ${endAbandoned}` }),
       ...(config.statementTimeout === undefined ? {} : { statement_timeout: millis(config.statementTimeout) }),
       ...(config.ssl === undefined ? {} : { ssl: config.ssl })
     }
@@ -130,7 +135,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
       ),
       (pool) => Effect.promise(() => Promise.race([pool.end(), after(endDeadlineMs, undefined, { ref: false })]))
     )
-    const client = yield* make({ pool, dedicated: () => new Client(), config })
+    const client = yield* make({ pool, dedicated: () => new Client(), config, answerMillis: millis(config.answerTimeout ?? "1 minute") })
     yield* client`SELECT 1`
     return client
   }))
@@ -154,7 +159,7 @@ export const layerFromPool = (
       () => Effect.sync(() => pool.off("error", onIdleError))
     )
     const { Client } = pool as unknown as { readonly Client: typeof pg.Client }
-    return yield* make({ pool, dedicated: () => new Client(pool.options), config: options })
+    return yield* make({ pool, dedicated: () => new Client(pool.options), config: options, answerMillis: undefined })
   }))
 
 /** Without a listener, an idle connection that the server closes would end the process. The pool has let go of it already. */
@@ -173,6 +178,12 @@ const layerOf = <E>(
  */
 const keepToIndexes = "-c enable_seqscan=off"
 
+/**
+ * Between two statements of a transaction we never wait for anything. When the next does not come, we are gone without the
+ * server knowing, and the locks of the transaction would be kept for hours.
+ */
+const endAbandoned = "-c idle_in_transaction_session_timeout=10s"
+
 /** A server that no longer answers does not hold up the shutdown for longer. */
 const endDeadlineMs = 5000
 
@@ -182,11 +193,12 @@ interface MakeOptions {
   readonly pool: pg.Pool
   readonly dedicated: () => pg.Client
   readonly config: PgClientConfig
+  readonly answerMillis: number | undefined
 }
 
-const make = Effect.fnUntraced(function*({ config, dedicated, pool }: MakeOptions) {
+const make = Effect.fnUntraced(function*({ answerMillis, config, dedicated, pool }: MakeOptions) {
   const statementName = config.prepare === false ? () => undefined : statementNames()
-  const { acquirer, borrower } = lendFrom(pool, statementName)
+  const { acquirer, borrower } = lendFrom(pool, { statementName, answerMillis })
   const spanAttributes = Object.entries({ "db.system.name": "postgresql", ...config.spanAttributes })
   const client = yield* SqlClient.make({ acquirer, borrower, compiler, driver: "pg", spanAttributes })
   const withTransaction = transactions(client.transactionService, acquirer, spanAttributes)

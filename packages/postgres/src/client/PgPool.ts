@@ -1,4 +1,5 @@
 /** Connections lent by a pool of pg clients, each taken back clean or not at all. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -18,27 +19,47 @@ export interface PgLending {
   readonly acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>
 }
 
+/** Statements that take as long as they take, such as those of migrations. */
+export const Unhurried = Context.Reference<boolean>("@waybill/postgres/client/Unhurried", { defaultValue: () => false })
+
+/** Statements that must not wait behind all others, because leases run out: those of delivery workers. */
+export const Urgent = Context.Reference<boolean>("@waybill/postgres/client/Urgent", { defaultValue: () => false })
+
+/** A pool of at least so many keeps one of them for what is urgent. */
+const smallestDivided = 3
+
+export interface LendingOptions {
+  readonly statementName: (text: string) => string | undefined
+  /** How long an answer may take before its connection is given up; as long as it takes by default. */
+  readonly answerMillis: number | undefined
+}
+
 /**
  * Lends the clients of a pool.
  *
  * @stability unstable
  */
-export const lendFrom = (pool: pg.Pool, statementName: (text: string) => string | undefined): PgLending => {
-  const taken = takeFrom(pool)
-  return {
-    borrower: (use) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(taken), (client) =>
-          Effect.onExit(restore(use(new PgWireConnection(wireOf(client, statementName)))), () => Effect.sync(() => client.giveBack())))
-      ),
-    acquirer: Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(taken), (client) => {
-        const wire = wireOf(client, statementName)
-        const lock = Semaphore.makeUnsafe(1)
-        const connection = new PgWireConnection({ ...wire, run: (query) => lock.withPermit(wire.run(query)) })
-        return Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), connection)
-      })
+export const lendFrom = (pool: pg.Pool, { answerMillis, statementName }: LendingOptions): PgLending => {
+  const taken = takeFrom(pool, new Answers(answerMillis))
+  const borrow: Borrower = (use) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(taken), (client) =>
+        Effect.onExit(restore(use(new PgWireConnection(wireOf(client, statementName)))), () => Effect.sync(() => client.giveBack())))
     )
+  const acquire = Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(restore(taken), (client) => {
+      const wire = wireOf(client, statementName)
+      const lock = Semaphore.makeUnsafe(1)
+      const connection = new PgWireConnection({ ...wire, run: (query) => lock.withPermit(wire.run(query)) })
+      return Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), connection)
+    })
+  )
+  const { max } = pool.options
+  if (max < smallestDivided) return { borrower: borrow, acquirer: acquire }
+  const ordinary = Semaphore.makeUnsafe(max - 1)
+  return {
+    borrower: (use) => Effect.withFiber((fiber) => fiber.getRef(Urgent) ? borrow(use) : ordinary.withPermit(borrow(use))),
+    acquirer: Effect.withFiber((fiber) => fiber.getRef(Urgent) ? acquire : Effect.andThen(ordinary.takeScoped(1), acquire))
   }
 }
 
@@ -50,17 +71,48 @@ const wireOf = (client: TakenClient, statementName: (text: string) => string | u
   isLost: () => client.lost !== undefined
 })
 
+/** When the clients of a pool last answered. Where one falls silent, those that rest have perhaps lost their other end with it. */
+class Answers {
+  readonly answerMillis: number | undefined
+  private readonly last = new WeakMap<object, number>()
+  private silentSince = -Infinity
+
+  constructor(answerMillis: number | undefined) {
+    this.answerMillis = answerMillis
+  }
+
+  came(client: object): void {
+    this.last.set(client, performance.now())
+  }
+
+  /** One that was asked at this time never answered. */
+  missed(askedAt: number): void {
+    this.silentSince = Math.max(this.silentSince, askedAt)
+  }
+
+  /** Nothing was heard of it since another fell silent. Whoever waited for each of them to be found out would wait long. */
+  isDoubtful(client: object): boolean {
+    return (this.last.get(client) ?? Infinity) < this.silentSince
+  }
+}
+
 /** Interrupting the wait leaves a place in the pool's queue; the client that arrives there goes back unused. */
-const takeFrom = (pool: pg.Pool): Effect.Effect<TakenClient, SqlError> =>
+const takeFrom = (pool: pg.Pool, answers: Answers): Effect.Effect<TakenClient, SqlError> =>
   Effect.callback((resume) => {
     let abandoned = false
     let taken: TakenClient | undefined
-    pool.connect((error, client) => {
+    const connect = () => pool.connect((error, client) => {
       if (client === undefined) return resume(Effect.fail(sqlError(error, "connect")))
-      taken = new TakenClient(client)
+      if (answers.isDoubtful(client)) {
+        client.release(true)
+        if (!abandoned) connect()
+        return
+      }
+      taken = new TakenClient(client, answers)
       if (abandoned) taken.giveBack()
       else resume(Effect.succeed(taken))
     })
+    connect()
     return Effect.sync(() => {
       abandoned = true
       taken?.giveBack()
@@ -73,44 +125,63 @@ class TakenClient {
   lost: SqlError | undefined = undefined
   readonly readsBinary: boolean
   private readonly client: pg.PoolClient
+  private readonly answers: Answers
   // without a listener, a server that hangs up would end the process
   private readonly onError = (cause: unknown) => {
     this.lost ??= connectionLost("The connection was lost while it was in use", "connection", cause)
   }
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, answers: Answers) {
     this.client = client
+    this.answers = answers
     this.readsBinary = readsBinary(client)
     client.on("error", this.onError)
   }
 
   run(query: PgQuery): Effect.Effect<PgResult, SqlError> {
+    return Effect.withFiber((fiber) => this.ask(query, fiber.getRef(Unhurried) ? undefined : this.answers.answerMillis))
+  }
+
+  private ask(query: PgQuery, answerMillis: number | undefined): Effect.Effect<PgResult, SqlError> {
     return Effect.callback((resume) => {
       if (this.lost !== undefined) return resume(Effect.fail(this.lost))
       let ended = false
       let onEnd: (() => void) | undefined
+      const askedAt = performance.now()
       const answer = (error: Error | null, result: PgResult) => {
         ended = true
         onEnd?.()
-        if (!error) return resume(Effect.succeed(result))
-        // pg's own words for query_timeout; the answer may still come, to nobody
-        const failure = error.message === "Query read timeout"
-          ? connectionLost("The server did not answer in time", "execute", error)
-          : sqlError(error, "execute")
-        if (failure.reason._tag === "ConnectionError") this.lost ??= failure
-        resume(Effect.fail(failure))
+        if (!error) {
+          this.answers.came(this.client)
+          return resume(Effect.succeed(result))
+        }
+        resume(Effect.fail(this.failureOf(error, askedAt)))
       }
       const client = this.client as unknown as CallbackClient
-      client.query(query, answer)
+      client.query(query.query_timeout === undefined && answerMillis !== undefined ? { ...query, query_timeout: answerMillis } : query, answer)
       return Effect.promise(async () => {
         if (ended) return
         const end = new Promise<void>((done) => onEnd = done)
         const stopped = Promise.all([requestCancel(this.client), end]).then(() => true)
         // both: a cancel that is still under way could hit the connection's next statement
         if (await Promise.race([stopped, deadline()])) return
+        this.answers.missed(askedAt)
         this.lost ??= connectionLost("A statement was interrupted and did not end", "interrupt")
       })
     })
+  }
+
+  private failureOf(error: Error, askedAt: number): SqlError {
+    // pg's own words for query_timeout; the answer may still come, to nobody
+    const isLate = error.message === "Query read timeout"
+    const failure = isLate ? connectionLost("The server did not answer in time", "execute", error) : sqlError(error, "execute")
+    if (isLate) {
+      this.answers.missed(askedAt)
+      // the statement may still run, and hold locks, although nobody listens any more
+      void requestCancel(this.client)
+    }
+    if (failure.reason._tag === "ConnectionError") this.lost ??= failure
+    return failure
   }
 
   /** A client that is lost, or that is still inside a transaction, is closed instead. */

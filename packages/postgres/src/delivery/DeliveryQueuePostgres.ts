@@ -46,6 +46,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
       const dueDeliveries = statements.dueDeliveries(schema, sources)
       const freezeBatches = statements.freeze(schema)
       const settleOutcomes = statements.settle(schema)
+      const keepLeases = statements.heartbeat(schema)
       const tenantsDue = statements.tenantsDue(schema)
       const nextDue = statements.nextDue(schema)
 
@@ -102,12 +103,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
 
       const heartbeat = (tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) =>
         sql.bulk(
-          `UPDATE ${schema}.delivery_lanes AS l
-           SET leased_until = now() + $4::float8 * interval '1 millisecond', due_at = now() + $4::float8 * interval '1 millisecond'
-           FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
-           WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed'
-             AND l.leased_until IS NOT NULL
-           RETURNING l.lane_id`,
+          keepLeases,
           [tenantId, uuidArray(leases.map((lane) => lane.laneId)), int8Array(leases.map((lane) => lane.token)), leaseMillis]
         ).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),

@@ -297,17 +297,32 @@ export function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>
 }
 
 /**
+ * Locks the lanes of a statement by their ids, before it writes to any: statements of one worker run side by side over the same
+ * lanes, and in different orders they would end in a deadlock.
+ */
+const lockedInOrder = (schema: string, laneIds: string): string => `locked AS MATERIALIZED (
+  SELECT l.lane_id FROM ${schema}.delivery_lanes AS l
+  WHERE l.tenant_id = $1 AND l.lane_id = ANY (${laneIds}::uuid[])
+  ORDER BY l.lane_id
+  FOR NO KEY UPDATE
+)`
+
+const isLocked = (laneId: string): string => `${laneId} = ANY (ARRAY(SELECT lane_id FROM locked))`
+
+/**
  * Freezes batches and counts attempts, where the lease still holds and the lane still sends. Lanes are named once, then by their place.
  *
  * Fails as a division by zero, and changes nothing, where an entry is no longer there: a claim that looked while another worker's
  * last freeze was being written, or a freeze whose answer got lost and that came through after all. Nothing is frozen twice.
  */
 export const freeze = (schema: string) => `
-WITH ours AS (
+WITH ${lockedInOrder(schema, "$2")},
+ours AS (
   UPDATE ${schema}.delivery_lanes AS l
   SET rate_mark = g.rate_mark, cursor = coalesce(g.cursor, l.cursor)
   FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) WITH ORDINALITY AS g (lane_id, token, rate_mark, cursor, place)
   WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.leased_until IS NOT NULL AND l.state = 'active'
+    AND ${isLocked("g.lane_id")}
   RETURNING l.lane_id, l.lease_token, g.place
 ),
 taken AS (
@@ -348,6 +363,16 @@ const dueAfterRelease = `CASE
 /** Of the attempt under way, by whoever made it: an outcome that is written once more takes nothing back of what happened since. */
 const counts = "g.fenced AND d.state = 'sending' AND d.attempt = coalesce(g.attempt, d.attempt)"
 
+/** Keeps leases alive, and answers those that are still held. */
+export const heartbeat = (schema: string) => `
+WITH ${lockedInOrder(schema, "$2")}
+UPDATE ${schema}.delivery_lanes AS l
+SET leased_until = now() + ${millis("$4")}, due_at = now() + ${millis("$4")}
+FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
+WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed' AND l.leased_until IS NOT NULL
+  AND ${isLocked("g.lane_id")}
+RETURNING l.lane_id`
+
 /**
  * Writes outcomes, then gives leases back. Where the token is stale, an outcome is recorded and nothing else happens.
  *
@@ -385,6 +410,7 @@ outcomes AS (
   FROM given AS g
   WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($4::uuid[])
 ),
+${lockedInOrder(schema, "$9")},
 returned AS (
   UPDATE ${schema}.delivery_lanes AS l
   SET breaker_failures = r.failures,
@@ -416,6 +442,7 @@ returned AS (
     OFFSET 0
   ) AS n
   WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lease_token = r.token AND l.leased_until IS NOT NULL AND l.state <> 'closed'
+    AND ${isLocked("r.lane_id")}
   RETURNING r.release AND l.state = 'active' AND l.due_at <= now() AS due
 )
 SELECT coalesce(bool_or(due), false) AS due, set_config('synchronous_commit', 'off', true) AS commit FROM returned`

@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
+import { Unhurried } from "../client/PgPool.ts"
 
 /**
  * One numbered step, never edited once released.
@@ -215,7 +216,9 @@ const applyNext = (
   }).pipe(
     (transaction) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(transaction)),
     // a stricter default would show the ledger as it was before the lock was given
-    Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED")
+    Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
+    // others may be migrating, and a large table takes its time
+    Effect.provideService(Unhurried, true)
   )
 
 const ledger = (options: MigrationOptions) =>
@@ -232,7 +235,8 @@ const ledger = (options: MigrationOptions) =>
 /** Nothing is found by luck of a search path, and no limit that was set for ordinary statements stops a migration. */
 const settings = `set_config('search_path', '', true),
        set_config('lock_timeout', '0', true),
-       set_config('statement_timeout', '0', true)`
+       set_config('statement_timeout', '0', true),
+       set_config('idle_in_transaction_session_timeout', '0', true)`
 
 /**
  * Who waits for a table makes everybody who comes later wait too, and writers of several tables could end in a deadlock with a

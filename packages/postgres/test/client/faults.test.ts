@@ -3,7 +3,8 @@ import { Duration, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { activity, administer, pool, proxy, table, terminate } from "./database.ts"
+import { Unhurried, Urgent } from "../../src/client/PgPool.ts"
+import { activity, administer, eventually, pool, proxy, table, terminate } from "./database.ts"
 
 const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`).pipe(
   Effect.map(([row]) => row?.pid ?? 0)
@@ -38,6 +39,22 @@ describe.concurrent("an exhausted pool", () => {
       const busy = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(0.1)`))
       for (const exit of yield* Fiber.awaitAll(busy)) assert.isTrue(Exit.isSuccess(exit))
     }).pipe(Effect.provide(pool())))
+})
+
+describe.concurrent("a pool whose every connection is wanted", () => {
+  it.live("keeps one for what is urgent", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const slow = [sql`SELECT pg_sleep(30)`, sql.withTransaction(sql`SELECT pg_sleep(30)`)]
+      const holders = yield* Effect.forEach([...slow, ...slow], (statement) => Effect.forkChild(statement))
+      yield* Effect.sleep("100 millis")
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(sql`SELECT 1`, "100 millis"))))
+      const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), Urgent, true)
+      assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
+      yield* Fiber.interruptAll(holders)
+      // whoever waited in vain has given up its place
+      assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
+    }).pipe(Effect.provide(pool({ maxConnections: 3 }))))
 })
 
 describe.concurrent("an interrupted statement", () => {
@@ -215,4 +232,52 @@ describe.concurrent("a server that is away for a while", () => {
         yield* backend
       }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
     }))
+})
+
+describe.concurrent("a connection whose other end is gone without a word", () => {
+  it.live("is given up when an answer takes too long, and what it asked for is stopped", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      const name = named()
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const pid = yield* backend
+        const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+        yield* eventually(Effect.map(activity(name), (all) => all.some(({ state }) => state === "active")))
+        door.freeze()
+        const error = yield* Effect.timeout(Fiber.join(running), "3 seconds")
+        assert.strictEqual(error.reason._tag, "ConnectionError")
+        assert.notStrictEqual(yield* backend, pid)
+        yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state !== "active")))
+      }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
+    }))
+
+  it.live("takes those with it that rested in the pool meanwhile", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const held = Effect.tap(backend, () => Effect.sleep("50 millis"))
+        const pids = yield* Effect.all([1, 2, 3].map(() => sql.withTransaction(held)), { concurrency: 3 })
+        assert.lengthOf(new Set(pids), 3)
+        door.freeze()
+        assert.strictEqual((yield* Effect.flip(backend)).reason._tag, "ConnectionError")
+        // had each to be found out by itself, these would fail too
+        const after = yield* Effect.all([backend, backend, backend], { concurrency: 3 })
+        assert.notIncludeMembers(pids, after)
+      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))
+    }))
+
+  it.live("keeps no locks: the server ends a transaction that goes on no more", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SHOW idle_in_transaction_session_timeout`.values, [["10s"]])
+    }).pipe(Effect.provide(pool())))
+
+  it.live("is waited for by statements that may take as long as they take", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, Unhurried, true), 1)
+      assert.strictEqual((yield* Effect.flip(sql`SELECT pg_sleep(0.3)`)).reason._tag, "ConnectionError")
+    }).pipe(Effect.provide(pool({ answerTimeout: "100 millis" }))))
 })

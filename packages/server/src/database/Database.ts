@@ -1,8 +1,8 @@
 /** The database that the server works on: the one that was given, or its own. */
-import { PgClient } from "@waybill/postgres"
-import { Effect, Layer, type Redacted, Schema } from "effect"
+import { classify, PgClient } from "@waybill/postgres"
+import { Cause, Effect, Exit, Layer, type Redacted, Schema, Scope } from "effect"
 import * as Clock from "effect/Clock"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { placeOf, type ServerConfig } from "../config/ServerConfig.ts"
 import { runEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 
@@ -28,6 +28,27 @@ export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfi
 /** A pool on it. */
 export const poolLayer = (config: Pick<ServerConfig, "poolSize">, url: Redacted.Redacted) =>
   PgClient.layer({ url, maxConnections: config.poolSize, applicationName: "waybill" })
+
+/** Connections may break off in the middle of a start, too; a database that goes on breaking them is not usable. */
+const mostBuilds = 10
+
+/** Builds what works on the database; from the beginning when the connection is lost half-way, as while a database restarts. */
+export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted, layer: Layer.Layer<A, E>) {
+  const scope = yield* Effect.scope
+  for (let attempt = 1;; attempt++) {
+    const own = yield* Scope.fork(scope)
+    const built = yield* Effect.exit(Layer.build(layer).pipe(Scope.provide(own)))
+    if (Exit.isSuccess(built)) return built.value
+    yield* Scope.close(own, built)
+    const error = Cause.squash(built.cause)
+    if (attempt === mostBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
+    yield* Effect.logWarning(`The connection to the database at ${placeOf(url)} was lost during the start. Beginning anew.`)
+    yield* untilItAnswers(url)
+  }
+})
+
+const isLostConnection = (error: unknown): boolean =>
+  (error instanceof SqlError.SqlError ? error.reason : classify(error))._tag === "ConnectionError"
 
 const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
   const place = placeOf(url)

@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { assert, describe, inject, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, Logger, Redacted } from "effect"
+import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { createServer, type AddressInfo } from "node:net"
-import { openDatabase } from "../../src/database/Database.ts"
+import { buildOn, openDatabase } from "../../src/database/Database.ts"
 
 /** A port on which nobody listens. */
 const deadPort = Effect.callback<number>((resume) => {
@@ -31,4 +32,40 @@ describe("a database that was given", () => {
         `The database at 127.0.0.1:${port}/freight did not answer within 30 seconds: connect ECONNREFUSED 127.0.0.1:${port}. Start it, or correct WAYBILL_DATABASE_URL.`
       )
     }))
+})
+
+class Service extends Context.Service<Service, { readonly attempt: number }>()("Service") {}
+
+describe("what works on a database", () => {
+  /** Breaks as often as told, each time with this. */
+  const breaking = (times: number, error: () => unknown) => {
+    const told: Array<string> = []
+    let attempt = 0
+    const layer = Layer.effect(Service, Effect.gen(function*() {
+      const own = ++attempt
+      yield* Effect.acquireRelease(Effect.sync(() => told.push(`open ${own}`)), () => Effect.sync(() => told.push(`closed ${own}`)))
+      if (own <= times) return yield* Effect.fail(error())
+      return { attempt: own }
+    }))
+    return { layer, told }
+  }
+  const lost = () => new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) }) })
+  const url = Redacted.make(inject("pgUrl"))
+
+  it.live("is built anew when its connection is lost half-way, after what was there is closed", () =>
+    Effect.gen(function*() {
+      const { layer, told } = breaking(2, lost)
+      const built = yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt))
+      assert.strictEqual(built, 3)
+      assert.deepStrictEqual(told, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
+    }).pipe(Effect.provide(Logger.layer([]))))
+
+  it.live("is not built anew when anything else is wrong, nor for ever", () =>
+    Effect.gen(function*() {
+      const wrong = breaking(1, () => "The schema is newer.")
+      assert.strictEqual(yield* Effect.flip(Effect.scoped(buildOn(url, wrong.layer))), "The schema is newer.")
+      assert.deepStrictEqual(wrong.told, ["open 1", "closed 1"])
+      const hopeless = breaking(1000, lost)
+      assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, hopeless.layer))), SqlError.SqlError)
+    }).pipe(Effect.provide(Logger.layer([]))))
 })

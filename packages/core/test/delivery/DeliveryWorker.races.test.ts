@@ -1,0 +1,147 @@
+/** What simulated schedules of crashes, lost answers and operators found, told step by step. */
+import { assert, describe, it } from "@effect/vitest"
+import { DeliveryQueue, DeliveryWorker, StorageError } from "@waybill/core"
+import { type QueueCall, Receiver, TestWaybill } from "@waybill/testkit"
+import { Context, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { TestClock } from "effect/testing"
+import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
+
+const calls: ReadonlyArray<QueueCall> = ["claim", "freeze", "settle", "heartbeat", "tenantsDue"]
+
+/** A worker that is killed a second after it began to send, and its lease run out. */
+const killedWhileSending = Effect.scoped(Effect.gen(function*() {
+  const victim = yield* TestWaybill.worker()
+  yield* victim.faults.break("settle", "before", Infinity)
+  yield* victim.faults.break("heartbeat", "before", Infinity)
+  yield* victim.run
+  yield* TestWaybill.pass(1000)
+  for (const call of calls) yield* victim.faults.break(call, "before", Infinity)
+})).pipe(Effect.andThen(TestWaybill.pass("1 minute")))
+
+/** A worker whose first freeze fails before its eyes, and comes through when `late` has passed. */
+const workerWithLateFreeze = (late: number) =>
+  Effect.gen(function*() {
+    const frozen: Array<ReadonlyArray<string>> = []
+    let first = true
+    const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
+      ...store,
+      freeze: (tenantId, lanes) => {
+        const freezing = Effect.tap(store.freeze(tenantId, lanes), (ours) => Effect.sync(() => void frozen.push([...ours])))
+        if (!first) return freezing
+        first = false
+        return Effect.andThen(
+          Effect.forkDetach(Effect.andThen(Effect.sleep(late), Effect.exit(freezing))),
+          Effect.fail(new StorageError({ operation: "DeliveryQueue.freeze", cause: "connection lost" }))
+        )
+      }
+    } satisfies DeliveryQueue["Service"])))
+    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
+    yield* Effect.forkScoped(worker.run)
+    return frozen
+  })
+
+/** A worker whose machine's clock can be set; the store keeps its own. */
+const workerWithOwnClock = Effect.gen(function*() {
+  const clock = yield* Clock.clockWith(Effect.succeed)
+  let ahead = 0
+  const own: Clock.Clock = {
+    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + ahead,
+    currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + ahead),
+    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+  const byStore = Effect.provideService(Clock.Clock, clock)
+  const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
+    ...store,
+    tenantsDue: (limit) => byStore(store.tenantsDue(limit)),
+    claim: (request) => byStore(store.claim(request)),
+    freeze: (tenantId, lanes) => byStore(store.freeze(tenantId, lanes)),
+    settle: (tenantId, outcomes) => byStore(store.settle(tenantId, outcomes)),
+    heartbeat: (tenantId, leases, millis) => byStore(store.heartbeat(tenantId, leases, millis))
+  } satisfies DeliveryQueue["Service"])))
+  const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
+  yield* Effect.forkScoped(Effect.provideService(worker.run, Clock.Clock, own))
+  return (millis: number) =>
+    Effect.sync(() => {
+      ahead += millis
+    })
+})
+
+describe.each(ways)("by %s", (way) => {
+  const inEngine = engineBy(way)
+
+  it.effect("a shipment goes on at once when its delivery died of its senders, although nothing was sent then", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
+      yield* engine.publish("A", "A")
+      for (let n = 0; n < 4; n++) yield* killedWhileSending
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(5000)
+      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "delivered"])
+      assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"], ["A/1"], ["A/1"], ["A/1"], ["A/2"]])
+    })))
+
+  it.effect("dead letters of one shipment that are recovered go out in order, one after the other", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* TestWaybill.run
+      yield* engine.publish("A", "A", "A", "B")
+      yield* TestWaybill.pass(10_000)
+      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "dead", "dead", "dead"])
+      yield* engine.receivers.script(hook, Receiver.delay(5000))
+      const before = (yield* engine.receivers.requests(hook)).length
+      yield* engine.deliveries.recover(engine.tenant.tenantId, engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+      yield* TestWaybill.pass("1 minute")
+      const again = (yield* engine.receivers.requests(hook)).slice(before)
+      const ofA = again.filter((request) => eventsOf(request).join() !== "B/1")
+      assert.deepStrictEqual(ofA.map(eventsOf), [["A/1"], ["A/2"], ["A/3"]])
+      assert.deepStrictEqual(ofA.map(({ at }, n) => n === 0 || at >= ofA[n - 1]!.at + 5000), [true, true, true])
+      assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+    })))
+
+  for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
+    it.effect(`a worker whose machine's clock is set by ${millis} ms tries again when it should, and dates it right`, () =>
+      inEngine(Effect.scoped(Effect.gen(function*() {
+        yield* TestClock.setTime(1_763_626_500_000)
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.fail(500), Receiver.accept()])
+        const setClock = yield* workerWithOwnClock
+        yield* engine.publish("A")
+        yield* TestWaybill.pass(1000)
+        yield* setClock(millis)
+        yield* TestWaybill.pass(20_000)
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+        const seconds = (yield* engine.receivers.requests(hook)).map(({ headers }) => Number(headers["webhook-timestamp"]) - 1_763_626_500)
+        assert.isTrue(seconds.every((each) => each >= 0 && each <= 20), `signed ${seconds.join(", ")} s after the first`)
+        const [delivery] = yield* engine.list()
+        const dates = delivery!.attempts.map((each) => Date.parse(each.at) - 1_763_626_500_000)
+        assert.isTrue(dates.every((each) => each >= 0 && each <= 20_000), `attempts ${dates.join(", ")} ms after the first`)
+      }))))
+  }
+
+  for (const late of [1, 1100, 30_000]) {
+    it.effect(`nothing is sent under two ids when a freeze comes through ${late} ms after its worker saw it fail`, () =>
+      inEngine(
+        Effect.scoped(Effect.gen(function*() {
+          const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+          yield* engine.receivers.script(hook, Receiver.delay(3000))
+          yield* engine.publish("A", "B", "C")
+          const frozen = yield* workerWithLateFreeze(late)
+          for (let n = 0; n < 120; n++) yield* TestWaybill.pass(1000)
+          const requests = yield* engine.receivers.requests(hook)
+          const ids = new Map(requests.map((request) => [eventsOf(request).join(), new Set<string>()]))
+          for (const request of requests) ids.get(eventsOf(request).join())!.add(request.headers["webhook-id"]!)
+          assert.deepStrictEqual([...ids.keys()].toSorted(), ["A/1", "B/1", "C/1"])
+          for (const own of ids.values()) assert.strictEqual(own.size, 1)
+          assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+          assert.isAbove(frozen.length, 1, "the late one came through, or was refused")
+        })),
+        { laneConcurrency: 2, leaseMillis: 60_000 }
+      ))
+  }
+})

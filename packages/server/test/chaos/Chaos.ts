@@ -1,0 +1,326 @@
+/** One run: everything is set up, broken for a while, left in peace, and judged. */
+import { OperatorClient, TransitEventsClient } from "@waybill/client"
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Cluster, Console } from "./Cluster.ts"
+import { Fleet } from "./Fleet.ts"
+import { Freight } from "./Freight.ts"
+import { Ledger } from "./Ledger.ts"
+import { type LogFindings, readLogs } from "./Logs.ts"
+import { type ChaosPlan, pause, randomFrom } from "./Plan.ts"
+import { Publisher } from "./Publisher.ts"
+import { Receivers } from "./Receivers.ts"
+import { Resumes } from "./Resumes.ts"
+import type { Rule, Violated } from "./Rules.ts"
+import { ServerProcess } from "./ServerProcess.ts"
+import { Starvation } from "./Starvation.ts"
+import { Storm } from "./Storm.ts"
+
+const schema = "waybill"
+
+export interface ChaosReport {
+  readonly seed: number
+  readonly happened: {
+    readonly acknowledged: number
+    readonly expected: number
+    readonly arrivals: number
+    readonly duplicates: number
+    readonly kills: number
+    readonly restarts: number
+    readonly exhaustions: number
+    readonly terminated: number
+    readonly halfOpen: number
+    /** Lanes whose going on was timed. */
+    readonly resumes: number
+  }
+  /** The same and more, in words. */
+  readonly counts: Readonly<Record<string, number | string>>
+  readonly logs: LogFindings
+  readonly violations: ReadonlyArray<{ readonly rule: Rule; readonly count: number; readonly first: ReadonlyArray<string> }>
+  /** Logs and a line for each request; only kept when something was violated or it was asked for. */
+  readonly artifacts: string | undefined
+}
+
+export interface ChaosOptions {
+  readonly keep?: boolean
+  readonly say?: (line: string) => void
+}
+
+export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }: ChaosOptions = {}): Promise<ChaosReport> => {
+  const began = Date.now()
+  const artifacts = mkdtempSync(join(tmpdir(), `waybill-chaos-logs-${plan.seed}-`))
+  const random = randomFrom(plan.seed)
+  const freight = new Freight(plan)
+  const ledger = new Ledger(freight)
+  const violated: Violated = (rule, offender) => ledger.violated(rule, offender)
+  const closers: Array<() => Promise<unknown>> = []
+  let finished = false
+  const spoken = (line: string) => say(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+  try {
+    const cluster = await Cluster.start(artifacts)
+    closers.push(() => cluster.remove())
+    const console = new Console(cluster.urlAt(cluster.port), 4)
+    closers.push(() => console.close())
+    const starvation = new Starvation()
+    closers.push(() => starvation.close())
+    const resumes = new Resumes(plan, starvation, violated)
+    const receivers = await Receivers.open({
+      freight,
+      ledger,
+      random,
+      attemptTimeoutSeconds: plan.attemptTimeoutSeconds,
+      file: join(artifacts, "requests.log"),
+      onAccepted: (subscriber, { since }) => resumes.accepted(subscriber, since)
+    })
+    closers.push(() => receivers.close())
+    const operatorKey = randomBytes(24).toString("hex")
+    const env = environment(plan, operatorKey)
+    await migrated(cluster, env, artifacts)
+    const fleet = await Fleet.open({ plan, cluster, env, artifacts, violated })
+    closers.push(() => fleet.close())
+    for (const berth of fleet.berths) fleet.start(berth)
+    await fleet.untilReady(60_000)
+    const { carrierKeys, keys, lanes } = await settled(freight, receivers, `http://127.0.0.1:${fleet.berths[0]!.process!.port}`, operatorKey)
+    spoken(`${plan.processes} processes are ready, ${lanes.length} subscriptions made`)
+
+    const publisher = new Publisher({
+      freight,
+      ledger,
+      random,
+      urls: fleet.berths.map(({ intake }) => `http://127.0.0.1:${intake.port}`),
+      carrierKeys,
+      // a little faster than the storm, so that it ends in it
+      seconds: plan.seconds * 0.92
+    })
+    const storm = new Storm({ plan, random, cluster, console, fleet, freight, ledger, receivers, resumes, schema, say: spoken })
+    const watch = watching({ console, fleet, lanes, resumes })
+    const published = publisher.run()
+    await storm.run()
+    spoken("the storm is over")
+    receivers.calm = true
+    const calmAt = Date.now()
+    let isPublished = false
+    void published.then(() => isPublished = true)
+    await withoutStandstill(plan.drainSeconds, () => isPublished, () => ledger.acknowledged)
+    publisher.stopped = true
+    if (!isPublished) violated("everything is published in the end", `${ledger.acknowledged} of ${plan.events} events`)
+    await withoutStandstill(plan.drainSeconds, async () => {
+      if (!ledger.settled) return false
+      const left = await leftOver(console).catch(() => undefined)
+      return left !== undefined && left.unsettled + left.entries === 0
+    }, () => ledger.requests)
+    const drainedAfter = (Date.now() - calmAt) / 1000
+    spoken(`drained ${drainedAfter.toFixed(1)} s after the storm`)
+    const left = await leftOver(console)
+    await watch.stop()
+
+    ledger.judgeLosses()
+    resumes.judgeRest()
+    if (left.dead > 0) violated("nothing is a dead letter", `${left.dead} deliveries`)
+    if (left.unsettled > 0) violated("every delivery is settled in the end", `${left.unsettled} deliveries`)
+    if (left.entries > 0) violated("nothing waits in the end", `${left.entries} entries`)
+    if (cluster.endedByItself) violated("Postgres does not end by itself", "see postgres.log")
+    for (const stubborn of await fleet.stop()) violated("a process that is told to stop ends with 0", stubborn)
+    if (fleet.worstRssMiB > plan.maxRssMiB) violated("memory is bounded", `${fleet.worstRssMiB.toFixed(0)} MiB`)
+    const secrets = [operatorKey, env["WAYBILL_SEALING_KEY"]!, cluster.password, ...keys, ...receivers.secrets]
+    const logs = readLogs(fleet.processes, secrets, violated)
+    finished = true
+    const violations = [...ledger.violations].map(([rule, found]) => ({ rule, ...found }))
+    return {
+      seed: plan.seed,
+      happened: {
+        acknowledged: ledger.acknowledged,
+        expected: ledger.expected,
+        arrivals: ledger.arrivals,
+        duplicates: ledger.duplicates,
+        kills: storm.kills,
+        restarts: storm.restarts.fast + storm.restarts.immediate,
+        exhaustions: storm.exhaustions,
+        terminated: storm.terminated,
+        halfOpen: storm.halfOpen.database + storm.halfOpen.receivers + storm.halfOpen.intake,
+        resumes: resumes.measured
+      },
+      counts: countsOf({ plan, ledger, storm, publisher, receivers, resumes, starvation, fleet, left, logs, drainedAfter, seconds: (Date.now() - began) / 1000 }),
+      logs,
+      violations,
+      artifacts: keep || violations.length > 0 ? artifacts : undefined
+    }
+  } finally {
+    for (const close of closers.reverse()) await close().catch((error: unknown) => spoken(`closing: ${String(error)}`))
+    if (finished && !keep && ledger.violations.size === 0) rmSync(artifacts, { recursive: true, force: true })
+    else spoken(`logs are in ${artifacts}`)
+  }
+}
+
+const environment = (plan: ChaosPlan, operatorKey: string): Readonly<Record<string, string>> => ({
+  WAYBILL_PORT: "0",
+  WAYBILL_SCHEMA: schema,
+  WAYBILL_OPERATOR_KEY: operatorKey,
+  WAYBILL_SEALING_KEY: randomBytes(32).toString("base64"),
+  WAYBILL_EGRESS_ALLOW: "127.0.0.1",
+  WAYBILL_DATA_DIR: join(tmpdir(), "waybill-chaos-none"),
+  WAYBILL_LEASE_SECONDS: String(plan.leaseSeconds),
+  WAYBILL_ATTEMPT_TIMEOUT_SECONDS: String(plan.attemptTimeoutSeconds),
+  WAYBILL_DASHBOARD: "off",
+  WAYBILL_LOG_FORMAT: "json"
+})
+
+const migrated = async (cluster: Cluster, env: Readonly<Record<string, string>>, artifacts: string): Promise<void> => {
+  const process = new ServerProcess({
+    args: ["migrate"],
+    env: { ...env, WAYBILL_DATABASE_URL: cluster.urlAt(cluster.port) },
+    logFile: join(artifacts, "migrate.log")
+  })
+  await process.exited
+  if (process.exitCode !== 0) throw new Error(`waybill migrate ended with ${process.exitCode}; see ${process.logFile}`)
+}
+
+/** Tenants, keys, secrets and subscriptions, made as operator and customers make them. */
+const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, operatorKey: string) => {
+  const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
+  const carrierKeys = new Map<string, string>()
+  const customers = new Map<string, TransitEventsClient>()
+  const keys: Array<string> = []
+  for (const tenant of freight.tenants) {
+    await operator.putTenant(tenant, { name: tenant })
+    const { key } = await operator.createApiKey(tenant, { name: "tms", roles: ["carrier"] })
+    carrierKeys.set(tenant, key)
+    keys.push(key)
+    for (const account of freight.accounts) {
+      const customer = await operator.createApiKey(tenant, { name: `shipper-${account}`, roles: ["customer"], accounts: [account] })
+      keys.push(customer.key)
+      customers.set(`${tenant} ${account}`, new TransitEventsClient({ baseUrl, apiKey: customer.key }))
+    }
+  }
+  const lanes: Array<string> = []
+  for (const subscriber of freight.subscribers) {
+    const { account, batchMaxSize, eventTypes, secretId, tenant } = subscriber
+    receivers.secrets.push((await operator.putSecret(tenant, secretId)).secret)
+    const { id } = await customers.get(`${tenant} ${account}`)!.createSubscription({
+      endpointUrl: receivers.urlOf(subscriber),
+      hmacSecretId: secretId,
+      ...(eventTypes === undefined ? {} : { filters: { eventTypes } }),
+      // nothing may become a dead letter here: then everything has to arrive
+      delivery: { batchMaxSize, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 4, rateLimitPerMinute: 600_000 }
+    })
+    lanes.push(id)
+  }
+  return { carrierKeys, keys, lanes }
+}
+
+interface LeaseRow {
+  readonly lane_id: string
+  readonly token: string
+  readonly claimed_at: number
+  readonly until: number | null
+}
+
+/** Looks at memory and leases. */
+const watching = ({ console, fleet, lanes, resumes }: {
+  readonly console: Console
+  readonly fleet: Fleet
+  readonly lanes: ReadonlyArray<string>
+  readonly resumes: Resumes
+}) => {
+  let over = false
+  const indices = new Map(lanes.map((lane, index) => [lane, index]))
+  const look = async () => {
+    while (!over) {
+      fleet.sample()
+      const rows = await console.run<LeaseRow>(
+        `SELECT lane_id, lease_token::text AS token, lease_token / 1000.0::float8 AS claimed_at, (extract(epoch FROM leased_until) * 1000)::float8 AS until FROM ${schema}.delivery_lanes`
+      ).catch(() => [])
+      for (const { claimed_at, lane_id, token, until } of rows) {
+        const index = indices.get(lane_id)
+        // tokens are the microsecond of their claim
+        if (index !== undefined) resumes.saw(index, { token, claimedAt: claimed_at, until: until ?? undefined })
+      }
+      await pause(250)
+    }
+  }
+  const looking = look()
+  return {
+    stop: () => {
+      over = true
+      return looking
+    }
+  }
+}
+
+interface LeftOver {
+  readonly deliveries: number
+  readonly attempts: number
+  readonly dead: number
+  readonly unsettled: number
+  readonly entries: number
+}
+
+const leftOver = async (console: Console): Promise<LeftOver> => {
+  const [row] = await console.run<Record<keyof LeftOver, string | number>>(`
+    SELECT count(*)::int4 AS deliveries, coalesce(sum(attempt), 0)::int4 AS attempts,
+           count(*) FILTER (WHERE state = 'dead')::int4 AS dead,
+           count(*) FILTER (WHERE state IN ('sending', 'waiting'))::int4 AS unsettled,
+           (SELECT count(*)::int4 FROM ${schema}.delivery_entries) AS entries
+    FROM ${schema}.deliveries`)
+  const { attempts, dead, deliveries, entries, unsettled } = row!
+  return { deliveries: Number(deliveries), attempts: Number(attempts), dead: Number(dead), unsettled: Number(unsettled), entries: Number(entries) }
+}
+
+/** Waits until it is so, or until there was no progress for that long. */
+const withoutStandstill = async (seconds: number, isSo: () => boolean | Promise<boolean>, progress: () => number): Promise<void> => {
+  let reached = -1
+  for (let until = 0; !await isSo();) {
+    if (progress() !== reached) {
+      reached = progress()
+      until = Date.now() + seconds * 1000
+    }
+    if (Date.now() > until) return
+    await pause(250)
+  }
+}
+
+const countsOf = (given: {
+  readonly plan: ChaosPlan
+  readonly ledger: Ledger
+  readonly storm: Storm
+  readonly publisher: Publisher
+  readonly receivers: Receivers
+  readonly resumes: Resumes
+  readonly starvation: Starvation
+  readonly fleet: Fleet
+  readonly left: LeftOver
+  readonly logs: LogFindings
+  readonly drainedAfter: number
+  readonly seconds: number
+}): ChaosReport["counts"] => {
+  const { drainedAfter, fleet, ledger, left, logs, plan, publisher, receivers, resumes, seconds, starvation, storm } = given
+  return {
+    "events acknowledged": `${ledger.acknowledged} of ${plan.events}`,
+    "intake calls": `${publisher.calls}, ${publisher.repeated} of them without an answer or put off; the slowest took ${publisher.worstCallSeconds.toFixed(1)} s with its repetitions`,
+    "events to deliver": ledger.expected,
+    "events arrived": ledger.arrivals,
+    "deliveries": left.deliveries,
+    "attempts counted": left.attempts,
+    "requests received": ledger.requests,
+    "duplicates received": ledger.duplicates,
+    "refused, dropped, answered late": `${receivers.refusals}, ${receivers.dropped}, ${receivers.late}`,
+    "kill -9": `${storm.kills}, ${storm.killsWhileSending} while sending`,
+    "restarts of Postgres": `${storm.restarts.fast} fast, ${storm.restarts.immediate} immediate`,
+    "back ends terminated": storm.terminated,
+    "connections half open": `${storm.halfOpen.database} to the database, ${storm.halfOpen.receivers} to receivers, ${storm.halfOpen.intake} to intake`,
+    "connections reset": `${storm.resets.database} to the database, ${storm.resets.receivers} to receivers, ${storm.resets.intake} to intake`,
+    "connections slowed": storm.delays,
+    "connections all taken": storm.exhaustions,
+    "lanes locked by others": storm.locks,
+    "worst resume": `${(resumes.worstMillis / 1000).toFixed(1)} s, at ${resumes.worstFactor.toFixed(1)} times the machine's own pace; allowed are ${plan.leaseSeconds} + ${plan.resumeSeconds} s at its own; ${resumes.measured} measured; ${resumes.struckAgain} times the taker was struck too, and ${(resumes.worstWholeMillis / 1000).toFixed(1)} s were the worst with that`,
+    "the machine": `${starvation.factorSince(0).toFixed(1)} times slower than alone, on average`,
+    "clocks": `${plan.clockShiftSeconds} s ahead and behind; webhook-timestamp from ${ledger.clockSeconds.behind.toFixed(1)} to ${ledger.clockSeconds.ahead.toFixed(1)} s when a request was read`,
+    "most memory of a process": `${fleet.worstRssMiB.toFixed(0)} MiB`,
+    "slowest start of a process": `${fleet.worstStartSeconds.toFixed(1)} s`,
+    "log": `${logs.lines} lines, ${JSON.stringify(logs.byLevel)}`,
+    "drained after": `${drainedAfter.toFixed(1)} s`,
+    "took": `${seconds.toFixed(0)} s`
+  }
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest"
+import { Freight, type Subscriber } from "./Freight.ts"
+import { Ledger } from "./Ledger.ts"
+import { shortPlan } from "./Plan.ts"
+import { Resumes } from "./Resumes.ts"
+import type { Rule } from "./Rules.ts"
+import type { Starvation } from "./Starvation.ts"
+
+const freight = new Freight(shortPlan)
+/** Gets every event of shipment 0. */
+const subscriber = freight.subscribers.find((each) => freight.wants(each, { shipment: 0, number: 1 }) && each.eventTypes === undefined && each.batchMaxSize >= 3)!
+const event = (number: number, sequence = number) => ({ eventId: freight.eventId({ shipment: 0, number }), sequence })
+
+/** What a ledger finds wrong with a story; three events of shipment 0 are acknowledged before it. */
+const foundIn = (story: (ledger: Ledger) => void): ReadonlyArray<Rule> => {
+  const ledger = new Ledger(freight)
+  for (const number of [1, 2, 3]) ledger.acknowledge({ shipment: 0, number }, number)
+  story(ledger)
+  return [...ledger.violations.keys()]
+}
+
+const arrives = (ledger: Ledger, id: string, ...events: ReadonlyArray<{ readonly eventId: string; readonly sequence: number }>) => {
+  ledger.arrive(subscriber, id, `sha of ${id}`, events)
+  ledger.accept(subscriber, events)
+}
+
+describe("the ledger of a chaos run", () => {
+  it("finds nothing wrong with repeats of a delivery, however late", () => {
+    expect(foundIn((ledger) => {
+      ledger.arrive(subscriber, "a", "sha of a", [event(1), event(2)])
+      arrives(ledger, "a", event(1), event(2))
+      arrives(ledger, "b", event(3))
+      arrives(ledger, "a", event(1), event(2))
+      expect(ledger.duplicates).toBe(2)
+    })).toEqual([])
+  })
+
+  it.each<[Rule, (ledger: Ledger) => void]>([
+    ["nothing is lost", (ledger) => ledger.judgeLosses()],
+    ["everything is accepted in the end", (ledger) => {
+      for (const each of freight.entitled({ shipment: 0, number: 1 })) ledger.arrive(each, `a${each.index}`, "sha", [event(1)])
+      ledger.judgeLosses()
+    }],
+    ["an event is in one delivery of a subscription", (ledger) => {
+      arrives(ledger, "a", event(1))
+      arrives(ledger, "b", event(1))
+    }],
+    ["a delivery has one body", (ledger) => {
+      arrives(ledger, "a", event(1))
+      ledger.arrive(subscriber, "a", "another sha", [event(1)])
+    }],
+    ["a body is in order of sequence", (ledger) => arrives(ledger, "a", event(2), event(1))],
+    ["first arrivals are in order", (ledger) => arrives(ledger, "a", event(2))],
+    ["the next waits until the one before is accepted", (ledger) => {
+      ledger.arrive(subscriber, "a", "sha", [event(1)])
+      ledger.arrive(subscriber, "b", "sha", [event(2)])
+    }],
+    ["nothing arrives where it does not belong", (ledger) => arrives(ledger, "a", { eventId: freight.eventId({ shipment: 1, number: 1 }), sequence: 1 })],
+    ["an event has one sequence", (ledger) => arrives(ledger, "a", event(1, 7))],
+    ["sequences follow the order of publication", (ledger) => ledger.acknowledge({ shipment: 0, number: 4 }, 3)],
+    ["a batch is not larger than asked for", (ledger) => arrives(ledger, "a", ...Array.from({ length: subscriber.batchMaxSize + 1 }, () => event(1)))]
+  ])("sees when this does not hold: %s", (rule, story) => {
+    expect(foundIn(story)).toContain(rule)
+  })
+})
+
+describe("the time until a lane goes on", () => {
+  const slow = (factor: number) => ({ factorSince: () => factor }) as unknown as Starvation
+
+  /** Whether it is too long when a lane that was held goes on so much later. */
+  const isTooLong = (millis: number, factor: number, then: (resumes: Resumes, lane: Subscriber, since: number) => void = () => {}) => {
+    const violations: Array<Rule> = []
+    const resumes = new Resumes(shortPlan, slow(factor), (rule) => violations.push(rule))
+    const since = Date.now() - millis
+    resumes.await(subscriber, "a kill", since, false)
+    then(resumes, subscriber, since)
+    resumes.accepted(subscriber, Date.now())
+    expect(resumes.measured).toBe(1)
+    return violations.length > 0
+  }
+  const allowed = (shortPlan.leaseSeconds + shortPlan.resumeSeconds) * 1000
+
+  it("is at most the lease and five seconds, on a machine that has nothing else to do", () => {
+    expect(isTooLong(allowed - 100, 1)).toBe(false)
+    expect(isTooLong(allowed + 100, 1)).toBe(true)
+    expect(isTooLong(allowed + 100, 2)).toBe(false)
+    expect(isTooLong(allowed * 2, 2)).toBe(true)
+  })
+
+  it("counts from the second takeover where the first taker was struck, too", () => {
+    const lease = shortPlan.leaseSeconds * 1000
+    /** Leases one after the other, the last of them just now; each runs out, or is given back. */
+    const taken = (times: number, runsOut: boolean) => (resumes: Resumes) => {
+      for (let left = times; left >= 0; left--) {
+        const claimedAt = Date.now() - left * lease
+        resumes.saw(subscriber.index, { token: String(times - left), claimedAt, until: runsOut ? claimedAt + lease : undefined })
+      }
+    }
+    expect(isTooLong(allowed * 2, 1, taken(1, true))).toBe(true)
+    expect(isTooLong(allowed * 2, 1, taken(2, true))).toBe(false)
+    expect(isTooLong(allowed * 2, 1, taken(5, false))).toBe(true)
+  })
+
+  it("counts no answer to what was asked before", () => {
+    const resumes = new Resumes(shortPlan, slow(1), () => {})
+    resumes.await(subscriber, "a kill", Date.now(), false)
+    resumes.accepted(subscriber, Date.now() - 1_000)
+    expect(resumes.measured).toBe(0)
+  })
+})

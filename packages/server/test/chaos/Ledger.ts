@@ -1,0 +1,179 @@
+/** What was acknowledged, what arrived and what must not happen: judged while it comes in. */
+import type { EventPlace, Freight, Subscriber } from "./Freight.ts"
+import type { Rule } from "./Rules.ts"
+
+export interface ArrivedEvent {
+  readonly eventId: string
+  readonly sequence: number
+}
+
+interface Progress {
+  /** The highest event that arrived; all that are wanted up to it have. */
+  arrived: number
+  /** The highest that this receiver has said yes to. */
+  accepted: number
+}
+
+const offendersKept = 10
+
+export class Ledger {
+  readonly freight: Freight
+  readonly violations = new Map<Rule, { count: number; readonly first: Array<string> }>()
+  acknowledged = 0
+  expected = 0
+  arrivals = 0
+  requests = 0
+  /** Requests whose webhook-id had come before. */
+  duplicates = 0
+  /** How far webhook-timestamps were from this machine's clock when requests were read, at most each way. */
+  readonly clockSeconds = { behind: 0, ahead: 0 }
+  private readonly progress: ReadonlyArray<Map<number, Progress>>
+  /** By subscriber: which delivery an event came with. */
+  private readonly carriedBy: ReadonlyArray<Map<number, string>>
+  private readonly bodies = new Map<string, string>()
+  private readonly sequences = new Map<number, number>()
+  private readonly acked = new Set<number>()
+  private readonly owed: Array<number>
+  private readonly accepted: Array<number>
+
+  constructor(freight: Freight) {
+    this.freight = freight
+    this.progress = freight.subscribers.map(() => new Map())
+    this.carriedBy = freight.subscribers.map(() => new Map())
+    this.owed = freight.subscribers.map(() => 0)
+    this.accepted = freight.subscribers.map(() => 0)
+  }
+
+  get deliveries(): number {
+    return this.bodies.size
+  }
+
+  violated(rule: Rule, offender: string): void {
+    const known = this.violations.get(rule) ?? { count: 0, first: [] }
+    known.count += 1
+    if (known.first.length < offendersKept) known.first.push(offender)
+    this.violations.set(rule, known)
+  }
+
+  private key({ number, shipment }: EventPlace): number {
+    return shipment * 1000 + number
+  }
+
+  /** Intake answered for it. */
+  acknowledge(place: EventPlace, sequence: number): void {
+    const key = this.key(place)
+    this.sequenced(place, sequence)
+    if (this.acked.has(key)) return
+    this.acked.add(key)
+    this.acknowledged += 1
+    for (const subscriber of this.freight.entitled(place)) {
+      this.expected += 1
+      this.owed[subscriber.index]! += 1
+    }
+  }
+
+  /** A body was received in full. */
+  arrive(subscriber: Subscriber, webhookId: string, sha256: string, events: ReadonlyArray<ArrivedEvent>): void {
+    this.requests += 1
+    const name = `${subscriber.tenant}/${subscriber.index}`
+    const body = this.bodies.get(webhookId)
+    if (body === undefined) this.bodies.set(webhookId, `${subscriber.index} ${sha256}`)
+    else {
+      this.duplicates += 1
+      if (body !== `${subscriber.index} ${sha256}`) this.violated("a delivery has one body", `${name} ${webhookId}`)
+    }
+    if (events.length > subscriber.batchMaxSize) this.violated("a batch is not larger than asked for", `${name} ${webhookId}`)
+    const inThisBody = new Map<number, number>()
+    for (const event of events) {
+      const place = this.freight.placeOf(event.eventId)
+      if (place === undefined || !this.freight.wants(subscriber, place)) {
+        this.violated("nothing arrives where it does not belong", `${name} ${event.eventId}`)
+        continue
+      }
+      this.sequenced(place, event.sequence)
+      this.arriveOne(subscriber, webhookId, place, inThisBody.get(place.shipment) ?? 0, `${name} ${event.eventId} in ${webhookId}`)
+      inThisBody.set(place.shipment, place.number)
+    }
+  }
+
+  private arriveOne(subscriber: Subscriber, webhookId: string, place: EventPlace, beforeInBody: number, offender: string): void {
+    const carried = this.carriedBy[subscriber.index]!
+    const key = this.key(place)
+    const known = carried.get(key)
+    if (beforeInBody >= place.number) this.violated("a body is in order of sequence", offender)
+    if (known !== undefined) {
+      if (known !== webhookId) this.violated("an event is in one delivery of a subscription", `${offender}, before in ${known}`)
+      return
+    }
+    carried.set(key, webhookId)
+    this.arrivals += 1
+    const progress = this.progressOf(subscriber, place.shipment)
+    const before = this.freight.before(subscriber, place)
+    if (progress.arrived !== before) this.violated("first arrivals are in order", `${offender}, after ${progress.arrived}`)
+    if (before !== beforeInBody && progress.accepted < before) this.violated("the next waits until the one before is accepted", offender)
+    progress.arrived = Math.max(progress.arrived, place.number)
+  }
+
+  /** This receiver says yes to them now. */
+  accept(subscriber: Subscriber, events: ReadonlyArray<ArrivedEvent>): void {
+    for (const event of events) {
+      const place = this.freight.placeOf(event.eventId)
+      if (place === undefined || !this.freight.wants(subscriber, place)) continue
+      const progress = this.progressOf(subscriber, place.shipment)
+      if (place.number > progress.accepted) {
+        progress.accepted = place.number
+        this.accepted[subscriber.index]! += 1
+      }
+    }
+  }
+
+  private progressOf(subscriber: Subscriber, shipment: number): Progress {
+    const all = this.progress[subscriber.index]!
+    const known = all.get(shipment)
+    if (known !== undefined) return known
+    const made = { arrived: 0, accepted: 0 }
+    all.set(shipment, made)
+    return made
+  }
+
+  /** An event keeps its sequence, and later events have greater ones. */
+  private sequenced(place: EventPlace, sequence: number): void {
+    const key = this.key(place)
+    const known = this.sequences.get(key)
+    if (known === sequence) return
+    if (known !== undefined) this.violated("an event has one sequence", `${this.freight.eventId(place)}: ${known} and ${sequence}`)
+    this.sequences.set(key, sequence)
+    const before = place.number > 1 ? this.sequences.get(key - 1) : undefined
+    const after = this.sequences.get(key + 1)
+    if ((before ?? 0) >= sequence || (after ?? Infinity) <= sequence) {
+      this.violated("sequences follow the order of publication", `${this.freight.eventId(place)}: ${sequence} between ${before} and ${after}`)
+    }
+  }
+
+  /** Whether this subscriber has something coming that was acknowledged. */
+  isOwed(subscriber: Subscriber): boolean {
+    return this.accepted[subscriber.index]! < this.owed[subscriber.index]!
+  }
+
+  get settled(): boolean {
+    return this.freight.subscribers.every((subscriber) => !this.isOwed(subscriber))
+  }
+
+  get acceptances(): number {
+    return this.accepted.reduce((sum, each) => sum + each, 0)
+  }
+
+  /** At the very end: every acknowledged event has been at every subscription that is entitled to it. */
+  judgeLosses(): void {
+    for (const key of this.acked) {
+      const place = { shipment: Math.floor(key / 1000), number: key % 1000 }
+      for (const subscriber of this.freight.entitled(place)) {
+        if (!this.carriedBy[subscriber.index]!.has(key)) {
+          this.violated("nothing is lost", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
+        } else if (this.progressOf(subscriber, place.shipment).accepted < place.number) {
+          this.violated("everything is accepted in the end", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
+        }
+      }
+    }
+  }
+}

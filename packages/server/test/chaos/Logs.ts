@@ -1,0 +1,74 @@
+/** The logs as an operator sees them: readable lines, no traces of stacks, no secrets, no flood. */
+import { readFileSync } from "node:fs"
+import type { Violated } from "./Rules.ts"
+import type { ServerProcess } from "./ServerProcess.ts"
+
+interface Line {
+  readonly time: string
+  readonly level: string
+  readonly message: string
+  readonly cause?: string
+  /** Of what was said about a request: there is a line for each. */
+  readonly correlationId?: string
+}
+
+export interface LogFindings {
+  readonly lines: number
+  readonly byLevel: Readonly<Record<string, number>>
+  /** Warnings and errors with how often each was said, the most frequent first. */
+  readonly trouble: ReadonlyArray<readonly [string, number]>
+}
+
+/** Warnings and errors of one process in any ten seconds, at most, beside those of requests. */
+const mostTroublePerTenSeconds = 50
+
+export const readLogs = (
+  processes: ReadonlyArray<ServerProcess>,
+  secrets: ReadonlyArray<string>,
+  violated: Violated
+): LogFindings => {
+  let lines = 0
+  const byLevel: Record<string, number> = {}
+  const trouble = new Map<string, number>()
+  for (const { logFile } of processes) {
+    const text = readFileSync(logFile, "utf8")
+    for (const secret of secrets) if (text.includes(secret) || text.includes(encodeURIComponent(secret))) violated("no secret is logged", logFile)
+    const times: Array<number> = []
+    const rows = text.split("\n")
+    // a process that was killed may have stopped in the middle of a line
+    rows.pop()
+    for (const row of rows) {
+      const line = read(row)
+      if (/unhandled|uncaught/i.test(row)) violated("nothing is left unhandled", `${logFile}: ${row.slice(0, 300)}`)
+      if (line === undefined) {
+        // the words for people at the start
+        if (/\bat .*:\d+:\d+\)?$|Error:|throw /.test(row)) violated("every line of the log is an entry", `${logFile}: ${row.slice(0, 300)}`)
+        continue
+      }
+      lines += 1
+      byLevel[line.level] = (byLevel[line.level] ?? 0) + 1
+      if (/\n\s+at /.test(line.cause ?? line.message)) violated("no stack is logged for what was foreseen", `${logFile}: ${row.slice(0, 300)}`)
+      if (line.level !== "warn" && line.level !== "warning" && line.level !== "error") continue
+      if (line.correlationId === undefined) times.push(Date.parse(line.time))
+      const said = `${line.level}: ${line.message}${line.cause === undefined ? "" : ` (${line.cause.replaceAll(/\d+/g, "#").slice(0, 160)})`}`
+      trouble.set(said, (trouble.get(said) ?? 0) + 1)
+    }
+    for (let from = 0, to = 0; to < times.length; to++) {
+      while (times[to]! - times[from]! > 10_000) from++
+      if (to - from + 1 > mostTroublePerTenSeconds) {
+        violated("the log is no flood", `${logFile} at ${new Date(times[to]!).toISOString()}`)
+        break
+      }
+    }
+  }
+  return { lines, byLevel, trouble: [...trouble].sort(([, a], [, b]) => b - a) }
+}
+
+const read = (row: string): Line | undefined => {
+  if (!row.startsWith("{")) return undefined
+  try {
+    return JSON.parse(row) as Line
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,115 @@
+/** How soon lanes go on after what held them is gone. */
+import type { Subscriber } from "./Freight.ts"
+import type { ChaosPlan } from "./Plan.ts"
+import type { Violated } from "./Rules.ts"
+import type { Starvation } from "./Starvation.ts"
+
+interface Awaited {
+  readonly subscriber: Subscriber
+  readonly cause: string
+  /** Milliseconds since 1970. */
+  readonly from: number
+  /** The same, or when it was struck again. */
+  since: number
+  /** Requests that were under way before count too. */
+  readonly underWayCounts: boolean
+  /** How often the lane was taken over since. */
+  takeovers: number
+}
+
+/** Milliseconds since 1970. */
+export interface Lease {
+  readonly token: string
+  readonly claimedAt: number
+  /** When it runs out; `undefined` when it was given back. */
+  readonly until: number | undefined
+}
+
+interface Outage {
+  readonly from: number
+  to: number
+}
+
+export class Resumes {
+  private readonly leaseMillis: number
+  private readonly resumeMillis: number
+  private readonly starvation: Starvation
+  worstMillis = 0
+  /** From the first blow on, whatever came then. */
+  worstWholeMillis = 0
+  /** How much slower the machine was than alone, when that was. */
+  worstFactor = 1
+  measured = 0
+  /** Whoever took the lane up was struck too, before it had delivered. */
+  struckAgain = 0
+  private readonly awaited = new Map<number, Awaited>()
+  private readonly outages: Array<Outage> = []
+  /** Each lane's lease when it was looked at last. */
+  private readonly leases = new Map<number, Lease>()
+  private readonly violated: Violated
+
+  constructor({ leaseSeconds, resumeSeconds }: ChaosPlan, starvation: Starvation, violated: Violated) {
+    this.leaseMillis = leaseSeconds * 1000
+    this.resumeMillis = resumeSeconds * 1000
+    this.starvation = starvation
+    this.violated = violated
+  }
+
+  /** A later cause takes the place of an earlier one: the lane was held anew. */
+  await(subscriber: Subscriber, cause: string, since: number, underWayCounts: boolean): void {
+    this.awaited.set(subscriber.index, { subscriber, cause, from: since, since, underWayCounts, takeovers: 0 })
+  }
+
+  /** The database is away, or lets nobody in, until the answer is called. */
+  outage(): () => void {
+    const outage = { from: Date.now(), to: Infinity }
+    this.outages.push(outage)
+    return () => {
+      outage.to = Date.now()
+    }
+  }
+
+  /** The lane's lease as the database has it. */
+  saw(index: number, lease: Lease): void {
+    const before = this.leases.get(index)
+    this.leases.set(index, lease)
+    const awaited = this.awaited.get(index)
+    if (awaited === undefined || before === undefined || before.token === lease.token) return
+    // one that was given back in order was not taken over; the next may have been claimed the moment it ran out
+    if (before.until === undefined || lease.claimedAt < before.until - 10) return
+    awaited.takeovers += 1
+    if (awaited.takeovers === 1) return
+    this.struckAgain += 1
+    awaited.since = Math.max(awaited.since, Math.min(lease.claimedAt, Date.now()))
+  }
+
+  accepted(subscriber: Subscriber, requestedAt: number): void {
+    const awaited = this.awaited.get(subscriber.index)
+    if (awaited === undefined || (!awaited.underWayCounts && requestedAt < awaited.since)) return
+    this.awaited.delete(subscriber.index)
+    this.measure(awaited, Date.now())
+  }
+
+  private measure({ cause, from: first, since, subscriber }: Awaited, now: number): void {
+    this.worstWholeMillis = Math.max(this.worstWholeMillis, now - first)
+    const from = this.outages.reduce((latest, { from, to }) => from < now && to > latest ? Math.min(to, now) : latest, since)
+    const took = now - from
+    const factor = this.starvation.factorSince(from)
+    this.measured += 1
+    if (took > this.worstMillis) {
+      this.worstMillis = took
+      this.worstFactor = factor
+    }
+    // leases run out by the clock; what has to be computed then takes as long as the machine takes
+    if (took > this.leaseMillis + this.resumeMillis * factor) {
+      this.violated("a lane goes on soon after what held it is gone", `${subscriber.tenant}/${subscriber.index}: ${took} ms after ${cause}, on a machine ${factor.toFixed(1)} times slower than alone`)
+    }
+  }
+
+  /** At the end: what never went on. */
+  judgeRest(): void {
+    for (const awaited of this.awaited.values()) {
+      this.violated("a lane goes on soon after what held it is gone", `${awaited.subscriber.tenant}/${awaited.subscriber.index}: never after ${awaited.cause}`)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/** One `waybill serve`, with its log in a file and its clock as wrong as asked for. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { createWriteStream, readdirSync, readFileSync, readlinkSync, type WriteStream } from "node:fs"
+import { tmpdir } from "node:os"
+import { fileURLToPath } from "node:url"
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
+
+const main = path("../../src/main.ts")
+const clock = new URL("./shifted-clock.mjs", import.meta.url).href
+const endWithLauncher = new URL("../../../../scripts/end-with-launcher.mjs", import.meta.url).href
+
+export interface ServerOptions {
+  readonly args?: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly clockShiftSeconds?: number
+  readonly logFile: string
+}
+
+export class ServerProcess {
+  readonly startedAt = Date.now()
+  readonly pid: number
+  readonly logFile: string
+  /** Where it listens, once it is ready. */
+  port: number | undefined
+  readyAt: number | undefined
+  exitCode: number | string | undefined
+  /** Ends with the process. */
+  readonly exited: Promise<void>
+  /** We did it. */
+  killed = false
+  private readonly child: ChildProcess
+  private readonly log: WriteStream
+  private tail = ""
+
+  constructor({ args = ["serve"], clockShiftSeconds = 0, env, logFile }: ServerOptions) {
+    this.logFile = logFile
+    this.log = createWriteStream(logFile)
+    this.child = spawn(process.execPath, [
+      "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", `--import=${endWithLauncher}`, `--import=${clock}`, main, ...args
+    ], {
+      cwd: tmpdir(),
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: tmpdir(),
+        WAYBILL_LAUNCHER: String(process.pid),
+        CHAOS_CLOCK_SHIFT_SECONDS: String(clockShiftSeconds),
+        ...env
+      },
+      stdio: ["ignore", "pipe", "pipe", "ipc"]
+    })
+    this.pid = this.child.pid ?? 0
+    for (const stream of [this.child.stdout!, this.child.stderr!]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.log.write(text)
+        if (this.port === undefined) this.lookForPort(text)
+      })
+    }
+    this.exited = new Promise((resolve) => {
+      this.child.once("close", (code, signal) => {
+        this.exitCode = code ?? signal ?? "?"
+        this.log.end(resolve)
+      })
+      this.child.once("error", () => resolve())
+    })
+  }
+
+  private lookForPort(text: string): void {
+    this.tail += text
+    const line = this.tail.split("\n").find((each) => each.includes("\"message\":\"Ready.\"") && each.endsWith("}"))
+    if (line === undefined) return
+    this.port = Number(new URL(JSON.parse(line).url).port)
+    this.readyAt = Date.now()
+    this.tail = ""
+  }
+
+  get isReady(): boolean {
+    return this.port !== undefined && this.exitCode === undefined && !this.killed
+  }
+
+  kill(signal: NodeJS.Signals): Promise<void> {
+    this.killed = true
+    this.child.kill(signal)
+    return this.exited
+  }
+
+  /** Resident memory in MiB; 0 when it is gone. */
+  get rssMiB(): number {
+    try {
+      return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, "utf8"))?.[1] ?? 0) / 1024
+    } catch {
+      return 0
+    }
+  }
+
+  /** The local ports of its connections. */
+  get ports(): ReadonlySet<number> {
+    try {
+      const inodes = new Set(readdirSync(`/proc/${this.pid}/fd`).flatMap((fd) => {
+        try {
+          return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${this.pid}/fd/${fd}`))?.[1] ?? []
+        } catch {
+          return []
+        }
+      }))
+      const rows = readFileSync(`/proc/${this.pid}/net/tcp`, "utf8").split("\n").slice(1).map((line) => line.trim().split(/\s+/))
+      return new Set(rows.filter((columns) => inodes.has(columns[9]!)).map((columns) => Number.parseInt(columns[1]!.split(":")[1]!, 16)))
+    } catch {
+      return new Set()
+    }
+  }
+}

@@ -1,0 +1,234 @@
+/** Everything that goes wrong on purpose, each in a loop of its own. */
+import { Console, type Cluster, type RestartMode } from "./Cluster.ts"
+import type { Berth, Fleet } from "./Fleet.ts"
+import type { Freight } from "./Freight.ts"
+import type { Ledger } from "./Ledger.ts"
+import { type ChaosPlan, pause, pick, type Random } from "./Plan.ts"
+import type { Wire } from "./Proxy.ts"
+import type { Receivers } from "./Receivers.ts"
+import type { Resumes } from "./Resumes.ts"
+
+export interface StormOptions {
+  readonly plan: ChaosPlan
+  readonly random: Random
+  readonly cluster: Cluster
+  readonly console: Console
+  readonly fleet: Fleet
+  readonly freight: Freight
+  readonly ledger: Ledger
+  readonly receivers: Receivers
+  readonly resumes: Resumes
+  readonly schema: string
+  readonly say: (line: string) => void
+}
+
+const exhaustionSeconds = 4
+const lockSeconds = 1.5
+
+export class Storm {
+  kills = 0
+  /** Kills of a process that had deliveries under way. */
+  killsWhileSending = 0
+  restarts = { fast: 0, immediate: 0 }
+  terminated = 0
+  exhaustions = 0
+  locks = 0
+  halfOpen = { database: 0, receivers: 0, intake: 0 }
+  resets = { database: 0, receivers: 0, intake: 0 }
+  delays = 0
+  private over = false
+  /** Postgres is on its way down or up, or full: no other large blow meanwhile. */
+  private busy = false
+  private readonly options: StormOptions
+
+  constructor(options: StormOptions) {
+    this.options = options
+  }
+
+  /** Until every kill and restart has been done, and `seconds` have passed. */
+  async run(): Promise<void> {
+    const { plan } = this.options
+    const began = Date.now()
+    const small = [
+      this.every(1_000, () => this.terminate()),
+      this.every(1_500, () => this.harmDatabaseWire()),
+      this.every(400, () => this.harmReceiverWire()),
+      this.every(3_000, () => this.harmIntakeWire()),
+      this.every(10_000, () => this.holdLocks())
+    ]
+    await Promise.all([
+      this.spread(plan.kills, 0.02, () => this.kill()),
+      this.spread(plan.restarts, 0.08, (index) => this.restart(index % 2 === 0 ? "fast" : "immediate")),
+      this.spread(plan.exhaustions, 0.15, () => this.exhaust()),
+      pause(Math.max(0, began + plan.seconds * 1000 - Date.now()))
+    ])
+    this.over = true
+    await Promise.all(small)
+  }
+
+  /** Evenly over the time there is, one after the other however long each takes. */
+  private async spread(times: number, offset: number, act: (index: number) => Promise<void>): Promise<void> {
+    const { random, seconds } = { ...this.options, ...this.options.plan }
+    const began = Date.now()
+    for (let index = 0; index < times; index++) {
+      const due = began + (offset + (index + 0.3 * random()) / times * (0.98 - offset)) * seconds * 1000
+      await pause(Math.max(0, due - Date.now()))
+      await act(index)
+    }
+  }
+
+  private async every(millis: number, act: () => Promise<void> | void): Promise<void> {
+    while (!this.over) {
+      await pause(millis * (0.5 + this.options.random()))
+      // the database may be away; the next time it is there again
+      await Promise.resolve(act()).catch(() => undefined)
+    }
+  }
+
+  private async alone(): Promise<() => void> {
+    while (this.busy) await pause(20)
+    this.busy = true
+    return () => {
+      this.busy = false
+    }
+  }
+
+  /** The one with most under way, or any; its place is taken again soon. */
+  private async kill(): Promise<void> {
+    const { fleet, ledger, random, receivers, resumes, say } = this.options
+    // on a slow machine starts take long: what is tried out is the work of the others, not that of none
+    while (fleet.ready.length < Math.max(2, fleet.berths.length - 1)) await pause(20)
+    const leave = await this.alone()
+    const berth = random() < 0.2 ? pick(random, fleet.ready)! : await this.busiest()
+    const process = berth.process!
+    const { ports } = process
+    const under = [...receivers.unanswered].filter(({ senderPort }) => ports.has(senderPort))
+    const now = Date.now()
+    const gone = process.kill("SIGKILL")
+    const held = new Set(under.map(({ subscriber }) => subscriber).filter(({ origin }) => this.options.freight.isSteady(origin)))
+    for (const subscriber of held) resumes.await(subscriber, `kill ${this.kills + 1} of process ${process.pid}`, now, false)
+    this.kills += 1
+    if (under.length > 0) this.killsWhileSending += 1
+    say(`kill ${this.kills} of berth ${berth.index} with ${under.length} requests under way; ${ledger.acknowledged} events in, ${ledger.arrivals} arrivals`)
+    leave()
+    await gone
+    void pause(random() * 1_500).then(() => {
+      fleet.start(berth)
+    })
+  }
+
+  /** Who has most under way with receivers that are timed, as soon as somebody has any; soon, whoever it is. */
+  private async busiest(): Promise<Berth> {
+    const { fleet, freight, random, receivers } = this.options
+    for (const until = Date.now() + 1_500;;) {
+      const steady = [...receivers.unanswered].filter(({ subscriber }) => freight.isSteady(subscriber.origin))
+      const counted = steady.length === 0 ? [] : fleet.ready.map((berth) => {
+        const ports = berth.process!.ports
+        return { berth, count: steady.filter(({ senderPort }) => ports.has(senderPort)).length }
+      })
+      const most = counted.toSorted((a, b) => b.count - a.count)[0]
+      if (most !== undefined && most.count > 0) return most.berth
+      if (Date.now() > until && fleet.ready.length > 0) return pick(random, fleet.ready)!
+      await pause(10)
+    }
+  }
+
+  private async restart(mode: RestartMode): Promise<void> {
+    const { cluster, freight, ledger, random, resumes, say } = this.options
+    const leave = await this.alone()
+    const over = resumes.outage()
+    try {
+      await cluster.restart(mode, random() * 1_500)
+    } finally {
+      over()
+      leave()
+    }
+    const now = Date.now()
+    const owed = freight.subscribers.filter((subscriber) => freight.isSteady(subscriber.origin) && ledger.isOwed(subscriber))
+    for (const subscriber of owed) resumes.await(subscriber, `${mode} restart of Postgres`, now, true)
+    this.restarts[mode] += 1
+    say(`${mode} restart of Postgres done; ${owed.length} healthy subscriptions have something waiting`)
+  }
+
+  /** Somebody else takes every connection that is left. */
+  private async exhaust(): Promise<void> {
+    const { cluster, resumes, say } = this.options
+    const leave = await this.alone()
+    const others = new Console(cluster.urlAt(cluster.port), 220)
+    const over = resumes.outage()
+    try {
+      const held = await Promise.all(Array.from({ length: 210 }, () =>
+        others.run(`SELECT pg_sleep(${exhaustionSeconds})`).then(() => 1, () => 0)))
+      this.exhaustions += 1
+      say(`${held.reduce<number>((sum, each) => sum + each, 0)} connections were taken by somebody else for ${exhaustionSeconds} s`)
+    } finally {
+      await others.close().catch(() => undefined)
+      over()
+      leave()
+    }
+  }
+
+  private async terminate(): Promise<void> {
+    const [row] = await this.options.console.run<{ ended: boolean }>(
+      `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE application_name = 'waybill' ORDER BY random() LIMIT 1`
+    )
+    if (row?.ended === true) this.terminated += 1
+  }
+
+  /** A transaction of somebody else that looks at lanes for too long. */
+  private async holdLocks(): Promise<void> {
+    const { console, schema } = this.options
+    await console.run(
+      `WITH held AS MATERIALIZED (
+         SELECT lane_id FROM ${schema}.delivery_lanes WHERE lane_id IN (SELECT lane_id FROM ${schema}.delivery_lanes ORDER BY random() LIMIT 5) FOR UPDATE
+       )
+       SELECT pg_sleep(${lockSeconds}), count(*) FROM held`
+    )
+    this.locks += 1
+  }
+
+  private harmDatabaseWire(): void {
+    const { fleet, random } = this.options
+    const wire = pick(random, fleet.berths.flatMap(({ database }) => unharmed(database.wires)))
+    if (wire === undefined) return
+    if (random() < 0.3) {
+      wire.reset()
+      this.resets.database += 1
+    } else {
+      wire.halfOpen = random() < 0.6 ? "whole" : "answers"
+      this.halfOpen.database += 1
+    }
+  }
+
+  private harmReceiverWire(): void {
+    const { random, receivers } = this.options
+    const wire = pick(random, receivers.troubledWires.filter(({ halfOpen }) => halfOpen === undefined))
+    if (wire === undefined) return
+    const draw = random()
+    if (draw < 0.35) {
+      wire.halfOpen = random() < 0.5 ? "whole" : "answers"
+      this.halfOpen.receivers += 1
+    } else if (draw < 0.65) {
+      wire.reset()
+      this.resets.receivers += 1
+    } else {
+      wire.delayMillis = random() * 600
+      this.delays += 1
+    }
+  }
+
+  private harmIntakeWire(): void {
+    const { fleet, random } = this.options
+    const wire = pick(random, fleet.berths.flatMap(({ intake }) => unharmed(intake.wires)))
+    if (wire === undefined) return
+    if (random() < 0.5) {
+      wire.halfOpen = "answers"
+      this.halfOpen.intake += 1
+    } else {
+      wire.reset()
+      this.resets.intake += 1
+    }
+  }
+}
+
+const unharmed = (wires: Iterable<Wire>): ReadonlyArray<Wire> => [...wires].filter(({ halfOpen, near }) => halfOpen === undefined && !near.destroyed)
