@@ -1,0 +1,219 @@
+/**
+ * What must be true of the queue, kept apart from it: who owes what to whom, and who may send it. It learns of every call that
+ * reaches the store, and says what the call had to do there.
+ */
+import type { Breaker, LaneSettings, LaneState } from "@waybill/core"
+
+/** One event that one subscription is owed. */
+export interface LedgerEntry {
+  readonly key: string
+  readonly sequence: number
+  readonly orderId: string
+  readonly body: string
+  /** What this shipment's subscription was owed just before. */
+  readonly before: LedgerEntry | undefined
+  /** A receiver answered 2xx to it, or it died: the next may go. */
+  passed: boolean
+}
+
+export interface LedgerDelivery {
+  readonly id: string
+  readonly lane: LedgerLane
+  readonly entries: ReadonlyArray<LedgerEntry>
+  readonly keys: ReadonlySet<string>
+  /** The request body that every attempt must have. */
+  readonly body: string
+  state: "sending" | "waiting" | "delivered" | "dead" | "cancelled"
+  token: number
+  attempt: number
+  tries: number
+  /** Of `tries`, those after which it may go on beyond its policy: killed senders, our own stops, and answers 410. */
+  excused: number
+  dueAt: number
+  diedAt: number
+  /** The step of the schedule in which an operator sent it again last. */
+  retriedIn: number
+  posts: number
+  accepted: number
+}
+
+export interface LedgerLane {
+  readonly tenantId: string
+  readonly laneId: string
+  readonly client: string
+  readonly name: string
+  settings: LaneSettings
+  state: LaneState
+  open: boolean
+  token: number
+  leased: boolean
+  leasedUntil: number
+  breaker: Breaker
+  /** Failures in a row that were written; `undefined` where nobody can know. */
+  failures: number | undefined
+  /** The last key that was cut. */
+  cursor: string | undefined
+  /** When attempts were granted, by the store's clock. */
+  readonly grants: Array<number>
+  /** POSTs under way, by the token they go out under. */
+  readonly flights: Map<number, number>
+  readonly waiting: Map<string, Array<LedgerEntry>>
+  readonly last: Map<string, LedgerEntry>
+  readonly unsettled: Map<string, LedgerDelivery>
+}
+
+/** A signing secret's version, by the store's clock. */
+export interface LedgerKey {
+  readonly key: Uint8Array
+  readonly since: number
+  signsUntil: number
+}
+
+export const laneKeyOf = (tenantId: string, laneId: string): string => `${tenantId}/${laneId}`
+
+export interface PublishedEvent {
+  readonly eventId: string
+  readonly shipmentId: string
+  readonly sequence: number
+  readonly body: string
+}
+
+export class Ledger {
+  readonly lanes = new Map<string, LedgerLane>()
+  readonly deliveries = new Map<string, LedgerDelivery>()
+  /** Newest first. */
+  readonly keys = new Map<string, Array<LedgerKey>>()
+  /** Entries and deliveries that have not come to an end. */
+  restless = 0
+
+  lane(tenantId: string, laneId: string): LedgerLane | undefined {
+    return this.lanes.get(laneKeyOf(tenantId, laneId))
+  }
+
+  /** The lane, when this lease on it holds. */
+  held(tenantId: string, lease: { readonly laneId: string; readonly token: number }): LedgerLane | undefined {
+    const lane = this.lane(tenantId, lease.laneId)
+    return lane !== undefined && lane.open && lane.leased && lane.token === lease.token ? lane : undefined
+  }
+
+  liveKeys(tenantId: string, now: number): ReadonlyArray<Uint8Array> {
+    return (this.keys.get(tenantId) ?? []).filter(({ signsUntil }) => signsUntil > now).map(({ key }) => key)
+  }
+
+  rotate(tenantId: string, key: Uint8Array, now: number, overlapMillis: number): void {
+    const versions = this.keys.get(tenantId) ?? []
+    for (const version of versions) version.signsUntil = Math.min(version.signsUntil, now + overlapMillis)
+    this.keys.set(tenantId, [{ key, since: now, signsUntil: Infinity }, ...versions].slice(0, 3))
+  }
+
+  open(tenantId: string, client: string, name: string, settings: LaneSettings): void {
+    this.lanes.set(laneKeyOf(tenantId, settings.laneId), {
+      tenantId,
+      laneId: settings.laneId,
+      client,
+      name,
+      settings,
+      state: settings.state,
+      open: true,
+      token: 0,
+      leased: false,
+      leasedUntil: 0,
+      breaker: { failures: 0, openUntil: undefined },
+      failures: 0,
+      cursor: undefined,
+      grants: [],
+      flights: new Map(),
+      waiting: new Map(),
+      last: new Map(),
+      unsettled: new Map()
+    })
+  }
+
+  change(lane: LedgerLane, settings: LaneSettings): void {
+    if (settings.endpointUrl !== lane.settings.endpointUrl) {
+      lane.breaker = { failures: 0, openUntil: undefined }
+      // whoever holds the lane still knows the failures of the other address
+      lane.failures = lane.leased ? undefined : 0
+    }
+    lane.settings = settings
+    lane.state = settings.state
+  }
+
+  close(lane: LedgerLane): void {
+    lane.open = false
+    for (const entries of lane.waiting.values()) this.restless -= entries.length
+    lane.waiting.clear()
+    for (const delivery of lane.unsettled.values()) {
+      delivery.state = "cancelled"
+      this.restless -= 1
+    }
+    lane.unsettled.clear()
+  }
+
+  /** Everybody in `clients` who is there to be told is owed these from now on. */
+  publish(tenantId: string, clients: ReadonlySet<string>, events: ReadonlyArray<PublishedEvent>): void {
+    for (const lane of this.lanes.values()) {
+      if (lane.tenantId !== tenantId || !lane.open || lane.state === "inactive" || !clients.has(lane.client)) continue
+      for (const { body, eventId, sequence, shipmentId } of events) {
+        const entry: LedgerEntry = { key: shipmentId, sequence, orderId: eventId, body, before: lane.last.get(shipmentId), passed: false }
+        lane.last.set(shipmentId, entry)
+        const own = lane.waiting.get(shipmentId)
+        if (own === undefined) lane.waiting.set(shipmentId, [entry])
+        else own.push(entry)
+        this.restless += 1
+      }
+    }
+  }
+
+  /** A batch becomes a delivery: its first attempt is counted. */
+  freeze(lane: LedgerLane, delivery: Pick<LedgerDelivery, "id" | "entries" | "body">): LedgerDelivery {
+    const frozen: LedgerDelivery = {
+      ...delivery,
+      lane,
+      keys: new Set(delivery.entries.map(({ key }) => key)),
+      state: "sending",
+      token: lane.token,
+      attempt: 1,
+      tries: 1,
+      excused: 0,
+      dueAt: 0,
+      diedAt: 0,
+      retriedIn: -1,
+      posts: 0,
+      accepted: 0
+    }
+    for (const entry of delivery.entries) {
+      const own = lane.waiting.get(entry.key)!
+      own.splice(own.indexOf(entry), 1)
+      if (own.length === 0) lane.waiting.delete(entry.key)
+    }
+    this.restless += 1 - delivery.entries.length
+    this.deliveries.set(frozen.id, frozen)
+    lane.unsettled.set(frozen.id, frozen)
+    return frozen
+  }
+
+  end(delivery: LedgerDelivery, state: "delivered" | "dead", now: number): void {
+    delivery.state = state
+    delivery.lane.unsettled.delete(delivery.id)
+    this.restless -= 1
+    if (state === "dead") {
+      delivery.diedAt = now
+      for (const entry of delivery.entries) entry.passed = true
+    }
+  }
+
+  /** An operator sends it again. */
+  retry(delivery: LedgerDelivery, now: number, step: number): void {
+    if (delivery.state === "delivered" || delivery.state === "dead") this.restless += 1
+    delivery.state = "waiting"
+    delivery.dueAt = now
+    delivery.tries = 0
+    delivery.excused = 0
+    delivery.retriedIn = step
+    delivery.lane.unsettled.set(delivery.id, delivery)
+  }
+}
+
+export const spareTakeovers = 3
+

@@ -1,0 +1,141 @@
+/** What outcomes and releases must change, and what a worker may claim of them. */
+import { type AttemptOutcome, breakerThreshold, type LaneSettlement, type Settlement } from "@waybill/core"
+import { permitOf } from "./FreezeAudit.ts"
+import { type Ledger, type LedgerDelivery, type LedgerLane, spareTakeovers } from "./Ledger.ts"
+import type { World } from "./World.ts"
+
+/** What a worker was answered. */
+export interface Answered {
+  readonly outcome: AttemptOutcome
+  /** Attempts since the last manual retry as its claim told, this one included: a retry that crosses with a claim does not reach it. */
+  readonly tries: number
+}
+
+/** By `permitOf`. */
+export type Outcomes = ReadonlyMap<string, Answered>
+
+export interface SettleCall {
+  readonly deliveries: ReadonlyArray<Settlement>
+  readonly lanes: ReadonlyArray<LaneSettlement>
+}
+
+export class SettleAudit {
+  private readonly world: World
+  private readonly ledger: Ledger
+
+  constructor(world: World, ledger: Ledger) {
+    this.world = world
+    this.ledger = ledger
+  }
+
+  /** Books a call that just happened; answers the deliveries it named. `late`: its caller had given up on it. */
+  settled(who: string, tenantId: string, call: SettleCall, { late, outcomes }: { readonly outcomes: Outcomes; readonly late: boolean }): ReadonlyArray<LedgerDelivery> {
+    const named: Array<LedgerDelivery> = []
+    const gone = new Set<LedgerLane>()
+    const judged = new Set<LedgerLane>()
+    for (const settlement of call.deliveries) {
+      const delivery = this.ledger.deliveries.get(settlement.deliveryId)
+      if (delivery === undefined) {
+        this.world.violate("Only what was frozen is settled", `${who}: ${settlement.deliveryId}`)
+        continue
+      }
+      named.push(delivery)
+      this.compare(who, delivery, settlement, outcomes)
+      if (!this.book(tenantId, delivery, settlement)) continue
+      const outcome = settlement.record?.outcome
+      if (outcome === "gone") gone.add(delivery.lane)
+      if (outcome !== undefined && outcome !== "gone" && outcome !== "interrupted" && delivery.lane.failures !== undefined) {
+        delivery.lane.failures = outcome === "accepted" ? 0 : delivery.lane.failures + 1
+        judged.add(delivery.lane)
+      }
+    }
+    for (const settlement of call.lanes) {
+      const lane = this.ledger.held(tenantId, settlement)
+      if (lane === undefined) {
+        this.world.counts.lostLeases += 1
+        continue
+      }
+      this.lane(who, lane, settlement, { late, gone: gone.delete(lane) })
+      judged.delete(lane)
+    }
+    for (const lane of gone) this.world.violate("A receiver that answers 410 pauses its subscription", lane.name)
+    for (const lane of judged) {
+      if (lane.failures !== lane.breaker.failures && !late) {
+        this.world.violate("A breaker learns of every outcome", `${lane.name}: ${lane.failures} failures in a row, written ${lane.breaker.failures}`)
+      }
+    }
+    return named
+  }
+
+  /** Whether the outcome counts: its lease holds, and it is of the attempt under way. */
+  private book(tenantId: string, delivery: LedgerDelivery, { deliveryId, dueInMillis, laneId, record, state, token, uncount }: Settlement): boolean {
+    const lane = this.ledger.held(tenantId, { laneId, token })
+    const current = record === undefined || record.attempt === delivery.attempt
+    if (lane === undefined || delivery.lane !== lane || delivery.state !== "sending" || !current) {
+      if (lane === undefined) this.world.counts.lostLeases += 1
+      return false
+    }
+    if (delivery.token !== token && record !== undefined) this.world.violate("An attempt is settled by the lease it was made under", deliveryId)
+    if (state === "waiting") {
+      delivery.state = "waiting"
+      delivery.dueAt = this.world.storeNow + dueInMillis
+      if (uncount) delivery.tries -= 1
+      if (uncount || record?.outcome === "gone") delivery.excused += 1
+    } else {
+      if (state === "dead") this.world.counts.deadLetters += 1
+      this.ledger.end(delivery, state, this.world.storeNow)
+    }
+    return true
+  }
+
+  /** Whether what is said of an attempt is what came back from it. */
+  private compare(who: string, delivery: LedgerDelivery, settlement: Settlement, outcomes: Outcomes): void {
+    const { world } = this
+    const { record, state } = settlement
+    if (record === undefined) {
+      const hopeless = state === "dead" && delivery.tries >= delivery.lane.settings.policy.maxAttempts + spareTakeovers
+      const ended = delivery.state !== "sending" || this.ledger.held(delivery.lane.tenantId, settlement) === undefined
+      if (!hopeless && !ended) world.violate("A delivery is given up only when its attempts are used up", `${who}: ${delivery.id} after ${delivery.tries}`)
+      return
+    }
+    const answered = outcomes.get(permitOf(delivery.id, record.attempt))
+    if (answered === undefined) return world.violate("Only answers that came are written", `${who}: ${delivery.id}, attempt ${record.attempt}, ${record.outcome}`)
+    const { outcome, tries } = answered
+    const kept = outcome._tag === "Accepted" ? state === "delivered" : state !== "delivered"
+    if (!kept || (settlement.uncount !== (outcome._tag === "Interrupted"))) {
+      world.violate("An outcome is written as it was", `${who}: ${delivery.id} is said to be ${state} after ${outcome._tag}`)
+    }
+    if (outcome._tag === "Failed") this.compareRetry(delivery, settlement, tries, outcome.retryAfterSeconds ?? 0)
+    else if (outcome._tag !== "Accepted" && state === "dead") world.violate("A delivery is given up only when its attempts are used up", delivery.id)
+  }
+
+  private compareRetry(delivery: LedgerDelivery, { dueInMillis, state }: Settlement, tries: number, retryAfterSeconds: number): void {
+    const { initialBackoffSeconds, maxAttempts, maxBackoffSeconds } = delivery.lane.settings.policy
+    const over = tries >= maxAttempts
+    if (over !== (state === "dead")) {
+      this.world.violate("A delivery is given up when its attempts are used up, and not before", `${delivery.id} is ${state} after ${tries} of ${maxAttempts}`)
+    }
+    if (over) return
+    const doubled = Math.min(initialBackoffSeconds * 2 ** (tries - 1), maxBackoffSeconds)
+    const least = Math.min(Math.max(doubled * 0.8, retryAfterSeconds), maxBackoffSeconds) * 1000
+    const most = Math.min(Math.max(doubled * 1.2, retryAfterSeconds), maxBackoffSeconds) * 1000
+    if (dueInMillis < least - 1 || dueInMillis > most + 1) {
+      this.world.violate("A retry comes after its backoff, and not before Retry-After", `${delivery.id}: ${dueInMillis} ms instead of ${least} to ${most}`)
+    }
+  }
+
+  private lane(who: string, lane: LedgerLane, { breaker, pause, release }: LaneSettlement, { gone, late }: { readonly late: boolean; readonly gone: boolean }): void {
+    const { world } = this
+    lane.breaker = breaker
+    if (late) lane.failures = undefined
+    if (lane.failures !== undefined && breaker.failures !== lane.failures) {
+      world.violate("A breaker learns of every outcome", `${who}: ${lane.name} had ${lane.failures} failures in a row, written ${breaker.failures}`)
+    }
+    if ((breaker.failures >= breakerThreshold) !== (breaker.openUntil !== undefined)) {
+      world.violate("Failures in a row open the breaker", `${lane.name}: ${JSON.stringify(breaker)}`)
+    }
+    if (gone && pause === undefined) world.violate("A receiver that answers 410 pauses its subscription", lane.name)
+    if (pause !== undefined && lane.state === "active") lane.state = "paused"
+    if (release !== undefined) lane.leased = false
+  }
+}

@@ -1,0 +1,99 @@
+/** Schedules of the delivery engine by seed: run one, run many, replay one that failed. */
+import { type Context, Effect, Exit, Layer, Scope } from "effect"
+import { AccessStoreMemory } from "../access/AccessStoreMemory.ts"
+import { AccessTables } from "../access/AccessTables.ts"
+import { ShipmentTables } from "../access/ShipmentTables.ts"
+import { DeliveryQueueMemory } from "../delivery/DeliveryQueueMemory.ts"
+import { LaneTables } from "../delivery/LaneTables.ts"
+import { SecretStoreMemory } from "../delivery/SecretStoreMemory.ts"
+import { SecretTables } from "../delivery/SecretTables.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { TransactionMemory } from "../shared/TransactionMemory.ts"
+import { TransitEventStoreMemory } from "../transit-events/TransitEventStoreMemory.ts"
+import { TransitEventTables } from "../transit-events/TransitEventTables.ts"
+import { TransitSubscriptionStoreMemory } from "../transit-events/TransitSubscriptionStoreMemory.ts"
+import type { SimulationShape } from "./Shape.ts"
+import type { SimulatedPorts } from "./SimulatedStore.ts"
+import { Simulation } from "./Simulation.ts"
+import { noCounts, type SimulationCounts, type SimulationViolation } from "./World.ts"
+
+const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
+  TransactionMemory.layer,
+  AccessStoreMemory.layer,
+  SecretStoreMemory.layer,
+  DeliveryQueueMemory.layer,
+  TransitEventStoreMemory.layer,
+  TransitSubscriptionStoreMemory.layer
+).pipe(
+  Layer.provide(TransitEventTables.layer),
+  Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
+  Layer.provide(MemoryDatabase.layer)
+)
+
+export interface SimulateOptions extends SimulationShape {
+  readonly seed: number
+  /** The adapter under test, built anew for every schedule; memory by default. Its every instant must come from Effect's `Clock`. */
+  readonly storage?: Layer.Layer<SimulatedPorts, unknown>
+}
+
+export interface SimulationResult {
+  readonly seed: number
+  readonly counts: SimulationCounts
+  /** What was promised and not kept; `undefined` when all was. */
+  readonly violation: SimulationViolation | undefined
+  /** Every step, one line each: the same for the same seed. */
+  readonly trace: ReadonlyArray<string>
+}
+
+/** Runs one schedule, telling every step. */
+export const simulate = (options: SimulateOptions): Promise<SimulationResult> => run(options, true)
+
+const run = async (options: SimulateOptions, tracing: boolean): Promise<SimulationResult> => {
+  const scope = Scope.makeUnsafe()
+  const building = Effect.runFork(Layer.buildWithScope(options.storage ?? memory, scope))
+  const built = building.pollUnsafe() ?? await new Promise<Exit.Exit<Context.Context<SimulatedPorts>, unknown>>((resolve) => building.addObserver(resolve))
+  if (Exit.isFailure(built)) throw new Error(`The storage could not be built. ${String(built.cause)}`)
+  const simulation = new Simulation(options.seed, options, built.value, tracing)
+  await simulation.run()
+  const { counts, trace, violation } = simulation.world
+  const closing = Effect.runFork(Scope.close(scope, Exit.void))
+  if (closing.pollUnsafe() === undefined) await new Promise((resolve) => closing.addObserver(resolve))
+  return { seed: options.seed, counts, violation, trace: trace ?? [] }
+}
+
+export interface SimulateManyOptions extends Omit<SimulateOptions, "seed"> {
+  readonly from: number
+  readonly count: number
+  /** Called with every schedule that broke a promise, traced. Without it the first one is thrown. */
+  readonly onFailure?: (result: SimulationResult) => void
+}
+
+export interface SimulationTotals extends SimulationCounts {
+  readonly schedules: number
+  readonly failures: number
+}
+
+/** Runs schedules `from`, `from + 1`, … */
+export const simulateMany = async ({ count, from, onFailure, ...shape }: SimulateManyOptions): Promise<SimulationTotals> => {
+  const totals = { ...noCounts(), schedules: 0, failures: 0 }
+  for (let seed = from; seed < from + count; seed++) {
+    const result = await run({ ...shape, seed }, false)
+    totals.schedules += 1
+    for (const key of Object.keys(result.counts) as Array<keyof SimulationCounts>) totals[key] += result.counts[key]
+    if (result.violation === undefined) continue
+    totals.failures += 1
+    const traced = await simulate({ ...shape, seed })
+    if (onFailure === undefined) throw new Error(explain(traced))
+    onFailure(traced)
+  }
+  return totals
+}
+
+/** A failed schedule as text: what broke, its last steps, and how to see it again. */
+export const explain = ({ seed, trace, violation }: SimulationResult, lines = 40): string =>
+  [
+    violation === undefined ? `Seed ${seed} kept every promise.` : `Seed ${seed} broke a promise: ${violation.rule}.\n${violation.detail}`,
+    `Its last steps:`,
+    ...trace.slice(-lines),
+    `Run it again: simulate({ seed: ${seed} })`
+  ].join("\n")

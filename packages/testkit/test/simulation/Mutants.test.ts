@@ -1,0 +1,16 @@
+/** Whether schedules would notice: the engine and the store are broken in many ways, and each has to be found. */
+import { assert, describe, it } from "@effect/vitest"
+import { mutants } from "./Mutants.ts"
+import { firstCaught } from "./mutated.ts"
+
+const seeds = { from: 1, count: 10_000 }
+
+describe("schedules", () => {
+  it.concurrent.each(mutants)("find it when $name", { timeout: 600_000 }, async (mutant) => {
+    assert.isDefined(await firstCaught(mutant, seeds), `${mutant.name}: not found in ${seeds.count} schedules`)
+  })
+
+  it.concurrent("find nothing in the engine and the store as they are", { timeout: 600_000 }, async () => {
+    assert.isUndefined(await firstCaught(undefined, { from: 1, count: 1_000 }))
+  })
+})

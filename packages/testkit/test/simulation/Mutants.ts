@@ -1,0 +1,367 @@
+/** Ways to break the engine and the store, as changes to their text. Each must be found by schedules. */
+
+export interface Mutant {
+  readonly name: string
+  /** From `packages/`. */
+  readonly file: string
+  /** Text that is there exactly once. */
+  readonly find: string
+  readonly replace: string
+}
+
+const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
+const claims = "testkit/src/delivery/LaneClaims.ts"
+const tables = "testkit/src/delivery/LaneTables.ts"
+const events = "testkit/src/transit-events/TransitEventTables.ts"
+const secrets = "testkit/src/delivery/SecretTables.ts"
+const pump = "core/src/delivery/DeliveryPump.ts"
+const held = "core/src/delivery/HeldLane.ts"
+const attempts = "core/src/delivery/Attempts.ts"
+const time = "core/src/delivery/WorkerTime.ts"
+const plan = "core/src/delivery/LanePlan.ts"
+const batch = "core/src/delivery/model/Batch.ts"
+const retry = "core/src/delivery/model/RetryDecision.ts"
+const rate = "core/src/delivery/model/RateLimit.ts"
+const breaker = "core/src/delivery/model/Breaker.ts"
+const signature = "core/src/delivery/model/Signature.ts"
+
+export const mutants: ReadonlyArray<Mutant> = [
+  // leases and fences
+  {
+    name: "freezing asks for no token",
+    file: queue,
+    find: `rows.held(tenantId, each)?.status.state === "active"`,
+    replace: `rows.find(tenantId, each.laneId)?.status.state === "active"`
+  },
+  {
+    name: "settling asks for no token, and a sender that lost its lease ends a delivery",
+    file: queue,
+    find: "const lane = this.rows.held(tenantId, outcome)\n    const current",
+    replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    const current"
+  },
+  {
+    name: "giving back asks for no token",
+    file: queue,
+    find: "const lane = this.rows.held(tenantId, outcome)\n    if (lane === undefined) return false",
+    replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    if (lane === undefined) return false"
+  },
+  {
+    name: "a sign of life asks for no token",
+    file: queue,
+    find: "const kept = leases.flatMap((lease) => rows.held(tenantId, lease) ?? [])",
+    replace: "const kept = leases.flatMap((lease) => rows.find(tenantId, lease.laneId) ?? [])"
+  },
+  {
+    name: "a claim gives out the token of the lease before",
+    file: queue,
+    find: `journal.set(lane, "token", lane.token + 1)`,
+    replace: ""
+  },
+  {
+    name: "a claim leases nothing",
+    file: queue,
+    find: "rows.setDue(lane, now + request.leaseMillis)\n        }",
+    replace: "rows.setDue(lane, now)\n        }"
+  },
+  {
+    name: "a lane that was given back still counts as leased",
+    file: queue,
+    find: `this.journal.set(lane, "leased", false)`,
+    replace: ""
+  },
+  {
+    name: "leases are never renewed",
+    file: pump,
+    find: "if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)",
+    replace: ""
+  },
+  {
+    name: "a worker sends what it was not let freeze",
+    file: pump,
+    find: "if (!ours.has(lane.laneId)) {",
+    replace: "if (false) {"
+  },
+  {
+    name: "a worker goes on under a lease whose freeze may still happen",
+    file: pump,
+    find: "for (const { held } of planned) held.doubtful = true",
+    replace: ""
+  },
+  // counting attempts
+  {
+    name: "a retry is not counted when it is frozen",
+    file: queue,
+    find: `journal.set(delivery, "attempt", delivery.attempt + 1)\n      journal.set(delivery, "tries", delivery.tries + 1)`,
+    replace: ""
+  },
+  {
+    name: "an attempt cut short by our own stop is counted",
+    file: queue,
+    find: `if (outcome.uncount) journal.set(delivery, "tries", delivery.tries - 1)`,
+    replace: ""
+  },
+  {
+    name: "a delivery has one attempt more than its policy allows",
+    file: retry,
+    find: "if (attempt >= policy.maxAttempts)",
+    replace: "if (attempt > policy.maxAttempts)"
+  },
+  {
+    name: "a delivery that kills its senders never dies",
+    file: retry,
+    find: "const spareTakeovers = 3",
+    replace: "const spareTakeovers = 300"
+  },
+  {
+    name: "an operator's retry keeps the attempts that were used up",
+    file: queue,
+    find: `this.journal.set(delivery, "tries", 0)`,
+    replace: ""
+  },
+  {
+    name: "an operator's retry reaches a delivery that is being sent",
+    file: queue,
+    find: `if (state === "sending" || state === "cancelled") return state`,
+    replace: `if (state === "cancelled") return state`
+  },
+  {
+    name: "Retry-After is ignored",
+    file: retry,
+    find: "Math.min(Math.max(own, asked), policy.maxBackoffSeconds)",
+    replace: "own"
+  },
+  {
+    name: "the pause between attempts does not grow",
+    file: retry,
+    find: "2 ** Math.min(attempt - 1, 40)",
+    replace: "1"
+  },
+  // bytes and ids
+  {
+    name: "a retry gets a webhook-id of its own",
+    file: attempts,
+    find: "deliveryId: due.deliveryId,\n    attempt: due.attempt + 1,",
+    replace: "deliveryId: due.deliveryId.replace(/.$/, \"f\"),\n    attempt: due.attempt + 1,"
+  },
+  {
+    name: "a retry is dated anew",
+    file: attempts,
+    find: "wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads)",
+    replace: "wrap(lane.envelope, due.deliveryId, due.sentAt + due.attempt, due.payloads)"
+  },
+  {
+    name: "a retry is cut anew, in smaller portions",
+    file: claims,
+    find: "payloads: each.payloads,",
+    replace: "payloads: each.payloads.slice(0, 1),"
+  },
+  {
+    name: "only the newest secret signs",
+    file: signature,
+    find: "return keys.map((key) => `v1",
+    replace: "return keys.slice(0, 1).map((key) => `v1"
+  },
+  // order
+  {
+    name: "a shipment's next event does not wait for the one before",
+    file: claims,
+    find: "if (!held.has(key)) yield*",
+    replace: "yield*"
+  },
+  {
+    name: "a lane's entries come last first",
+    file: claims,
+    find: "yield* lane.byKey.get(key)!",
+    replace: "yield* lane.byKey.get(key)!.toReversed()"
+  },
+  {
+    name: "a shipment is cut into two batches at once",
+    file: batch,
+    find: "for (const entry of current) closedKeys.add(entry.key)",
+    replace: ""
+  },
+  {
+    name: "a batch is sorted the wrong way round",
+    file: batch,
+    find: "batches.push(current.sort(byOrder))",
+    replace: "batches.push(current.sort((a, b) => byOrder(b, a)))"
+  },
+  {
+    name: "deliveries of one shipment that are sent again go side by side",
+    file: claims,
+    find: " && !mustWait(each, lane, true)",
+    replace: ""
+  },
+  {
+    name: "an older delivery's retry does not hold the next one",
+    file: claims,
+    find: "if (underWay || compareText(other.deliveryId, delivery.deliveryId) < 0) return true",
+    replace: "if (underWay) return true"
+  },
+  // nothing lost, nothing twice
+  {
+    name: "what is frozen waits all the same",
+    file: queue,
+    find: "for (const entry of entries) this.rows.dequeue(lane, entry)",
+    replace: ""
+  },
+  {
+    name: "a delivery whose sender died is not sent again",
+    file: claims,
+    find: `delivery.state === "sending" && delivery.token !== lane.token`,
+    replace: "false && delivery.token !== lane.token"
+  },
+  {
+    name: "a dead letter disappears",
+    file: queue,
+    find: `this.journal.drop(lane.unsettled, delivery.deliveryId)\n  }`,
+    replace: `this.journal.drop(lane.unsettled, delivery.deliveryId)\n    if (delivery.state === "dead") this.journal.drop(lane.tenant.deliveries, delivery.deliveryId)\n  }`
+  },
+  {
+    name: "a lane that is given back is due when its retry is, whatever is still marked as being sent",
+    file: claims,
+    find: `dues.push(delivery.state === "sending" ? now : delivery.dueAt!)`,
+    replace: `if (delivery.state !== "sending") dues.push(delivery.dueAt!)`
+  },
+  {
+    name: "what arrives while a lane is held is overlooked when it is given back",
+    file: claims,
+    find: "release.arrivals !== lane.arrivals || ",
+    replace: ""
+  },
+  {
+    name: "a shipment that is free again does not make its lane due",
+    file: held,
+    find: "progress: lane.more || lane.settled,",
+    replace: "progress: lane.more,"
+  },
+  {
+    name: "the shipments of a delivery that is given up are not looked at again",
+    file: pump,
+    find: "for (const { lane } of [...finished, ...hopeless]) lane.settled = true\n    const releasing",
+    replace: "for (const { lane } of finished) lane.settled = true\n    const releasing"
+  },
+  {
+    name: "what is published makes no lane due",
+    file: events,
+    find: "if (queued > 0) this.lanes.arrive(lane, now)",
+    replace: ""
+  },
+  {
+    name: "outcomes that could not be written are forgotten",
+    file: pump,
+    find: "this.finished = [...finished, ...this.finished]",
+    replace: ""
+  },
+  {
+    name: "an old outcome that is written once more takes back what happened since",
+    file: queue,
+    find: "const current = record === undefined || record.attempt === delivery.attempt",
+    replace: "const current = true"
+  },
+  // subscriptions
+  {
+    name: "a lane that is paused is handed out",
+    file: queue,
+    find: "[...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now)",
+    replace: "[...rows.tenant(request.tenantId).scheduled].filter((lane) => lane.dueAt! <= now)"
+  },
+  {
+    name: "a lane that is paused meanwhile freezes",
+    file: queue,
+    find: `rows.held(tenantId, each)?.status.state === "active"`,
+    replace: "rows.held(tenantId, each) !== undefined"
+  },
+  {
+    name: "deliveries of a subscription that is removed are not cancelled",
+    file: tables,
+    find: `this.journal.set(delivery, "state", "cancelled")`,
+    replace: ""
+  },
+  {
+    name: "a lane that is closed still sends",
+    file: tables,
+    find: "this.journal.drop(lane.tenant.lanes, lane.laneId)",
+    replace: ""
+  },
+  {
+    name: "a subscription that moved is sent to where it was",
+    file: queue,
+    find: `journal.set(lane, "settings", { ...settings, envelope`,
+    replace: `journal.set(lane, "settings", { ...settings, endpointUrl, envelope`
+  },
+  {
+    name: "the breaker of an old address holds the new one",
+    file: queue,
+    find: `if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)`,
+    replace: ""
+  },
+  {
+    name: "410 is ignored",
+    file: attempts,
+    find: `pause: "The receiver answered 410 Gone."`,
+    replace: "pause: undefined"
+  },
+  {
+    name: "secrets whose overlap ended still sign",
+    file: secrets,
+    find: "versions: stored.versions.filter(({ signsUntil }) => signsUntil === undefined || signsUntil > now)",
+    replace: "versions: stored.versions.map((version) => ({ ...version, signsUntil: undefined }))"
+  },
+  {
+    name: "a claim hands out lanes of every tenant",
+    file: queue,
+    find: "[...rows.tenant(request.tenantId).scheduled].filter(",
+    replace: "[...rows.tenants.values()].flatMap(({ scheduled }) => [...scheduled]).filter("
+  },
+  // clocks
+  {
+    name: "a worker goes by its machine's clock",
+    file: time,
+    find: "Effect.map(Clock.monotonicTimeNanos, millisOf)",
+    replace: "Clock.currentTimeMillis"
+  },
+  {
+    name: "an attempt is dated by the worker's own time",
+    file: attempts,
+    find: "Math.floor((startedAt + storeAhead) / 1000)",
+    replace: "Math.floor(startedAt / 1000)"
+  },
+  // rate, breaker, turns
+  {
+    name: "the rate's mark is not written",
+    file: queue,
+    find: `journal.set(lane, "rateMark", freeze.rateMark)`,
+    replace: ""
+  },
+  {
+    name: "a burst is twice what the rate allows",
+    file: rate,
+    find: "const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))",
+    replace: "const burst = Math.max(1, Math.floor(rateLimitPerMinute * 2))"
+  },
+  {
+    name: "the breaker is ignored",
+    file: plan,
+    find: "const state = breakerState(lane.breaker, now)",
+    replace: `const state = breakerState(lane.breaker, now) && "closed"`
+  },
+  {
+    name: "the breaker never opens",
+    file: breaker,
+    find: "if (failures < breakerThreshold) return",
+    replace: "if (failures > 0) return"
+  },
+  {
+    name: "more than a probe goes out when the breaker was open",
+    file: plan,
+    find: "Math.min(limits.room, 1)",
+    replace: "limits.room"
+  },
+  {
+    name: "a lane always starts at its first shipment",
+    file: queue,
+    find: `if (freeze.cursor !== undefined) journal.set(lane, "cursor", freeze.cursor)`,
+    replace: ""
+  }
+]

@@ -1,0 +1,26 @@
+/** Schedules of the delivery engine in a normal test run, split over files so that they run side by side. */
+import { explain, simulate, simulateMany } from "@waybill/testkit"
+import { assert, describe, it } from "@effect/vitest"
+
+const perFile = 25_000
+/** A replay of one schedule: `WAYBILL_SEED=123 npx vitest run --project testkit simulation/part-1`. */
+const replayed = process.env["WAYBILL_SEED"]
+const many = Number(process.env["WAYBILL_SCHEDULES"] ?? perFile)
+
+/** The file's own seeds: nobody else's, and other ones for every `part`. */
+export const describeSchedules = (part: number): void => {
+  describe("the delivery engine", () => {
+    it(`keeps every promise in ${many} schedules of crashes, lost answers and stalls, part ${part}`, { timeout: 3_600_000 }, async () => {
+      if (replayed !== undefined) {
+        const result = await simulate({ seed: Number(replayed) })
+        process.stdout.write(`${explain(result, Infinity)}\n`)
+        assert.isUndefined(result.violation)
+        return
+      }
+      const { crashes, drops, duplicates, failures, posts, schedules, steps } = await simulateMany({ from: 1 + (part - 1) * 10_000_000, count: many })
+      process.stdout.write(`simulation, part ${part}: ${schedules} schedules, ${steps} steps, ${crashes} crashes, ${posts} posts, ${duplicates} duplicates, ${drops} drops\n`)
+      assert.strictEqual(failures, 0)
+      assert.isAbove(crashes * duplicates * drops, 0)
+    })
+  })
+}

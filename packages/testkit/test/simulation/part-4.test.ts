@@ -1,0 +1,3 @@
+import { describeSchedules } from "./Schedules.ts"
+
+describeSchedules(4)
