@@ -10,7 +10,7 @@ export default defineConfig({
     projects: [
       { ...shared, test: { name: "core", root: "./packages/core" } },
       { ...shared, test: { name: "http", root: "./packages/http" } },
-      { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres } },
+      { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
       { ...shared, test: { name: "testkit", root: "./packages/testkit" } },
       { ...shared, test: { name: "client", root: "./packages/client" } },
       { ...shared, test: { name: "server", root: "./packages/server", ...postgres, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts"], exclude: ["test/chaos/**"] } },

@@ -163,7 +163,7 @@ const moreOf = (failure: Failure): Partial<Problem> => {
     case "StorageError":
       return {
         // which part of us failed is for the log
-        detail: "The service cannot do this right now. Nothing was changed; try again.",
+        detail: "The service cannot do this right now. Try again; a write whose answer was lost on the way may have come through.",
         headers: { "retry-after": "1" }
       }
     default:

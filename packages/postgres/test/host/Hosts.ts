@@ -1,4 +1,5 @@
 /** Hosts that hold a transaction each in its own library, all against the same database. */
+import { PrismaPg } from "@prisma/adapter-pg"
 import { sql as drizzleSql } from "drizzle-orm"
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres"
 import knexOf, { type Knex } from "knex"
@@ -7,8 +8,7 @@ import pg from "pg"
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
-import { fromPrisma } from "../../src/host/prisma.ts"
-import { PrismaStandIn, type PrismaStandInTransaction } from "./PrismaStandIn.ts"
+import { fromPrisma, type PrismaTransaction } from "../../src/host/prisma.ts"
 
 /** A transaction that a host holds. */
 export interface Open {
@@ -177,19 +177,32 @@ export const knexHost = ({ max, url }: HostSettings): Host => {
   }
 }
 
-export const prismaHost = (settings: HostSettings): Host => {
-  const pool = poolOf(settings)
-  const prisma = new PrismaStandIn(pool)
-  const openOf = (tx: PrismaStandInTransaction): Open => {
+interface PrismaOpen extends PrismaTransaction {
+  readonly $executeRawUnsafe: (sql: string) => PromiseLike<number>
+}
+
+/** Generated before the tests, see prisma/generateClient.ts; what they use of it is typed here, because types are checked without it too. */
+const generated = new URL("../../.prisma/client.ts", import.meta.url).pathname
+const { PrismaClient } = await import(/* @vite-ignore */ generated) as {
+  readonly PrismaClient: new(options: { readonly adapter: PrismaPg }) => {
+    readonly $transaction: <A>(use: (tx: PrismaOpen) => Promise<A>, options: { readonly maxWait: number; readonly timeout: number }) => Promise<A>
+    readonly $disconnect: () => Promise<void>
+  }
+}
+
+export const prismaHost = ({ max, url }: HostSettings): Host => {
+  const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max }) })
+  const openOf = (tx: PrismaOpen): Open => {
     const send = async (sql: string) => tx.$executeRawUnsafe(sql)
     return { within: fromPrisma(tx), send, nested: savepoints(send, () => openOf(tx)) }
   }
   return {
-    name: "Prisma (a stand-in for its client)",
-    transaction: (use) => prisma.$transaction((tx) => use(openOf(tx))),
+    name: "Prisma",
+    // its own default is five seconds, for transactions and for waiting until one may begin
+    transaction: (use) => prisma.$transaction((tx) => use(openOf(tx)), { maxWait: 60_000, timeout: 60_000 }),
     notOpen: () => fromPrisma(prisma as never),
     sentence: /^fromPrisma\(tx\) takes the tx that prisma\.\$transaction\(async \(tx\) => …\) hands out\.$/,
-    close: () => pool.end()
+    close: () => prisma.$disconnect()
   }
 }
 
