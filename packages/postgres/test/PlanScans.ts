@@ -58,3 +58,8 @@ const insertsParameters = (source: ReadonlyArray<PlanNode>): boolean => source.s
 export const wholeTables = (plan: PlanNode, schema: string): ReadonlyArray<Place> =>
   nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan" && node.Schema === schema)
     .map((node) => ({ relation: node["Relation Name"]!, alias: node.Alias ?? "", conditions: String(node["Filter"] ?? "") }))
+
+/** What each scan of a table is bound to by its index. */
+export const indexConditions = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
+  nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema && node["Relation Name"] === relation)
+    .map((node) => [node["Index Cond"], ...(node.Plans ?? []).map((child) => child["Index Cond"])].filter((each) => each !== undefined).join(" AND "))

@@ -261,7 +261,8 @@ LEFT JOIN LATERAL (
 
 /**
  * Frozen deliveries of leased lanes whose attempt is due, or whose sender is gone, with their bytes joined. Operators may send one again
- * that shares a shipment with a later one: the older goes first, and never both side by side.
+ * that shares a shipment with a later one: the older goes first, and never both side by side. Each is looked at in its order, and no more than
+ * are handed out: a lane of which thousands of dead letters were recovered has as many unsettled ones.
  */
 export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
 SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
@@ -269,15 +270,20 @@ SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sendi
 FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
 JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = g.lane_id
 CROSS JOIN LATERAL (
-  SELECT d.* FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')
-    AND (d.state = 'waiting' AND d.due_at <= now() OR d.state = 'sending' AND d.token <> g.token)
-    AND NOT EXISTS (
-      SELECT FROM ${schema}.deliveries AS o
-      WHERE o.tenant_id = $1 AND o.lane_id = l.lane_id AND o.state IN ('sending', 'waiting') AND o.keys && d.keys
-        AND (o.delivery_id < d.delivery_id OR o.delivery_id <> d.delivery_id AND o.state = 'sending' AND o.token = g.token)
-    )
-  ORDER BY d.delivery_id
+  WITH unsettled AS MATERIALIZED (
+    SELECT d.* FROM ${schema}.deliveries AS d
+    WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state IN ('sending', 'waiting')
+  )
+  SELECT d.* FROM (
+    SELECT d.* FROM unsettled AS d
+    WHERE d.state = 'waiting' AND d.due_at <= now() OR d.state = 'sending' AND d.token <> g.token
+    ORDER BY d.delivery_id
+    OFFSET 0
+  ) AS d
+  WHERE NOT EXISTS (
+    SELECT FROM unsettled AS o
+    WHERE (o.delivery_id < d.delivery_id OR o.delivery_id <> d.delivery_id AND o.state = 'sending' AND o.token = g.token) AND o.keys && d.keys
+  )
   LIMIT $4::int8
 ) AS d
 CROSS JOIN LATERAL (
@@ -433,11 +439,15 @@ returned AS (
                  AND d.delivery_id <> ALL (ARRAY(SELECT g.delivery_id FROM given AS g WHERE g.lane_id = r.lane_id))
                UNION ALL
                SELECT g.delivery_id, d.keys, now() + g.due_in * interval '1 millisecond'
-               FROM given AS g JOIN ${schema}.deliveries AS d ON d.tenant_id = $1 AND d.delivery_id = g.delivery_id
+               FROM given AS g
+               CROSS JOIN LATERAL (
+                 SELECT d.keys FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id OFFSET 0
+               ) AS d
                WHERE g.lane_id = r.lane_id AND g.state = 'waiting'
              )
-             SELECT min(u.due) FROM unended AS u
+             SELECT u.due FROM (SELECT u.* FROM unended AS u ORDER BY u.due OFFSET 0) AS u
              WHERE NOT EXISTS (SELECT FROM unended AS o WHERE o.delivery_id < u.delivery_id AND o.keys && u.keys)
+             LIMIT 1
            ) AS retry
     OFFSET 0
   ) AS n
