@@ -1,0 +1,25 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Heap } from "../../src/shared/Heap.ts"
+
+/** Numbers are put in, null takes one out. */
+const steps = Schema.Array(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))))
+
+describe("a heap", () => {
+  it.prop("gives back in order whatever was put in, whenever it was put in", [steps], ([steps]) => {
+    const heap = new Heap<number>((one, other) => one < other)
+    const inside: Array<number> = []
+    for (const step of steps) {
+      if (step === null) {
+        assert.strictEqual(heap.first, inside[0])
+        assert.strictEqual(heap.take(), inside.shift())
+      } else {
+        heap.add(step)
+        inside.push(step)
+        inside.sort((one, other) => one - other)
+      }
+    }
+    while (inside.length > 0) assert.strictEqual(heap.take(), inside.shift())
+    assert.isUndefined(heap.take())
+  })
+})
