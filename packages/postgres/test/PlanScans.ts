@@ -1,4 +1,6 @@
 /** Reads EXPLAIN's JSON: what each scan of a table, and each write to one, is bound to. */
+import { Effect } from "effect"
+import { PgClient } from "../src/index.ts"
 
 interface PlanNode {
   readonly "Node Type": string
@@ -10,6 +12,17 @@ interface PlanNode {
   readonly "Plans"?: ReadonlyArray<PlanNode>
   readonly [condition: string]: unknown
 }
+
+/** Whether the server can show a plan for unknown parameters; before Postgres 16 it cannot. */
+export const showsGenericPlans = Effect.flatMap(PgClient.PgClient, (sql) =>
+  Effect.map(sql<{ n: number }>`SELECT current_setting('server_version_num')::int AS n`, ([row]) => row!.n >= 160_000))
+
+export const planOf = Effect.fnUntraced(function*(statement: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": any }>(`EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) ${statement}`).unprepared
+  const explained = rows[0]!["QUERY PLAN"]
+  return (typeof explained === "string" ? JSON.parse(explained) : explained)[0].Plan as PlanNode
+})
 
 export interface Place {
   readonly relation: string

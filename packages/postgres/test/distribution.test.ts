@@ -7,7 +7,7 @@ import { storageSuites } from "@waybill/testkit/suites"
 import { Effect, Layer } from "effect"
 import { assert, describe } from "vitest"
 import { PgClient } from "../src/index.ts"
-import { insertsAcrossTenants, type Place, scansAcrossTenants, wholeTables } from "./PlanScans.ts"
+import { insertsAcrossTenants, type Place, planOf, scansAcrossTenants, showsGenericPlans, wholeTables } from "./PlanScans.ts"
 import { recordedStatements } from "./RecordedStatements.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
 
@@ -43,20 +43,6 @@ interface Key {
   readonly first: string | null
   readonly columns: ReadonlyArray<string>
 }
-
-/** Older servers cannot show a plan for unknown parameters. */
-const genericPlans = 160_000
-
-const serverVersion = Effect.flatMap(PgClient.PgClient, (sql) =>
-  Effect.map(sql<{ n: number }>`SELECT current_setting('server_version_num')::int AS n`, ([row]) => row!.n))
-
-const planOf = (statement: string) =>
-  Effect.gen(function*() {
-    const sql = yield* PgClient.PgClient
-    const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": any }>(`EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) ${statement}`).unprepared
-    const explained = rows[0]!["QUERY PLAN"]
-    return (typeof explained === "string" ? JSON.parse(explained) : explained)[0].Plan
-  })
 
 const ofTenants = ({ relation }: Place) => !undistributed.has(relation)
 
@@ -117,7 +103,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
 
   it.effect("would show a statement that leaves its tenant", (context) =>
     Effect.gen(function*() {
-      if ((yield* serverVersion) < genericPlans) return context.skip()
+      if (!(yield* showsGenericPlans)) return context.skip()
       const lanes = `"${schema}".delivery_lanes`
       const arrivals = `"${schema}".delivery_arrivals`
       assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} WHERE tenant_id = $1 AND state = 'active'`), 0)
@@ -130,7 +116,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
 
   it.effect("is asked within one tenant, but for the questions that are listed", (context) =>
     Effect.gen(function*() {
-      if ((yield* serverVersion) < genericPlans) return context.skip()
+      if (!(yield* showsGenericPlans)) return context.skip()
       const statements = recordedHere()
       assert.isAbove(statements.length, 100)
       const offending: Array<string> = []
@@ -148,7 +134,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
 
   it.effect("is never read from end to end, but for what is listed", (context) =>
     Effect.gen(function*() {
-      if ((yield* serverVersion) < genericPlans) return context.skip()
+      if (!(yield* showsGenericPlans)) return context.skip()
       const offending: Array<string> = []
       for (const statement of recordedHere()) {
         const places = wholeTables(yield* planOf(statement), schema).filter(ofTenants)

@@ -4,6 +4,7 @@ import { documentsSample, invoiceSample, pickupRequest } from "@waybill/testkit"
 import { Effect, Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
+import { type Chance, chanceOf } from "../hostile/Chance.ts"
 import { movingShipment } from "../shipment-status/ShipmentSamples.ts"
 import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
 
@@ -32,20 +33,7 @@ afterAll(() => service.stop())
 /** Sixteen bits twice: plain integers are drawn too small to make many different requests. */
 const Half = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
-/** A source of choices; the same number makes the same request. */
-const choices = (seed: number) => {
-  let state = seed | 0
-  const draw = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-  const pick = <const A>(values: ReadonlyArray<A>): A => values[Math.floor(draw() * values.length)]!
-  return { draw, pick }
-}
-
-type Choices = ReturnType<typeof choices>
+type Choices = Pick<Chance, "draw" | "pick">
 
 const oddTexts = [
   "", " ", "\u0000", "\ud800", "\udfff", "a\u0000b", "😀", "\u202e", "\u2028", "%", "%00", "..", "/", "'", "\"", "\\", "<script>", "NaN", "null", "undefined",
@@ -122,7 +110,7 @@ const parameters = [
 ] as const
 
 const requestOf = (seed: number): { readonly request: Request; readonly path: string; readonly shown: string } => {
-  const choose = choices(seed)
+  const choose = chanceOf(seed)
   const { draw, pick } = choose
   const segment = () => draw() < 0.8 ? pick(["acme", "acme", "acme", "main", subscriptionId, acme.carrierKeyId, "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77"]) : encodeText(pick(oddTexts))
   const text = () => draw() < 0.5 ? encodeText(pick(oddTexts)) : pick(["PRO-S1", "PO-S1", "02134", "75201", "A1", "2026-11-01", "2026-11-20T08:15:00+02:00", chargeSubscriptionId])

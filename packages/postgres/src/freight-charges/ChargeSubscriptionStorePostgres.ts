@@ -12,6 +12,7 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeOwners } from "../shared/SubscriptionOwners.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 import * as statements from "./FreightBillSql.ts"
 
@@ -89,6 +90,8 @@ export const layer = Layer.effect(
       }
     })
 
+    const owners = makeOwners(sql, `${schema}.freight_charge_subscriptions`, "cancelled_at IS NULL")
+
     return ChargeSubscriptionStore.of({
       accountsOf: (tenantId, client) =>
         sql.bulk(`SELECT DISTINCT account FROM ${schema}.client_accounts WHERE tenant_id = $1 AND client = $2`, [tenantId, client], ["text"]).pipe(
@@ -113,15 +116,7 @@ export const layer = Layer.effect(
           Effect.map(first),
           StorageError.refail("ChargeSubscriptionStore.findAny")
         ),
-      owners: (tenantId, ids) =>
-        sql.bulk(
-          `SELECT id, client FROM ${schema}.freight_charge_subscriptions WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND cancelled_at IS NULL`,
-          [tenantId, uuidArray(ids)],
-          ["uuid", "text"]
-        ).pipe(
-          Effect.map((rows) => new Map(rows as ReadonlyArray<[string, string]>)),
-          StorageError.refail("ChargeSubscriptionStore.owners")
-        ),
+      owners: (tenantId, ids) => StorageError.refail("ChargeSubscriptionStore.owners")(owners(tenantId, ids)),
       deliveringTo: (tenantId, client, webhookUrl) =>
         find(tenantId, "s.client = $2 AND s.webhook_url = $3 AND s.cancelled_at IS NULL", [client, webhookUrl]).pipe(
           StorageError.refail("ChargeSubscriptionStore.deliveringTo")

@@ -2,15 +2,18 @@
 import { StatusSubscriptionStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
+import { textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeOwners } from "../shared/SubscriptionOwners.ts"
 
 export const layer = Layer.effect(
   StatusSubscriptionStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
+    const owners = makeOwners(sql, `${schema}.shipment_status_subscriptions`)
+
     return StatusSubscriptionStore.of({
       insert: (tenantId, { client, createdAt, doc, id, references }) =>
         sql.bulk(
@@ -35,15 +38,7 @@ export const layer = Layer.effect(
           [tenantId, client, id],
           ["int8"]
         ).pipe(Effect.map(([row]) => row![0] === 1), StorageError.refail("StatusSubscriptionStore.remove")),
-      owners: (tenantId, ids) =>
-        sql.bulk(
-          `SELECT id, client FROM ${schema}.shipment_status_subscriptions WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
-          [tenantId, uuidArray(ids)],
-          ["uuid", "text"]
-        ).pipe(
-          Effect.map((rows) => new Map(rows as ReadonlyArray<[string, string]>)),
-          StorageError.refail("StatusSubscriptionStore.owners")
-        )
+      owners: (tenantId, ids) => StorageError.refail("StatusSubscriptionStore.owners")(owners(tenantId, ids))
     })
   })
 )

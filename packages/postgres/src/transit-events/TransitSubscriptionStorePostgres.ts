@@ -9,9 +9,10 @@ import {
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
+import { textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeOwners } from "../shared/SubscriptionOwners.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
 
 export const layer = Layer.effect(
@@ -109,6 +110,8 @@ export const layer = Layer.effect(
         return row![0] === true ? Option.some(row![1] as number) : Option.none<number>()
       })
 
+    const owners = makeOwners(sql, `${schema}.transit_subscriptions`, "deleted_at IS NULL")
+
     return TransitSubscriptionStore.of({
       insert: (tenantId, record) =>
         sql.withTransaction(record.shipmentIds === undefined
@@ -135,15 +138,7 @@ export const layer = Layer.effect(
       page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
       remove: (tenantId, client, id) =>
         sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("TransitSubscriptionStore.remove")),
-      owners: (tenantId, ids) =>
-        sql.bulk(
-          `SELECT id, client FROM ${schema}.transit_subscriptions WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL`,
-          [tenantId, uuidArray(ids)],
-          ["uuid", "text"]
-        ).pipe(
-          Effect.map((rows) => new Map(rows as ReadonlyArray<[string, string]>)),
-          StorageError.refail("TransitSubscriptionStore.owners")
-        ),
+      owners: (tenantId, ids) => StorageError.refail("TransitSubscriptionStore.owners")(owners(tenantId, ids)),
       replay: (tenantId, id, request) => StorageError.refail("TransitSubscriptionStore.replay")(replay(tenantId, id, request))
     })
   })
