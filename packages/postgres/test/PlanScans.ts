@@ -76,3 +76,8 @@ export const wholeTables = (plan: PlanNode, schema: string): ReadonlyArray<Place
 export const indexConditions = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema && node["Relation Name"] === relation)
     .map((node) => [node["Index Cond"], ...(node.Plans ?? []).map((child) => child["Index Cond"])].filter((each) => each !== undefined).join(" AND "))
+
+/** What hands an update of a table its rows: a scan of it, or a join of others with it. */
+export const updatesFrom = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
+  nodesOf(plan).filter((node) => node["Operation"] === "Update" && node.Schema === schema && node["Relation Name"] === relation)
+    .flatMap((node) => (node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer").map((child) => child["Node Type"]))

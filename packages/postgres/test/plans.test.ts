@@ -12,7 +12,7 @@ import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
-import { indexConditions, planOf, showsGenericPlans } from "./PlanScans.ts"
+import { indexConditions, planOf, showsGenericPlans, updatesFrom } from "./PlanScans.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
 
 const schema = freshSchema()
@@ -106,4 +106,9 @@ layer(testStorage(schema), { excludeTestServices: true })("plans that are kept",
         for (const condition of conditions) assert.match(condition, /\b(lane_id|delivery_id) =/)
       }))
   }
+  it.effect("find each outcome of a settlement without comparing all with all", (context) =>
+    Effect.gen(function*() {
+      if (!(yield* showsGenericPlans)) return context.skip()
+      assert.deepStrictEqual(updatesFrom(yield* planOf(statements["settle"]), schema, "deliveries"), ["Index Scan"])
+    }))
 })

@@ -67,6 +67,8 @@ export class DeliveryPump {
   private hopeless: Array<{ readonly lane: HeldLane; readonly settlement: Settlement }> = []
   private underWay = 0
   private bytesUnderWay = 0
+  /** Attempts that ended and are not written yet. */
+  private unwritten = 0
   private attempts = 0
   private nextPoll = 0
   private nextHeartbeat = 0
@@ -197,7 +199,8 @@ export class DeliveryPump {
     const pump = this
     const { options, queue } = this.services
     const freeBytes = options.maxBytesInFlight - this.bytesUnderWay
-    if (this.underWay >= options.concurrency || freeBytes <= 0) return Effect.void
+    // outcomes that storage is slow to write hold back the next attempts, or they would pile up without end
+    if (this.underWay >= options.concurrency || freeBytes <= 0 || this.unwritten >= options.concurrency) return Effect.void
     const refill = this.refillable(tenantId, now)
     const freeAttempts = options.concurrency - this.underWay
     // a nearly full house claims nothing new: it would read what it has no room to send
@@ -345,6 +348,7 @@ export class DeliveryPump {
     lane.settled = true
     judge(lane, attempt, verdict)
     this.finished.push({ lane, attempt, verdict })
+    this.unwritten += 1
     this.done.openUnsafe()
   }
 
@@ -404,6 +408,7 @@ export class DeliveryPump {
         this.lookAt(now + askAgainMillis)
       })),
       Effect.andThen(Effect.suspend(() => {
+        this.unwritten -= finished.length
         for (const lane of released) {
           this.forget(lane)
           this.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)

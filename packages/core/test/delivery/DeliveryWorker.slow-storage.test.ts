@@ -83,6 +83,31 @@ describe("a worker whose storage is slow", () => {
       }
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
 
+  it.effect("begins no more while storage is slow to write what became of the last", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
+      let written = 0
+      const slow = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
+        ...queue,
+        settle: (tenantId, outcomes) =>
+          Effect.andThen(Effect.sleep(3_000), queue.settle(tenantId, outcomes)).pipe(
+            Effect.tap(() => Effect.sync(() => {
+              written += outcomes.deliveries.length
+            }))
+          )
+      } satisfies DeliveryQueue["Service"])))
+      const expected = Array.from({ length: 100 }, (_, number) => `S${number}/1`)
+      for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
+      const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(slow)))), DeliveryWorker)
+      yield* Effect.forkScoped(worker.run)
+      for (let second = 0; second < 120; second++) {
+        yield* TestWaybill.pass("1 second")
+        assert.isAtMost((yield* delivered).length - written, 20)
+      }
+      assert.sameMembers([...yield* delivered], expected)
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, laneConcurrency: 10 } }))))
+
   it.effect("comes back to a lane of its own that a claim had to pass over because somebody else was writing to it", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()

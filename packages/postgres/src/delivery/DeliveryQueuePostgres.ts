@@ -88,11 +88,11 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
         tenantId: string,
         { deliveries, lanes }: { readonly deliveries: ReadonlyArray<Settlement>; readonly lanes: ReadonlyArray<LaneSettlement> }
       ): Effect.Effect<boolean, StorageError> => {
-        const repeated = repeatedIn(deliveries)
-        // one statement writes each row once: a delivery's later outcomes come after its first
-        if (repeated.size > 0) {
-          const later = deliveries.filter((each) => repeated.has(each))
-          return Effect.andThen(settle(tenantId, { deliveries: deliveries.filter((each) => !repeated.has(each)), lanes: [] }), settle(tenantId, { deliveries: later, lanes }))
+        const now = atOnce(deliveries)
+        if (now.length < deliveries.length) {
+          const taken = new Set(now)
+          const later = deliveries.filter((each) => !taken.has(each))
+          return Effect.andThen(settle(tenantId, { deliveries: now, lanes: [] }), settle(tenantId, { deliveries: later, lanes }))
         }
         return sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes)).pipe(
           Effect.map(([row]) => row![0] as boolean),
@@ -292,17 +292,21 @@ const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyA
   ]
 }
 
-/** Those that name a delivery which one before them named already. */
-const repeatedIn = (deliveries: ReadonlyArray<Settlement>): ReadonlySet<Settlement> => {
+/** Texts are found in a long array by walking it: more outcomes than this are quicker written in parts. */
+const outcomesAtOnce = 1000
+
+/** One statement writes each row once: a delivery's later outcomes come after its first. */
+const atOnce = (deliveries: ReadonlyArray<Settlement>): ReadonlyArray<Settlement> => {
   const named = new Set<string>()
-  return new Set(deliveries.filter(({ deliveryId }) => named.size === named.add(deliveryId).size))
+  return deliveries.filter(({ deliveryId }) => named.size < outcomesAtOnce && named.size < named.add(deliveryId).size)
 }
 
 const settleValues = (
   tenantId: string,
-  deliveries: ReadonlyArray<Settlement>,
+  inAnyOrder: ReadonlyArray<Settlement>,
   lanes: ReadonlyArray<LaneSettlement>
 ): ReadonlyArray<BulkValue> => {
+  const deliveries = [...inAnyOrder].sort((one, other) => one.deliveryId < other.deliveryId ? -1 : 1)
   const places = new Map<string, number>()
   const named: Array<LaneLease> = []
   const placeOf = (lease: LaneLease): number => {

@@ -596,6 +596,43 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(left.map((each) => each.state), ["waiting", "sending"])
       }))
 
+    it.effect("writes thousands of outcomes at once, in whatever order they come, each to its own delivery", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const count = 2_500
+        yield* seed(tenantId, Object.fromEntries(Array.from({ length: count }, (_, n) => [`S${n}`, 1])))
+        const lane = yield* claimOne(tenantId, { deliveriesPerLane: count, bytesPerLane: 100_000_000 })
+        assert.lengthOf(lane.waiting, count)
+        yield* queue.freeze(tenantId, [freezeOf(lane, {
+          fresh: lane.waiting.map((entry, n) => ({ deliveryId: idOf(n), sentAt: occurredAt, entries: [entry], traceparent: undefined }))
+        })])
+        const states = ["delivered", "waiting", "dead"] as const
+        // 7 and 2,500 share no factor: every delivery once
+        const numbers = Array.from({ length: count }, (_, at) => at * 7 % count)
+        yield* queue.settle(tenantId, {
+          deliveries: [
+            ...numbers.map((n) =>
+              settlementOf(lane, idOf(n), {
+                state: states[n % 3]!,
+                dueInMillis: 600_000,
+                record: { attempt: 1, at: occurredAt + n, durationMillis: n, outcome: "accepted" }
+              })),
+            // what comes a second time changes nothing
+            settlementOf(lane, idOf(1), { state: "delivered" })
+          ],
+          lanes: []
+        })
+        const found: Array<readonly [string, DeliveryState, number | undefined]> = []
+        for (let after: string | undefined; found.length < count;) {
+          const page = yield* queue.list(tenantId, { ...everything, after, limit: 500 })
+          if (page.length === 0) break
+          for (const each of page) found.push([each.deliveryId, each.state, each.attempts[0]?.durationMillis])
+          after = page[page.length - 1]!.deliveryId
+        }
+        assert.deepStrictEqual(found, Array.from({ length: count }, (_, n) => [idOf(n), states[n % 3]!, n]))
+      }))
+
     it.effect("tells how much waits and how much died", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
