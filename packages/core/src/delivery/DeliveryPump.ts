@@ -11,9 +11,9 @@ import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { type Attempt, attemptsOf, pausedByDeath, type Verdict } from "./Attempts.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
-import type { ClaimedLane, DeliveryQueue, Freeze, Settlement } from "./DeliveryQueue.ts"
+import type { ClaimedLane, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
 import { report, reportLost } from "./DeliveryReport.ts"
-import { byTenant, clockAhead, deadSettlement, type Finished, type HeldLane, holdLane, judge, laneSettlementOf, settlementOf } from "./HeldLane.ts"
+import { byTenant, clockAhead, deadSettlement, type Finished, type HeldLane, holdLane, type Hopeless, judge, outcomesOf } from "./HeldLane.ts"
 import type { Hmac } from "./Hmac.ts"
 import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
 import { answeringInTime } from "./QueueDeadline.ts"
@@ -64,7 +64,7 @@ export class DeliveryPump {
   /** Open when there is something to write or to give back. */
   private readonly done = Latch.makeUnsafe(false)
   private finished: Array<Finished> = []
-  private hopeless: Array<{ readonly lane: HeldLane; readonly settlement: Settlement }> = []
+  private hopeless: Array<Hopeless> = []
   private underWay = 0
   private bytesUnderWay = 0
   /** Attempts that ended and are not written yet. */
@@ -160,10 +160,8 @@ export class DeliveryPump {
   }
 
   private lose(tenantId: string, lanes: ReadonlyArray<HeldLane>): Effect.Effect<void> {
-    for (const lane of lanes) {
-      lane.lost = true
-      this.forget(lane)
-    }
+    for (const lane of lanes) lane.lost = true
+    for (const lane of lanes) this.forget(lane)
     return reportLost(tenantId, lanes.length)
   }
 
@@ -173,8 +171,8 @@ export class DeliveryPump {
       for (const lane of this.lanes.values()) {
         if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) this.hot.add(lane.tenantId)
       }
-      this.nextPoll = now + Math.min(this.services.options.pollMillis, Math.max(1, nextDueInMillis ?? Infinity))
-      if (this.underWay > 0) this.nextPoll = Math.min(this.nextPoll, now + askAgainMillis)
+      const mostMillis = Math.min(this.services.options.pollMillis, this.underWay > 0 ? askAgainMillis : Infinity)
+      this.nextPoll = now + Math.min(mostMillis, Math.max(1, nextDueInMillis ?? Infinity))
     })
   }
 
@@ -231,8 +229,7 @@ export class DeliveryPump {
       const answeredAt = yield* workerMillis
       // the machine's clock is believed once, as far as the store does not contradict it
       const believed = pump.storeAhead ?? (yield* Clock.currentTimeMillis) - answeredAt
-      const storeAhead = claim.lanes.length === 0 ? believed : clockAhead(claim.now, askedAt, answeredAt, believed)
-      pump.storeAhead = storeAhead
+      const storeAhead = pump.storeAhead = claim.lanes.length === 0 ? believed : clockAhead(claim.now, askedAt, answeredAt, believed)
       // passed over because somebody was writing to its row: what waits in it is still there
       const given = new Set(claim.lanes.map(({ laneId }) => laneId))
       for (const lane of refill) if (!given.has(lane.laneId)) lane.settled = true
@@ -371,17 +368,8 @@ export class DeliveryPump {
     for (const lane of released) lane.busy = true
     // also of deliveries given up without an attempt: their shipments' next events may go
     for (const { lane } of [...finished, ...hopeless]) lane.settled = true
-    const releasing = new Set(released)
     const changed = new Set([...finished.map((each) => each.lane), ...hopeless.map((each) => each.lane), ...released])
-    const outcomes = Array.from(byTenant(changed), ([tenantId, lanes]) => ({
-      tenantId,
-      deliveries: [
-        ...finished.filter((each) => each.lane.tenantId === tenantId).map(settlementOf),
-        ...hopeless.filter((each) => each.lane.tenantId === tenantId).map((each) => each.settlement)
-      ],
-      lanes: lanes.filter((lane) => lane.breakerChanged || lane.pause !== undefined || releasing.has(lane))
-        .map((lane) => laneSettlementOf(lane, releasing.has(lane), now))
-    }))
+    const outcomes = outcomesOf(changed, { finished, hopeless, released: new Set(released) }, now)
     // told once: attempts that end meanwhile say anew what they have to say, and its owner may have resumed a paused lane
     const told = Array.from(changed, (lane) => ({ lane, breakerChanged: lane.breakerChanged, pause: lane.pause }))
     for (const { lane } of told) {
@@ -414,8 +402,10 @@ export class DeliveryPump {
           this.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
         }
         // a claim that looked before this was written found these shipments held
-        for (const { lane } of [...finished, ...hopeless]) lane.settled = true
-        for (const { lane } of [...finished, ...hopeless]) if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
+        for (const { lane } of [...finished, ...hopeless]) {
+          lane.settled = true
+          if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
+        }
         for (const { verdict } of finished) if (verdict.state === "waiting") this.lookAt(now + Math.max(1, verdict.dueInMillis))
         // room was made for those that did not fit
         if (this.hot.size > 0) this.work.openUnsafe()

@@ -42,6 +42,12 @@ export interface Finished {
   readonly verdict: Verdict
 }
 
+/** A delivery given up without an attempt, not written yet. */
+export interface Hopeless {
+  readonly lane: HeldLane
+  readonly settlement: Settlement
+}
+
 export const byTenant = (lanes: Iterable<HeldLane>): Map<string, Array<HeldLane>> => {
   const tenants = new Map<string, Array<HeldLane>>()
   for (const lane of lanes) {
@@ -52,7 +58,7 @@ export const byTenant = (lanes: Iterable<HeldLane>): Map<string, Array<HeldLane>
   return tenants
 }
 
-export const settlementOf = ({ attempt, lane, verdict }: Finished): Settlement => ({
+const settlementOf = ({ attempt, lane, verdict }: Finished): Settlement => ({
   laneId: lane.laneId,
   token: lane.token,
   deliveryId: attempt.deliveryId,
@@ -73,7 +79,7 @@ export const deadSettlement = (lane: HeldLane, deliveryId: string): Settlement =
   record: undefined
 })
 
-export const laneSettlementOf = (lane: HeldLane, release: boolean, now: number): LaneSettlement => ({
+const laneSettlementOf = (lane: HeldLane, release: boolean, now: number): LaneSettlement => ({
   laneId: lane.laneId,
   token: lane.token,
   breaker: lane.breaker,
@@ -82,6 +88,26 @@ export const laneSettlementOf = (lane: HeldLane, release: boolean, now: number):
     ? { arrivals: lane.arrivals, progress: lane.more || lane.settled, notBeforeMillis: Math.max(0, lane.notBefore - now) }
     : undefined
 })
+
+/** What is to be written of these lanes, tenant by tenant. */
+export const outcomesOf = (
+  changed: Iterable<HeldLane>,
+  { finished, hopeless, released }: {
+    readonly finished: ReadonlyArray<Finished>
+    readonly hopeless: ReadonlyArray<Hopeless>
+    readonly released: ReadonlySet<HeldLane>
+  },
+  now: number
+) =>
+  Array.from(byTenant(changed), ([tenantId, lanes]) => ({
+    tenantId,
+    deliveries: [
+      ...finished.filter((each) => each.lane.tenantId === tenantId).map(settlementOf),
+      ...hopeless.filter((each) => each.lane.tenantId === tenantId).map((each) => each.settlement)
+    ],
+    lanes: lanes.filter((lane) => lane.breakerChanged || lane.pause !== undefined || released.has(lane))
+      .map((lane) => laneSettlementOf(lane, released.has(lane), now))
+  }))
 
 /** A lane as it comes from a claim; busy until its attempts are started. */
 export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane => ({
