@@ -81,3 +81,11 @@ export const indexConditions = (plan: PlanNode, schema: string, relation: string
 export const updatesFrom = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => node["Operation"] === "Update" && node.Schema === schema && node["Relation Name"] === relation)
     .flatMap((node) => (node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer").map((child) => child["Node Type"]))
+
+/** Scans that read everything a tenant has in a table: their index is bound to nothing but the tenant. As "table by index". */
+export const wholeTenants = (plan: PlanNode, schema: string): ReadonlyArray<string> =>
+  nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
+    const indexes = [node, ...(node.Plans ?? [])].filter((each) => each["Index Cond"] !== undefined)
+    return indexes.filter((each) => /^\((\w+\.)?tenant_id = [^()]+\)$/.test(String(each["Index Cond"])))
+      .map((each) => `${node["Relation Name"]} by ${String(each["Index Name"])}`)
+  })

@@ -28,8 +28,8 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly listTenants: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   /** Writes to a tenant's keys are serialised until the transaction ends, so that what a client may see is computed from all of them. */
   readonly addKey: (tenantId: string, key: StoredApiKey) => Effect.Effect<void, StorageError>
-  /** Only keys that were not revoked. Read at every request, so a revocation works at once on every node. */
-  readonly findKey: (tenantId: string, id: string) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
+  /** In the order of the ids, and only keys that were not revoked. Read at every request, so a revocation works at once on every node. */
+  readonly findKeys: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Option.Option<StoredApiKey>>, StorageError>
   /** The revoked key, or `None` when no live key has this id. */
   readonly revokeKey: (tenantId: string, id: string) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
   /** Live keys of one name: the same client. */

@@ -1,5 +1,6 @@
 /** Give out, check and revoke API keys. */
 import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { gathering } from "../shared/Gathering.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -29,6 +30,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const ids = yield* UniqueIds
       const fill = yield* RandomBytes
       const decode = decodeInput(ApiKeyRequest, { closed: true })
+      const findKey = yield* gathering(store.findKeys)
 
       /** What a client may see is the union over its live keys. */
       const rememberAccess = Effect.fnUntraced(function*(tenantId: string, client: string) {
@@ -66,7 +68,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         const address = keyAddress(text)
         if (address === undefined) return yield* new Unauthenticated({ presented: true })
         const hash = yield* sha256(text)
-        const stored = yield* store.findKey(address.tenantId, address.id)
+        const stored = yield* findKey(address.tenantId, address.id)
         if (Option.isNone(stored) || !sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true })
         const { accounts, dot, mc, name, roles } = stored.value
         return {

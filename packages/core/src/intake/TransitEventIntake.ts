@@ -31,12 +31,12 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
       const transitEvents = yield* TransitEvents
       const reports = yield* ShipmentReports
 
-      /** Most shipments of a tenant that only follows events have no status: that costs one read for all of them. */
+      /** The shipments of a tenant that only follows events have no status: that costs nothing. */
       const derive = (tenantId: string) => Effect.fnUntraced(function*(accepted: ReadonlyArray<AcceptedEvent>) {
-        const known = yield* reports.read(tenantId, [...new Set(accepted.map(({ shipmentId }) => shipmentId))])
-        if (known.size === 0) return
-        const derived = accepted.filter(({ shipmentId }) => known.has(shipmentId))
-          .map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
+        const followed = accepted.filter(({ hasStatus }) => hasStatus)
+        if (followed.length === 0) return
+        const known = yield* reports.read(tenantId, [...new Set(followed.map(({ shipmentId }) => shipmentId))])
+        const derived = followed.map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
         yield* reports.report(tenantId, known, derived)
       })
 

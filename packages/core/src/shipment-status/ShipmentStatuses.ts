@@ -3,11 +3,11 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
 import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
+import { gathering } from "../shared/Gathering.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { type LookupCaller, lookupAllowance } from "./LookupAllowance.ts"
-import { lookupBatches } from "./LookupBatches.ts"
 import { DateOrInstant, isDateOnly } from "./model/FreightShapes.ts"
 import { keyOf, type LookupBy } from "./model/LookupKey.ts"
 import type { ReportOutcome } from "./model/StatusReport.ts"
@@ -75,7 +75,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     ShipmentStatuses,
     Effect.gen(function*() {
       const store = yield* ShipmentStatusStore
-      const find = yield* lookupBatches(store)
+      const find = yield* gathering(store.find)
       const allowance = yield* lookupAllowance
 
       const verified = Effect.fn("ShipmentStatuses.verified")(function*(principal: Principal, by: LookupBy) {

@@ -27,6 +27,8 @@ export interface AcceptedEvent {
   readonly shipmentId: string
   readonly sequence: number
   readonly event: ReportedEvent
+  /** Whether the shipment has a status, which the event may move. */
+  readonly hasStatus: boolean
 }
 
 /** Most events in one call. */
@@ -68,13 +70,14 @@ export const publishEvents = (services: {
       const firsts = yield* store.allocate(tenantId, requests)
       const now = yield* Clock.currentTimeMillis
       const events = numbered(fresh, requests, firsts, () => ids.nextAt(now))
-      yield* store.append(tenantId, events, traceparent)
+      const withStatus = yield* store.append(tenantId, events, traceparent)
       events.forEach(({ eventId, sequence, shipmentId }, at) => {
         stored.set(eventId, { eventId, shipmentId, sequence })
         accepted.push({ index: fresh[at]!.index, result: "accepted", eventId, shipmentId, sequence })
       })
       if (also !== undefined) {
-        yield* also(events.map(({ eventId, sequence, shipmentId }, at) => ({ eventId, shipmentId, sequence, event: fresh[at]!.event })))
+        yield* also(events.map(({ eventId, sequence, shipmentId }, at) =>
+          ({ eventId, shipmentId, sequence, event: fresh[at]!.event, hasStatus: withStatus.has(shipmentId) })))
       }
     }
     const duplicates = repeats.map(({ eventId, index }): Publication => {

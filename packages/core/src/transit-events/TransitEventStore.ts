@@ -90,13 +90,13 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
   readonly allocate: (tenantId: string, requests: ReadonlyArray<SequenceRequest>) => Effect.Effect<ReadonlyArray<number>, StorageError>
   /**
    * Stores the events and queues them in the lane of every subscription that matches, as one fact. Call inside the
-   * transaction of `allocate`. Matching costs what matches, not what exists.
+   * transaction of `allocate`. Matching costs what matches, not what exists. Answers those of the shipments that have a status.
    */
   readonly append: (
     tenantId: string,
     events: ReadonlyArray<NewEvent>,
     traceparent: string | undefined
-  ) => Effect.Effect<void, EventIdTaken | StorageError>
+  ) => Effect.Effect<ReadonlySet<string>, EventIdTaken | StorageError>
   /** Rows in (shipmentId, sequence, eventId) order of one snapshot. */
   readonly page: (request: PageRequest) => Effect.Effect<PageRows, WalkExpired | StorageError>
   /** Remembers where a walk's page begins. Page 2 starts the walk anew and forgets its earlier marks. */

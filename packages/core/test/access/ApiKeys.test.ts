@@ -34,7 +34,7 @@ describe("ApiKeys", () => {
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"] })
-      const stored = Option.getOrThrow(yield* (yield* AccessStore).findKey("acme", id))
+      const stored = Option.getOrThrow((yield* (yield* AccessStore).findKeys("acme", [id]))[0]!)
       const secret = Redacted.value(key).split(".").at(-1)!
       assert.strictEqual(stored.hash.length, 32)
       assert.notInclude(JSON.stringify(stored), secret)

@@ -1,7 +1,7 @@
 /** Tenants, API keys and what clients may see, on Postgres. */
 import { AccessStore, type StoredApiKey, StorageError } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { textArray } from "../client/PgBulk.ts"
+import { textArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
@@ -51,13 +51,16 @@ export const layer = Layer.effect(
           )
         ).pipe(Effect.asVoid, StorageError.refail("AccessStore.addKey")),
 
-      findKey: (tenantId, id) =>
-        !isUuid(id) ? Effect.succeedNone : sql.bulk(
-          `SELECT ${keyColumns} FROM ${schema}.api_keys WHERE tenant_id = $1 AND id = $2::uuid AND revoked_at IS NULL`,
-          [tenantId, id]
+      findKeys: (tenantId, ids) =>
+        sql.bulk(
+          `SELECT ${keyColumns} FROM ${schema}.api_keys WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND revoked_at IS NULL`,
+          [tenantId, uuidArray([...new Set(ids.filter(isUuid))])]
         ).pipe(
-          Effect.map(([row]) => row === undefined ? Option.none() : Option.some(keyOf(row))),
-          StorageError.refail("AccessStore.findKey")
+          Effect.map((rows) => {
+            const keys = new Map(rows.map(keyOf).map((key) => [key.id, key]))
+            return ids.map((id) => Option.fromUndefinedOr(keys.get(id.toLowerCase())))
+          }),
+          StorageError.refail("AccessStore.findKeys")
         ),
 
       revokeKey: (tenantId, id) =>

@@ -174,7 +174,7 @@ leased AS (
       ELSE r.due_at
     END AS due
   ) AS n
-  WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id
+  WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM ranked))
     AND (r.arrived OR r.refilled OR r.claimable AND r.turn <= $2::int8)
   RETURNING l.*, r.refilled OR r.claimable AND r.turn <= $2::int8 AS ours
 ),
@@ -250,10 +250,12 @@ LEFT JOIN LATERAL (
     WINDOW t_order AS (ORDER BY t.taken ROWS UNBOUNDED PRECEDING)
   ) AS w
   CROSS JOIN LATERAL (
-    ${sources.map((each) => `
-    SELECT x.${each.orderId} AS order_id, x.traceparent, x.body
-    FROM ${schema}.${each.table} AS x
-    WHERE x.tenant_id = $1 AND x.${each.ref} = w.ref AND o.source = '${each.source}'`).join(" UNION ALL ")}
+    ${sources.map((each) => `(
+      SELECT x.${each.orderId} AS order_id, x.traceparent, x.body
+      FROM ${schema}.${each.table} AS x
+      WHERE x.tenant_id = $1 AND x.${each.ref} = w.ref AND o.source = '${each.source}'
+      OFFSET 0
+    )`).join(" UNION ALL ")}
   ) AS p
   WHERE w.place <= reach.most AND w.before < $7::int8
   ORDER BY w.place
@@ -268,7 +270,10 @@ export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSour
 SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
        d.traceparent, p.body
 FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
-JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = g.lane_id
+CROSS JOIN LATERAL (
+  SELECT l.* FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id
+  OFFSET 0
+) AS l
 CROSS JOIN LATERAL (
   WITH unsettled AS MATERIALIZED (
     SELECT d.* FROM ${schema}.deliveries AS d
@@ -298,7 +303,11 @@ export function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>
   SELECT string_agg(x.body, ',' ORDER BY r.place) AS body
   FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
   CROSS JOIN LATERAL (
-    ${sources.map((each) => `SELECT x.body FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'`).join(" UNION ALL ")}
+    ${sources.map((each) => `(
+      SELECT x.body FROM ${schema}.${each.table} AS x
+      WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
+      OFFSET 0
+    )`).join(" UNION ALL ")}
   ) AS x`
 }
 
@@ -313,7 +322,7 @@ const lockedInOrder = (schema: string, laneIds: string): string => `locked AS MA
   FOR NO KEY UPDATE
 )`
 
-const isLocked = (laneId: string): string => `${laneId} = ANY (ARRAY(SELECT lane_id FROM locked))`
+const isLocked = "l.lane_id = ANY (ARRAY(SELECT lane_id FROM locked))"
 
 /** Not in the words of the index of what is unsettled: by that, every unsettled delivery of the tenant would be read to find a few by their ids. */
 const isUnsettledById = "coalesce(d.state, '') IN ('sending', 'waiting')"
@@ -331,7 +340,7 @@ ours AS (
   SET rate_mark = g.rate_mark, cursor = coalesce(g.cursor, l.cursor)
   FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) WITH ORDINALITY AS g (lane_id, token, rate_mark, cursor, place)
   WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.leased_until IS NOT NULL AND l.state = 'active'
-    AND ${isLocked("g.lane_id")}
+    AND ${isLocked}
   RETURNING l.lane_id, l.lease_token, g.place
 ),
 taken AS (
@@ -379,7 +388,7 @@ UPDATE ${schema}.delivery_lanes AS l
 SET leased_until = now() + ${millis("$4")}, due_at = now() + ${millis("$4")}
 FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
 WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed' AND l.leased_until IS NOT NULL
-  AND ${isLocked("g.lane_id")}
+  AND ${isLocked}
 RETURNING l.lane_id`
 
 /**
@@ -399,7 +408,11 @@ export const settle = (schema: string) => `
 WITH fence AS MATERIALIZED (
   SELECT g.place, g.lane_id, coalesce(l.lease_token = g.token AND l.leased_until IS NOT NULL, false) AS fenced
   FROM unnest($2::uuid[], $3::int8[]) WITH ORDINALITY AS g (lane_id, token, place)
-  LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.state <> 'closed'
+  LEFT JOIN LATERAL (
+    SELECT l.lease_token, l.leased_until FROM ${schema}.delivery_lanes AS l
+    WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.state <> 'closed'
+    OFFSET 0
+  ) AS l ON true
 ),
 given AS MATERIALIZED (
   SELECT g.delivery_id, g.state, g.due_in, f.lane_id
@@ -465,7 +478,7 @@ returned AS (
     OFFSET 0
   ) AS n
   WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lease_token = r.token AND l.leased_until IS NOT NULL AND l.state <> 'closed'
-    AND ${isLocked("r.lane_id")}
+    AND ${isLocked}
   RETURNING r.release AND l.state = 'active' AND l.due_at <= now() AS due
 )
 SELECT coalesce(bool_or(due), false) AS due, set_config('synchronous_commit', 'off', true) AS commit FROM returned`

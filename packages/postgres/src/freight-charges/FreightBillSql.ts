@@ -16,6 +16,9 @@ export const freightChargeWindowPayloads = {
   orderId: "window_id"
 } as const
 
+/** Not in the words of the index of what is live, by client: by that, all of a tenant would be read to find a few by their ids. */
+const isLive = "coalesce(s.cancelled_at, 'infinity') = 'infinity'"
+
 /** A bill that does not exist yet is locked by a row of version 0, which nobody sees; should it stay, because nothing was stored after all, it is old already. */
 export const lockBills = (schema: string) => `
 INSERT INTO ${schema}.freight_bills AS b (tenant_id, bill_id, version, state, accounts, doc, ended_at)
@@ -64,7 +67,11 @@ WITH seen AS (
 )
 SELECT s.id, s.doc, array_agg(DISTINCT seen.account) AS accounts
 FROM seen
-JOIN ${schema}.freight_charge_subscriptions AS s ON s.tenant_id = $1 AND s.id = seen.subscription_id AND s.cancelled_at IS NULL
+CROSS JOIN LATERAL (
+  SELECT s.id, s.doc FROM ${schema}.freight_charge_subscriptions AS s
+  WHERE s.tenant_id = $1 AND s.id = seen.subscription_id AND ${isLive}
+  OFFSET 0
+) AS s
 GROUP BY s.id, s.doc
 ORDER BY s.id`
 
@@ -81,7 +88,7 @@ stored AS (
 ),
 dropped AS (
   DELETE FROM ${schema}.freight_bill_accounts AS a USING given AS g
-  WHERE a.tenant_id = $1 AND a.bill_id = g.bill_id AND (g.state <> 'open' OR a.account <> ALL (g.accounts))
+  WHERE a.tenant_id = $1 AND a.bill_id = g.bill_id AND a.bill_id = ANY ($2::text[]) AND (g.state <> 'open' OR a.account <> ALL (g.accounts))
 )
 INSERT INTO ${schema}.freight_bill_accounts (tenant_id, account, bill_id)
 SELECT DISTINCT $1, account, g.bill_id FROM given AS g CROSS JOIN unnest(g.accounts) AS account WHERE g.state = 'open'
@@ -98,8 +105,8 @@ WITH added AS (
   RETURNING notice_no, notice_id, bill_id, version, octet_length(body) AS size
 ),
 live AS MATERIALIZED (
-  SELECT id FROM ${schema}.freight_charge_subscriptions
-  WHERE tenant_id = $1 AND id = ANY ($7::uuid[]) AND cancelled_at IS NULL
+  SELECT s.id FROM ${schema}.freight_charge_subscriptions AS s
+  WHERE s.tenant_id = $1 AND s.id = ANY ($7::uuid[]) AND ${isLive}
   FOR SHARE
 ),
 queued AS (
@@ -117,7 +124,11 @@ later AS MATERIALIZED (
   SELECT DISTINCT ON (t.subscription_id, w.closes_at, n.bill_id) t.subscription_id, w.closes_at, n.bill_id, n.notice_no
   FROM unnest($9::uuid[], $10::text[], $11::timestamptz[], $12::timestamptz[]) AS t (subscription_id, notice_id, closes_at, following)
   JOIN added AS n ON n.notice_id = t.notice_id
-  JOIN ${schema}.freight_charge_subscriptions AS s ON s.tenant_id = $1 AND s.id = t.subscription_id AND s.cancelled_at IS NULL
+  CROSS JOIN LATERAL (
+    SELECT s.closed_until FROM ${schema}.freight_charge_subscriptions AS s
+    WHERE s.tenant_id = $1 AND s.id = t.subscription_id AND ${isLive}
+    OFFSET 0
+  ) AS s
   CROSS JOIN LATERAL (
     SELECT CASE WHEN t.closes_at > coalesce(s.closed_until, '-infinity') THEN t.closes_at ELSE t.following END AS closes_at
   ) AS w
@@ -127,7 +138,7 @@ opened AS (
   UPDATE ${schema}.freight_charge_subscriptions AS s
   SET closes_at = least(s.closes_at, l.closes_at)
   FROM (SELECT subscription_id, min(closes_at) AS closes_at FROM later GROUP BY subscription_id) AS l
-  WHERE s.tenant_id = $1 AND s.id = l.subscription_id
+  WHERE s.tenant_id = $1 AND s.id = l.subscription_id AND s.id = ANY ($9::uuid[])
 )
 INSERT INTO ${schema}.freight_charge_collected AS c (tenant_id, subscription_id, closes_at, bill_id, notice_no)
 SELECT $1, subscription_id, closes_at, bill_id, notice_no FROM later
@@ -155,8 +166,10 @@ ORDER BY b.bill_id`
 export const openBills = (schema: string) => `
 SELECT b.bill_id, b.version, b.state, b.accounts, b.doc
 FROM (SELECT DISTINCT bill_id FROM ${schema}.freight_bill_accounts WHERE tenant_id = $1 AND account = ANY ($2::text[])) AS a
-JOIN ${schema}.freight_bills AS b ON b.tenant_id = $1 AND b.bill_id = a.bill_id
-WHERE b.state = 'open' AND b.version > 0
+CROSS JOIN LATERAL (
+  SELECT b.* FROM ${schema}.freight_bills AS b WHERE b.tenant_id = $1 AND b.bill_id = a.bill_id AND b.state = 'open' AND b.version > 0
+  OFFSET 0
+) AS b
 ORDER BY b.bill_id`
 
 export const insertSubscription = (schema: string) => `
@@ -258,7 +271,7 @@ closed AS (
         WHERE c.tenant_id = $1 AND c.subscription_id = s.id AND c.closes_at > now()
       )
   FROM due
-  WHERE s.tenant_id = $1 AND s.id = due.id
+  WHERE s.tenant_id = $1 AND s.id = due.id AND s.id = ANY ($2::uuid[])
 ),
 windows AS (
   INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
@@ -270,7 +283,10 @@ windows AS (
 sizes AS (
   SELECT c.subscription_id, c.closes_at, sum(octet_length(n.body) + 1) - 1 AS size
   FROM collected AS c
-  JOIN ${schema}.freight_charge_notices AS n ON n.tenant_id = $1 AND n.notice_no = c.notice_no
+  CROSS JOIN LATERAL (
+    SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
+    OFFSET 0
+  ) AS n
   GROUP BY c.subscription_id, c.closes_at
 ),
 queued AS (
@@ -313,7 +329,7 @@ gone AS (
   DELETE FROM ${schema}.freight_charge_in_flight AS i USING old AS o WHERE i.tenant_id = $1 AND i.subscription_id = o.id
 ),
 marked AS (
-  UPDATE ${schema}.freight_charge_subscriptions AS s SET listed = false FROM old AS o WHERE s.tenant_id = $1 AND s.id = o.id
+  UPDATE ${schema}.freight_charge_subscriptions AS s SET listed = false WHERE s.tenant_id = $1 AND s.id = ANY (ARRAY(SELECT id FROM old))
 )
 SELECT count(*) AS pruned FROM old`
 

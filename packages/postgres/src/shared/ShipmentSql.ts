@@ -26,7 +26,7 @@ WITH given AS (
 dropped AS (
   DELETE FROM ${schema}.shipment_accounts AS sa
   USING given AS g
-  WHERE sa.tenant_id = $1 AND sa.shipment_id = g.shipment_id AND sa.account <> ALL (g.accounts)
+  WHERE sa.tenant_id = $1 AND sa.shipment_id = g.shipment_id AND sa.shipment_id = ANY ($2::text[]) AND sa.account <> ALL (g.accounts)
 )
 INSERT INTO ${schema}.shipment_accounts (tenant_id, account, shipment_id, pickup_at)
 SELECT $1, account, g.shipment_id, s.pickup_at

@@ -52,11 +52,11 @@ WITH moved AS MATERIALIZED (
 keyed AS (
   UPDATE ${schema}.shipment_keys AS k SET pickup_at = m.pickup_at, covered = m.covered
   FROM moved AS m
-  WHERE k.tenant_id = $1 AND k.shipment_id = m.shipment_id AND (k.pickup_at, k.covered) IS DISTINCT FROM (m.pickup_at, m.covered)
+  WHERE k.tenant_id = $1 AND k.shipment_id = m.shipment_id AND k.shipment_id = ANY ($2::text[]) AND (k.pickup_at, k.covered) IS DISTINCT FROM (m.pickup_at, m.covered)
 )
 UPDATE ${schema}.shipment_accounts AS a SET pickup_at = CASE WHEN m.covered THEN m.pickup_at END
 FROM moved AS m
-WHERE a.tenant_id = $1 AND a.shipment_id = m.shipment_id AND a.pickup_at IS DISTINCT FROM CASE WHEN m.covered THEN m.pickup_at END`
+WHERE a.tenant_id = $1 AND a.shipment_id = m.shipment_id AND a.shipment_id = ANY ($2::text[]) AND a.pickup_at IS DISTINCT FROM CASE WHEN m.covered THEN m.pickup_at END`
 
 /** The keys (or references) of shipments become these; what stays is not touched. */
 const replaced = (table: string, column: string) => `
@@ -65,7 +65,7 @@ WITH given AS MATERIALIZED (
 ),
 dropped AS (
   DELETE FROM ${table} AS t USING given AS g
-  WHERE t.tenant_id = $1 AND t.shipment_id = g.shipment_id AND t.${column} <> ALL (g.texts)
+  WHERE t.tenant_id = $1 AND t.shipment_id = g.shipment_id AND t.shipment_id = ANY ($2::text[]) AND t.${column} <> ALL (g.texts)
 )`
 
 /** The statuses are stored already. */

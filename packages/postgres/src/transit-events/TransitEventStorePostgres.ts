@@ -71,8 +71,8 @@ export const layer = Layer.effect(
         timestamptzArray(events.map((each) => each.occurredAt)),
         byteaArray(events.map((each) => each.body)),
         traceparent ?? null
-      ]).pipe(
-        Effect.asVoid,
+      ], ["text"]).pipe(
+        Effect.map((rows) => new Set(rows.map(([shipmentId]) => shipmentId as string))),
         Effect.mapError((error) =>
           error.reason._tag === "UniqueViolation"
             ? new EventIdTaken()

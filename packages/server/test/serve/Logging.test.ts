@@ -24,13 +24,13 @@ describe("the log", () => {
   it.effect("tells what lies behind a failure, without a stack where the failure was foreseen", () =>
     Effect.gen(function*() {
       const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" })
-      const error = new StorageError({ operation: "AccessStore.findKey", cause: refused })
+      const error = new StorageError({ operation: "AccessStore.findKeys", cause: refused })
       const [line] = yield* logged("json", Effect.logError("It failed.", Cause.fail(error)))
       assert.strictEqual(JSON.parse(line!).cause, `${error.message}: connect ECONNREFUSED 127.0.0.1:5432`)
       const broken = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("Connection terminated unexpectedly"), message: "Connection terminated unexpectedly" }) })
-      const [lost] = yield* logged("json", Effect.logError("It failed.", Cause.fail(new StorageError({ operation: "AccessStore.findKey", cause: broken }))))
+      const [lost] = yield* logged("json", Effect.logError("It failed.", Cause.fail(new StorageError({ operation: "AccessStore.findKeys", cause: broken }))))
       assert.strictEqual(JSON.parse(lost!).cause, `${error.message}: Connection terminated unexpectedly`)
-      const [silent] = yield* logged("json", Effect.logError("It failed.", new StorageError({ operation: "AccessStore.findKey", cause: "No answer came." })))
+      const [silent] = yield* logged("json", Effect.logError("It failed.", new StorageError({ operation: "AccessStore.findKeys", cause: "No answer came." })))
       assert.strictEqual(JSON.parse(silent!).cause, `${error.message}: No answer came.`)
       const [defect] = yield* logged("json", Effect.logError("It died.", Cause.die(new TypeError("not a function"))))
       assert.match(JSON.parse(defect!).cause, /TypeError: not a function\n\s+at /)

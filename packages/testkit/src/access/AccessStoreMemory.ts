@@ -18,7 +18,7 @@ export const AccessStoreMemory = {
           operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
         listTenants: operate(() => allTenants(rows)),
         addKey: (tenantId, key) => operate(() => journal.put(rows.of(tenantId).keys, key.id, key)),
-        findKey: (tenantId, id) => operate(() => Option.fromUndefinedOr(rows.of(tenantId).keys.get(id))),
+        findKeys: (tenantId, ids) => operate(() => ids.map((id) => Option.fromUndefinedOr(rows.of(tenantId).keys.get(id)))),
         revokeKey: (tenantId, id) =>
           operate(() => {
             const { keys } = rows.of(tenantId)

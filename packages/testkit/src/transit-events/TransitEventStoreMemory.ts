@@ -18,6 +18,7 @@ import { Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { ShipmentStatusTables } from "../shipment-status/ShipmentStatusTables.ts"
 import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"
 
 export const TransitEventStoreMemory = {
@@ -27,6 +28,7 @@ export const TransitEventStoreMemory = {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* TransitEventTables
       const owners = yield* ShipmentTables
+      const statuses = yield* ShipmentStatusTables
 
       const allocate = (tenantId: string, request: SequenceRequest): number => {
         const shipment = rows.shipment(tenantId, request.shipmentId)
@@ -45,6 +47,9 @@ export const TransitEventStoreMemory = {
         rows.fanOut(tenantId, stored, traceparent, now)
         return true
       }
+
+      const withStatus = (tenantId: string, events: ReadonlyArray<NewEvent>): ReadonlySet<string> =>
+        new Set(events.map(({ shipmentId }) => shipmentId).filter((shipmentId) => statuses.of(tenantId).statuses.has(shipmentId)))
 
       const putMark = (tenantId: string, walkKey: string, mark: PageMark, now: number): void => {
         const { walks } = rows.of(tenantId)
@@ -71,7 +76,7 @@ export const TransitEventStoreMemory = {
         allocate: (tenantId, requests) => operate(() => requests.map((request) => allocate(tenantId, request))),
         append: (tenantId, events, traceparent) =>
           Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
-            stored ? Effect.void : Effect.fail(new EventIdTaken())),
+            stored ? Effect.succeed(withStatus(tenantId, events)) : Effect.fail(new EventIdTaken())),
         page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new WalkExpired()) : Effect.succeed(page)),
         putMark: (tenantId, walkKey, mark) => operate((now) => putMark(tenantId, walkKey, mark, now)),
         findMark: (tenantId, walkKey, page) => operate((now) => findMark(tenantId, walkKey, page, now))
