@@ -13,7 +13,7 @@ import type * as Stream from "effect/Stream"
 import { setTimeout as after } from "node:timers/promises"
 import pg from "pg"
 import type { BulkRunner } from "./PgBulk.ts"
-import type { PgConnection } from "./PgConnection.ts"
+import type { PgConnection, PgWireConnection } from "./PgConnection.ts"
 import { refusal } from "./PgErrors.ts"
 import { hostConnection, type HostClient, type HostExecutor, inTurn } from "./PgHost.ts"
 import { listenOn } from "./PgListen.ts"
@@ -241,7 +241,7 @@ const Joining = Context.Reference<PgConnection | undefined>("@waybill/postgres/c
  */
 const transactions = (
   transactionService: SqlClient.SqlClient["transactionService"],
-  acquirer: Effect.Effect<PgConnection, SqlError, Scope.Scope>,
+  acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>,
   spanAttributes: ReadonlyArray<readonly [string, unknown]>
 ): SqlClient.SqlClient["withTransaction"] => {
   const send = (connection: PgConnection, text: string) => connection.control(text, controlDeadlineMs)
@@ -259,10 +259,10 @@ const transactions = (
         const joining = fiber.getRef(Joining)
         const begin = fiber.getRef(SqlClient.BeginTransaction) ?? "BEGIN"
         return joining === undefined
-          ? restore(Effect.tap(acquirer, (connection) => send(connection, begin)))
+          ? restore(Effect.tap(acquirer, (connection) => Effect.sync(() => connection.begin(begin))))
           : Effect.succeed(joining)
       }),
-    // sent while the connection was acquired, where it can still be interrupted
+    // goes along with the first statement, where it can still be interrupted
     begin: () => Effect.void,
     commit: (connection) => unlessHosted(connection, commit(connection)),
     // over already; but pg has not yet read so, and would give the connection up as one inside a transaction

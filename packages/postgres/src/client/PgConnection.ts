@@ -18,7 +18,7 @@ export interface PgConnection extends Connection {
     values: ReadonlyArray<BulkValue>,
     columns: ReadonlyArray<ColumnHint> | undefined
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
-  /** Begins or ends a transaction or savepoint. Effect lets nobody interrupt these, so they have a deadline of their own. */
+  /** Ends a transaction, or begins or ends a savepoint. Effect lets nobody interrupt these, so they have a deadline of their own. */
   readonly control: (text: string, deadlineMs: number) => Effect.Effect<PgResult, SqlError>
   /** The host application began this connection's transaction and will end it; we never do. */
   readonly isHosted: boolean
@@ -36,6 +36,8 @@ export interface PgQuery {
   readonly binary?: boolean
   readonly queryMode?: "extended"
   readonly query_timeout?: number
+  /** What begins the transaction whose first statement this is; goes along with it. */
+  readonly begin?: string
 }
 
 /** What a pg client answers. */
@@ -47,6 +49,8 @@ export interface PgResult {
 /** What sends the statements of a {@link PgWireConnection}. */
 export interface PgWire {
   readonly run: (query: PgQuery) => Effect.Effect<PgResult, SqlError>
+  /** Not where the host begins. */
+  readonly begin?: (text: string) => void
   readonly statementName: (text: string) => string | undefined
   readonly readsBinary: boolean
   readonly isHosted: boolean
@@ -73,6 +77,11 @@ export class PgWireConnection implements PgConnection {
 
   isLost(): boolean {
     return this.wire.isLost()
+  }
+
+  /** Begins a transaction with the next statement, in the same round trip where that can be. */
+  begin(text: string): void {
+    this.wire.begin?.(text)
   }
 
   execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {

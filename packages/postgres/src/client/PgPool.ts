@@ -9,7 +9,7 @@ import { setTimeout as after } from "node:timers/promises"
 import type pg from "pg"
 import { type PgQuery, type PgResult, type PgWire, PgWireConnection } from "./PgConnection.ts"
 import { connectionLost, sqlError } from "./PgErrors.ts"
-import { cancelDeadlineMs, readsBinary, requestCancel } from "./PgSocket.ts"
+import { cancelDeadlineMs, FirstQuery, readsBinary, requestCancel } from "./PgSocket.ts"
 
 /** The two ways in which Effect's SQL client takes a connection. */
 export interface PgLending {
@@ -65,6 +65,7 @@ export const lendFrom = (pool: pg.Pool, { answerMillis, statementName }: Lending
 
 const wireOf = (client: TakenClient, statementName: (text: string) => string | undefined): PgWire => ({
   run: (query) => client.run(query),
+  begin: (text) => client.begin(text),
   statementName,
   readsBinary: client.readsBinary,
   isHosted: false,
@@ -123,6 +124,7 @@ const takeFrom = (pool: pg.Pool, answers: Answers): Effect.Effect<TakenClient, S
 class TakenClient {
   /** Why nothing can be sent any more. */
   lost: SqlError | undefined = undefined
+  private toBegin: string | undefined = undefined
   readonly readsBinary: boolean
   private readonly client: pg.PoolClient
   private readonly answers: Answers
@@ -138,8 +140,21 @@ class TakenClient {
     client.on("error", this.onError)
   }
 
+  begin(text: string): void {
+    this.toBegin = text
+  }
+
   run(query: PgQuery): Effect.Effect<PgResult, SqlError> {
-    return Effect.withFiber((fiber) => this.ask(query, fiber.getRef(Unhurried) ? undefined : this.answers.answerMillis))
+    return Effect.withFiber((fiber) => {
+      const answerMillis = fiber.getRef(Unhurried) ? undefined : this.answers.answerMillis
+      const begin = this.toBegin
+      if (begin === undefined) return this.ask(query, answerMillis)
+      this.toBegin = undefined
+      // nothing was asked within: there is nothing to end
+      if (query.text === "COMMIT" || query.text === "ROLLBACK") return Effect.succeed({ rows: [], command: query.text })
+      if (this.readsBinary && query.queryMode === "extended") return this.ask({ ...query, begin }, answerMillis)
+      return Effect.andThen(this.ask({ text: begin, values: [], types: query.types }, answerMillis), this.ask(query, answerMillis))
+    })
   }
 
   private ask(query: PgQuery, answerMillis: number | undefined): Effect.Effect<PgResult, SqlError> {
@@ -158,7 +173,8 @@ class TakenClient {
         resume(Effect.fail(this.failureOf(error, askedAt)))
       }
       const client = this.client as unknown as CallbackClient
-      client.query(query.query_timeout === undefined && answerMillis !== undefined ? { ...query, query_timeout: answerMillis } : query, answer)
+      const asked = query.query_timeout === undefined && answerMillis !== undefined ? { ...query, query_timeout: answerMillis } : query
+      client.query(query.begin === undefined ? asked : new FirstQuery(asked, query.begin), answer)
       return Effect.promise(async () => {
         if (ended) return
         const end = new Promise<void>((done) => onEnd = done)
@@ -196,5 +212,5 @@ const deadline = () => after(cancelDeadlineMs, false, { ref: false })
 
 /** pg's `query` with a callback, which is typed for other arguments. */
 interface CallbackClient {
-  readonly query: (query: PgQuery, answer: (error: Error | null, result: PgResult) => void) => void
+  readonly query: (query: PgQuery | FirstQuery, answer: (error: Error | null, result: PgResult) => void) => void
 }

@@ -1,5 +1,6 @@
 /** A pg client whose rows may arrive in binary, and the cancel request, the two things that pg leaves to others. */
 import pg from "pg"
+import type { PgQuery } from "./PgConnection.ts"
 import { Parser } from "pg-protocol/dist/parser.js"
 
 /**
@@ -75,6 +76,62 @@ const rowOfBytes = (bytes: Buffer, start: number) => {
     fields[index] = length === -1 ? null : bytes.subarray(offset, offset += length)
   }
   return { fields, fieldCount: fields.length }
+}
+
+/**
+ * The first statement of a transaction, with what begins it: both are sent in one go and answered in one go. An error in the
+ * one keeps the server from running the other.
+ *
+ * @stability unstable
+ */
+export class FirstQuery extends pg.Query {
+  private readonly opening: string
+  private opened = false
+  // pg looks for it on whatever it is given
+  readonly query_timeout: number | undefined
+
+  constructor(query: PgQuery, begin: string) {
+    super(query as unknown as pg.QueryConfig)
+    this.query_timeout = query.query_timeout
+    this.opening = begin
+  }
+
+  prepare(connection: QueryConnection): void {
+    const own = this as unknown as OwnQuery
+    // named before it is begun: pg takes the first statement that the server has parsed for the one with the name
+    if (own.name !== undefined && !own.hasBeenParsed(connection)) {
+      connection.parse({ text: own.text, name: own.name, types: undefined })
+      connection.submittedNamedStatements[own.name] = own.text
+    }
+    connection.parse({ text: this.opening, name: "", types: undefined })
+    connection.bind({ portal: "", statement: "", values: [], binary: false })
+    connection.execute({ portal: "" })
+    inherited.prepare.call(this, connection)
+  }
+
+  handleCommandComplete(message: unknown, connection: QueryConnection): void {
+    if (this.opened) inherited.handleCommandComplete.call(this, message, connection)
+    this.opened = true
+  }
+}
+
+/** Only what is used here of pg's query and connection, which are typed without their insides. */
+interface OwnQuery {
+  readonly text: string
+  readonly name: string | undefined
+  readonly hasBeenParsed: (connection: QueryConnection) => boolean
+}
+
+interface QueryConnection {
+  readonly submittedNamedStatements: Record<string, string>
+  readonly parse: (message: { readonly text: string; readonly name: string; readonly types: undefined }) => void
+  readonly bind: (message: { readonly portal: string; readonly statement: string; readonly values: ReadonlyArray<unknown>; readonly binary: boolean }) => void
+  readonly execute: (message: { readonly portal: string }) => void
+}
+
+const inherited = pg.Query.prototype as unknown as {
+  readonly prepare: (this: unknown, connection: QueryConnection) => void
+  readonly handleCommandComplete: (this: unknown, message: unknown, connection: QueryConnection) => void
 }
 
 /** What a cancel request needs of a client; a client that pg's native bindings made has none of it. */

@@ -1,0 +1,89 @@
+/** A transaction begins with its first statement, in one round trip. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import pg from "pg"
+import { int4Array } from "../../src/client/PgBulk.ts"
+import { PgClient } from "../../src/client/index.ts"
+import { pool, table } from "./database.ts"
+
+/** What is asked of pg while the test runs, one text for each round trip. */
+const roundTrips = Effect.acquireRelease(
+  Effect.sync(() => {
+    const { query } = pg.Client.prototype
+    const asked: Array<string> = []
+    pg.Client.prototype.query = function(this: pg.Client, config: any, ...rest: Array<any>) {
+      asked.push(`${config.opening === undefined ? "" : `${config.opening}; `}${config.text}`)
+      return (query as any).call(this, config, ...rest)
+    } as typeof query
+    return { asked, undo: () => void (pg.Client.prototype.query = query) }
+  }),
+  ({ undo }) => Effect.sync(undo)
+).pipe(Effect.map(({ asked }) => asked))
+
+layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { excludeTestServices: true })("the first statement of a transaction", (it) => {
+  it.effect("goes out with what begins it, prepared or not, and what follows is in the same transaction", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const text = `SELECT $1::int4 AS n, pg_current_xact_id()::text AS xid -- ${crypto.randomUUID()}`
+      const asked = yield* roundTrips
+      const xids: Array<unknown> = []
+      // unnamed, then parsed under a name, then by that name
+      for (const n of [1, 2, 3]) {
+        yield* sql.withTransaction(Effect.gen(function*() {
+          const first = yield* sql.bulk(text, [n])
+          const second = yield* sql.bulk(text, [n + 1])
+          assert.deepStrictEqual([first[0]![0], second[0]![0]], [n, n + 1])
+          assert.strictEqual(first[0]![1], second[0]![1])
+          xids.push(first[0]![1])
+        }))
+      }
+      assert.strictEqual(new Set(xids).size, 3)
+      assert.deepStrictEqual(asked, [1, 2, 3].flatMap(() => [`BEGIN; ${text}`, text, "COMMIT"]))
+    }))
+
+  it.effect("takes nothing back of a connection that it failed on: the next transaction prepares and runs as ever", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("n int4")
+      const text = `INSERT INTO ${rows} SELECT 10 / n FROM unnest($1::int4[]) AS n -- ${crypto.randomUUID()}`
+      const insert = (n: number) => sql.withTransaction(sql.bulk(text, [int4Array([n])]))
+      // the second and the fourth fail: while it is given its name, and when it has one
+      for (const n of [1, 0, 2, 0, 5]) {
+        const exit = yield* Effect.exit(insert(n))
+        assert.strictEqual(exit._tag, n === 0 ? "Failure" : "Success")
+      }
+      const bad = `SELECT nothing_of_this_name -- ${crypto.randomUUID()}`
+      for (let time = 0; time < 3; time++) {
+        const error = yield* Effect.flip(sql.withTransaction(sql.bulk(bad, [])))
+        assert.match(String(error.reason.cause), /nothing_of_this_name/)
+      }
+      assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)} ORDER BY n`.values, [[2], [5], [10]])
+    }))
+
+  it.effect("is undone with the transaction", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("n int4")
+      const text = `INSERT INTO ${rows} SELECT unnest($1::int4[])`
+      for (const n of [1, 2, 3]) yield* Effect.flip(sql.withTransaction(Effect.andThen(sql.bulk(text, [int4Array([n])]), Effect.fail("no"))))
+      assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`.values, [])
+    }))
+
+  it.effect("is never sent where there is none, and neither is the end", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const asked = yield* roundTrips
+      yield* sql.withTransaction(Effect.void)
+      yield* Effect.flip(sql.withTransaction(Effect.fail("no")))
+      assert.deepStrictEqual(asked, [])
+    }))
+
+  it.effect("of other kinds goes out after what begins it", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const asked = yield* roundTrips
+      yield* sql.withTransaction(sql`SELECT 1`)
+      yield* sql.withTransaction(sql.withTransaction(sql`SELECT 1`))
+      assert.deepStrictEqual(asked, ["BEGIN", "SELECT 1", "COMMIT", "BEGIN", "SAVEPOINT waybill_1", "SELECT 1", "RELEASE SAVEPOINT waybill_1", "COMMIT"])
+    }))
+})
