@@ -238,8 +238,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "the shipments of a delivery that is given up are not looked at again",
     file: pump,
-    find: "for (const { lane } of [...finished, ...hopeless]) lane.settled = true\n    const releasing",
-    replace: "for (const { lane } of finished) lane.settled = true\n    const releasing"
+    find: "for (const { lane } of [...finished, ...hopeless]) lane.settled = true\n    const changed",
+    replace: "for (const { lane } of finished) lane.settled = true\n    const changed"
   },
   {
     name: "what is published makes no lane due",
