@@ -39,6 +39,14 @@ LEFT JOIN LATERAL (
 CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
+/** Those of a relation \`ships (shipment_id)\` that have a status. */
+export const withStatus = (schema: string) => `
+SELECT s.shipment_id FROM ships AS s
+CROSS JOIN LATERAL (
+  SELECT 1 FROM ${schema}.shipment_statuses AS t WHERE t.tenant_id = $1 AND t.shipment_id = s.shipment_id
+  OFFSET 0
+) AS status`
+
 /** Who may see the shipments in a relation \`ships (shipment_id)\`: as \`viewers (shipment_id, client)\`. Costs a lookup per shipment and account. */
 export const viewers = (schema: string) => `
 viewers AS MATERIALIZED (

@@ -1,5 +1,5 @@
 /** The statements of the event log. */
-import { viewers } from "../shared/ShipmentSql.ts"
+import { viewers, withStatus } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
 export const transitEventPayloads = { source: "transit-events", table: "transit_events", ref: "event_no", orderId: "event_id" } as const
@@ -85,8 +85,4 @@ arrived AS (
   INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
   SELECT DISTINCT $1::text, lane_id FROM queued
 )
-SELECT s.shipment_id FROM ships AS s
-CROSS JOIN LATERAL (
-  SELECT 1 FROM ${schema}.shipment_statuses AS t WHERE t.tenant_id = $1 AND t.shipment_id = s.shipment_id
-  OFFSET 0
-) AS has_status`
+${withStatus(schema)}`

@@ -1,4 +1,4 @@
-/** Whose shipments are whose: said by the event log and by shipment statuses, read by both. */
+/** Whose shipments are whose, and which have a status: said by the event log and by shipment statuses, read by both. */
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -7,6 +7,7 @@ import { routeIn } from "../shared/Routes.ts"
 interface TenantShipments {
   readonly accounts: Map<string, ReadonlyArray<string>>
   readonly byAccount: Map<string, Set<string>>
+  readonly withStatus: Set<string>
 }
 
 export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows>()("@waybill/testkit/access/ShipmentTables") {
@@ -24,7 +25,7 @@ export class ShipmentRows {
   private of(tenantId: string): TenantShipments {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { accounts: new Map(), byAccount: new Map() }
+      own = { accounts: new Map(), byAccount: new Map(), withStatus: new Set() }
       this.tenants.set(tenantId, own)
     }
     return own
@@ -37,6 +38,16 @@ export class ShipmentRows {
 
   ofAccount(tenantId: string, account: string): ReadonlySet<string> {
     return this.of(tenantId).byAccount.get(account) ?? new Set()
+  }
+
+  hasStatus(tenantId: string, shipmentId: string): boolean {
+    return this.of(tenantId).withStatus.has(shipmentId)
+  }
+
+  setStatus(tenantId: string, shipmentId: string, has: boolean): void {
+    const { withStatus } = this.of(tenantId)
+    if (has) this.journal.add(withStatus, shipmentId)
+    else this.journal.remove(withStatus, shipmentId)
   }
 
   /** `undefined` leaves them as they are. */

@@ -10,7 +10,7 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
-import { bytesOf, eventually, freshTenant, letSee, letSeeAll, occurredAt, publish, textOf } from "../StorageFixtures.ts"
+import { bytesOf, eventOf, eventually, freshTenant, letSee, letSeeAll, occurredAt, publish, textOf } from "../StorageFixtures.ts"
 import { report, statusOf } from "./StatusFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
@@ -55,6 +55,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           { shipmentId: "S / \"1\"", state: odd, verified: `${odd} verified` }
         ])
         assert.deepStrictEqual((yield* store.lock(tenantId, claims)).map((each) => each.shipmentId), ["S / \"1\""])
+      }))
+
+    it.effect("tells the event log which shipments have one, in this tenant", () =>
+      Effect.gen(function*() {
+        const [tenantId, other] = [freshTenant(), freshTenant()]
+        const log = yield* TransitEventStore
+        yield* report(tenantId, [{ shipmentId: "S" }, { shipmentId: "elsewhere" }])
+        yield* report(other, [{ shipmentId: "T" }])
+        const events = ["S", "T", "S"].map((shipmentId, at) => eventOf({ shipmentId, eventId: `${at}` }, at + 1))
+        assert.deepStrictEqual([...yield* log.append(tenantId, events, undefined)], ["S"])
+        assert.deepStrictEqual([...yield* log.append(tenantId, [eventOf({ shipmentId: "T", eventId: "3" }, 4)], undefined)], [])
       }))
 
     it.effect("finds shipments by id, by a whole key, or by how a key begins, the one picked up last first", () =>

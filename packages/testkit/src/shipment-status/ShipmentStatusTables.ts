@@ -77,6 +77,7 @@ export class ShipmentStatusRows {
     for (const key of before?.keys ?? []) this.journal.remove(routeIn(byKey, key), row.shipmentId)
     for (const key of row.keys) this.journal.add(routeIn(byKey, key), row.shipmentId)
     this.journal.put(statuses, row.shipmentId, row)
+    this.owners.setStatus(tenantId, row.shipmentId, true)
   }
 
   addHistory(tenantId: string, entry: StatusHistoryEntry): void {
@@ -157,6 +158,7 @@ export class ShipmentStatusRows {
     const { byKey, history, statuses } = this.of(tenantId)
     for (const key of row.keys) this.journal.remove(routeIn(byKey, key), row.shipmentId)
     this.journal.drop(statuses, row.shipmentId)
+    this.owners.setStatus(tenantId, row.shipmentId, false)
     this.journal.drop(history, row.shipmentId)
   }
 }

@@ -7,7 +7,6 @@ import { DeliveryQueueMemory } from "../delivery/DeliveryQueueMemory.ts"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { SecretStoreMemory } from "../delivery/SecretStoreMemory.ts"
 import { SecretTables } from "../delivery/SecretTables.ts"
-import { ShipmentStatusTables } from "../shipment-status/ShipmentStatusTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { TransactionMemory } from "../shared/TransactionMemory.ts"
 import { TransitEventStoreMemory } from "../transit-events/TransitEventStoreMemory.ts"
@@ -26,7 +25,7 @@ const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
   TransitEventStoreMemory.layer,
   TransitSubscriptionStoreMemory.layer
 ).pipe(
-  Layer.provide(Layer.mergeAll(TransitEventTables.layer, ShipmentStatusTables.layer)),
+  Layer.provide(TransitEventTables.layer),
   Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
   Layer.provide(MemoryDatabase.layer)
 )

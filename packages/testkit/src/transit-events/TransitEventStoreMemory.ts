@@ -18,7 +18,6 @@ import { Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { ShipmentStatusTables } from "../shipment-status/ShipmentStatusTables.ts"
 import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"
 
 export const TransitEventStoreMemory = {
@@ -28,7 +27,6 @@ export const TransitEventStoreMemory = {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* TransitEventTables
       const owners = yield* ShipmentTables
-      const statuses = yield* ShipmentStatusTables
 
       const allocate = (tenantId: string, request: SequenceRequest): number => {
         const shipment = rows.shipment(tenantId, request.shipmentId)
@@ -49,7 +47,7 @@ export const TransitEventStoreMemory = {
       }
 
       const withStatus = (tenantId: string, events: ReadonlyArray<NewEvent>): ReadonlySet<string> =>
-        new Set(events.map(({ shipmentId }) => shipmentId).filter((shipmentId) => statuses.of(tenantId).statuses.has(shipmentId)))
+        new Set(events.map(({ shipmentId }) => shipmentId).filter((shipmentId) => owners.hasStatus(tenantId, shipmentId)))
 
       const putMark = (tenantId: string, walkKey: string, mark: PageMark, now: number): void => {
         const { walks } = rows.of(tenantId)

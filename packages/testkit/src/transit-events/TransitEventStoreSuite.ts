@@ -21,7 +21,6 @@ import {
   subscribe,
   textOf
 } from "../StorageFixtures.ts"
-import { report } from "../shipment-status/StatusFixtures.ts"
 
 const everything: EventFilter = {
   shipmentId: undefined,
@@ -433,17 +432,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const waiting = (yield* claim(tenantId, { deliveriesPerLane: 10, bytesPerLane: 10_000_000 })).lanes[0]!.waiting
         assert.lengthOf(waiting, 1000)
         assert.isTrue(waiting.every((entry) => entry.size === body.length && entry.payload.length === body.length))
-      }))
-
-    it.effect("says which of the shipments have a status, in this tenant", () =>
-      Effect.gen(function*() {
-        const [tenantId, other] = [freshTenant(), freshTenant()]
-        const store = yield* TransitEventStore
-        yield* report(tenantId, [{ shipmentId: "S" }, { shipmentId: "elsewhere" }])
-        yield* report(other, [{ shipmentId: "T" }])
-        const events = ["S", "T", "S"].map((shipmentId, at) => eventOf({ shipmentId, eventId: `${at}` }, at + 1))
-        assert.deepStrictEqual([...yield* store.append(tenantId, events, undefined)], ["S"])
-        assert.deepStrictEqual([...yield* store.append(tenantId, [eventOf({ shipmentId: "T", eventId: "3" }, 4)], undefined)], [])
       }))
 
     it.effect("takes an append outside of any transaction as one of its own", () =>
