@@ -160,8 +160,10 @@ export class DeliveryPump {
   }
 
   private lose(tenantId: string, lanes: ReadonlyArray<HeldLane>): Effect.Effect<void> {
-    for (const lane of lanes) lane.lost = true
-    for (const lane of lanes) this.forget(lane)
+    for (const lane of lanes) {
+      lane.lost = true
+      this.forget(lane)
+    }
     return reportLost(tenantId, lanes.length)
   }
 
