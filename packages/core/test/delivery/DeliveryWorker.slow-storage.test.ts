@@ -5,16 +5,17 @@ import { Context, Effect, Layer } from "effect"
 
 const endpointUrl = "https://customer.example/hook"
 
-/** A worker whose every claim, once it has looked, takes this long to come back. */
-const slowWorker = (millis: () => number) =>
+/** A worker whose queue answers some calls in a way of its own. */
+const workerOver = (own: (queue: DeliveryQueue["Service"]) => Partial<DeliveryQueue["Service"]>) =>
   Effect.gen(function*() {
-    const slow = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
-      ...queue,
-      claim: (request) => Effect.tap(queue.claim(request), () => Effect.sleep(millis()))
-    } satisfies DeliveryQueue["Service"])))
-    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(slow)))), DeliveryWorker)
+    const changed = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({ ...queue, ...own(queue) })))
+    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(changed)))), DeliveryWorker)
     yield* Effect.forkScoped(worker.run)
   })
+
+/** One whose every claim, once it has looked, takes this long to come back. */
+const slowWorker = (millis: () => number) =>
+  workerOver((queue) => ({ claim: (request) => Effect.tap(queue.claim(request), () => Effect.sleep(millis())) }))
 
 const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
   Effect.flatMap(TransitEvents, (events) =>
@@ -62,16 +63,13 @@ describe("a worker whose storage is slow", () => {
       const silent = new Set<"claim" | "freeze" | "settle" | "heartbeat" | "tenantsDue">()
       const hearing = <A, E>(call: "claim" | "freeze" | "settle" | "heartbeat" | "tenantsDue", answer: Effect.Effect<A, E>) =>
         Effect.suspend(() => silent.delete(call) ? Effect.never : answer)
-      const deaf = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
-        ...queue,
+      yield* workerOver((queue) => ({
         tenantsDue: (limit) => hearing("tenantsDue", queue.tenantsDue(limit)),
         claim: (request) => hearing("claim", queue.claim(request)),
         freeze: (tenantId, lanes) => hearing("freeze", queue.freeze(tenantId, lanes)),
         settle: (tenantId, outcomes) => hearing("settle", queue.settle(tenantId, outcomes)),
         heartbeat: (tenantId, leases, millis) => hearing("heartbeat", queue.heartbeat(tenantId, leases, millis))
-      } satisfies DeliveryQueue["Service"])))
-      const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(deaf)))), DeliveryWorker)
-      yield* Effect.forkScoped(worker.run)
+      }))
       const expected: Array<string> = []
       for (const [number, call] of (["tenantsDue", "claim", "freeze", "settle", "heartbeat"] as const).entries()) {
         silent.add(call)
@@ -88,19 +86,16 @@ describe("a worker whose storage is slow", () => {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
       let written = 0
-      const slow = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
-        ...queue,
+      const expected = Array.from({ length: 100 }, (_, number) => `S${number}/1`)
+      for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
+      yield* workerOver((queue) => ({
         settle: (tenantId, outcomes) =>
           Effect.andThen(Effect.sleep(3_000), queue.settle(tenantId, outcomes)).pipe(
             Effect.tap(() => Effect.sync(() => {
               written += outcomes.deliveries.length
             }))
           )
-      } satisfies DeliveryQueue["Service"])))
-      const expected = Array.from({ length: 100 }, (_, number) => `S${number}/1`)
-      for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
-      const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(slow)))), DeliveryWorker)
-      yield* Effect.forkScoped(worker.run)
+      }))
       for (let second = 0; second < 120; second++) {
         yield* TestWaybill.pass("1 second")
         assert.isAtMost((yield* delivered).length - written, 20)
@@ -113,14 +108,11 @@ describe("a worker whose storage is slow", () => {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
       let passedOver = 0
-      const locked = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
-        ...queue,
-        claim: (request) => request.refill.length > 0 && passedOver++ === 0 ? queue.claim({ ...request, refill: [] }) : queue.claim(request)
-      } satisfies DeliveryQueue["Service"])))
       const expected = Array.from({ length: 40 }, (_, number) => `S${number}/1`)
       for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
-      const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(locked)))), DeliveryWorker)
-      yield* Effect.forkScoped(worker.run)
+      yield* workerOver((queue) => ({
+        claim: (request) => request.refill.length > 0 && passedOver++ === 0 ? queue.claim({ ...request, refill: [] }) : queue.claim(request)
+      }))
       yield* TestWaybill.pass("1 minute")
       assert.isAbove(passedOver, 0)
       assert.sameMembers([...yield* delivered], expected)
@@ -133,12 +125,9 @@ describe("a worker whose storage is slow", () => {
         const receivers = yield* ScriptedReceivers
         yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
         yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
-        const elsewhere = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
-          ...queue,
+        yield* workerOver((queue) => ({
           claim: (request) => Effect.map(queue.claim(request), (claim) => ({ ...claim, now: claim.now + millis }))
-        } satisfies DeliveryQueue["Service"])))
-        const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(elsewhere)))), DeliveryWorker)
-        yield* Effect.forkScoped(worker.run)
+        }))
         yield* publish(tenant, "S", 1)
         yield* TestWaybill.pass("1 minute")
         const requests = yield* receivers.requests(endpointUrl)

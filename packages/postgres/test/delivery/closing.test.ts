@@ -2,30 +2,13 @@
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, Transaction } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
-import { Deferred, Effect, Fiber, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { testStorage } from "../TestStorage.ts"
+import { holding, somebodyWaits } from "./Holding.ts"
 
-const { claim, claimOne, eventually, freezeOf, freshTenant, idOf, publish, seed, settlementOf } = fixtures
-
-/** Begins a transaction, does the work, and ends it when `release` is done. */
-const holding = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>) {
-  const transaction = yield* Transaction
-  const release = yield* Deferred.make<void>()
-  const held = yield* Deferred.make<void>()
-  const fiber = yield* Effect.forkChild(transaction.run(
-    work.pipe(Effect.tap(() => Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(release))))
-  ))
-  yield* Deferred.await(held)
-  return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(fiber))
-})
-
-const somebodyWaits = Effect.flatMap(PgClient.PgClient, (sql) =>
-  eventually(
-    sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted`,
-    ([row]) => row!.n > 0
-  ))
+const { claim, claimOne, freezeOf, freshTenant, idOf, publish, seed, settlementOf } = fixtures
 
 const left = (table: string, tenantId: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) => Effect.map(sql.unsafe<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} WHERE tenant_id = '${tenantId}'`), ([row]) => row!.n))

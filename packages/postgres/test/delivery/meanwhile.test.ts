@@ -1,13 +1,13 @@
 /** An outcome that had to wait for somebody else's write to the same delivery is judged by what that left. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
-import { Deferred, Effect, Fiber, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
-import { PgClient } from "../../src/index.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
+import { holding, somebodyWaits } from "./Holding.ts"
 
-const { claimOne, eventually, freezeOf, freshTenant, idOf, occurredAt, seed, settlementOf } = fixtures
+const { claimOne, freezeOf, freshTenant, idOf, occurredAt, seed, settlementOf } = fixtures
 
 const record = (durationMillis: number) => ({ attempt: 1, at: occurredAt, durationMillis, outcome: "accepted" as const, status: 200 })
 
@@ -15,29 +15,21 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("an outcome tha
   it.effect("takes nothing back of what was written there meanwhile, and is written for all others", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
-      const sql = yield* PgClient.PgClient
-      const transaction = yield* Transaction
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1, T: 1 })
       const lane = yield* claimOne(tenantId)
       yield* queue.freeze(tenantId, [freezeOf(lane, {
         fresh: [0, 1].map((n) => ({ deliveryId: idOf(101 + n), sentAt: occurredAt, entries: [lane.waiting[n]!], traceparent: undefined }))
       })])
-      const held = yield* Deferred.make<void>()
-      const release = yield* Deferred.make<void>()
-      const first = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead", record: record(1) })], lanes: [] })
-        yield* Deferred.succeed(held, undefined)
-        yield* Deferred.await(release)
-      })))
-      yield* Deferred.await(held)
+      const commit = yield* holding(
+        queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead", record: record(1) })], lanes: [] })
+      )
       const second = yield* Effect.forkChild(queue.settle(tenantId, {
         deliveries: [102, 101].map((n) => settlementOf(lane, idOf(n), { record: record(2) })),
         lanes: []
       }))
-      yield* eventually(sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted`, ([row]) => row!.n > 0)
-      yield* Deferred.succeed(release, undefined)
-      yield* Fiber.join(first)
+      yield* somebodyWaits
+      yield* commit
       yield* Fiber.join(second)
       const found = yield* Effect.forEach([101, 102], (n) => Effect.map(queue.find(tenantId, idOf(n)), Option.getOrThrow))
       assert.deepStrictEqual(
