@@ -1,5 +1,5 @@
 /** Removes what nobody will ask for any more: settled deliveries, shipments long delivered, bills long ended, old pickups, and what was told of them. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
@@ -85,13 +85,19 @@ export class Retention extends Context.Service<Retention, {
   )
 }
 
-/** A store removes a few thousand a call, so that nobody waits for it long. */
+/** For every moment a store spends on removing, others have so many: what is old can wait. */
+const pausePerMoment = 4
+
+/** A store that somebody holds up is not left alone for longer than this. */
+const longestPauseMillis = 1000
+
+/** A store removes a few thousand a call, so that nobody waits for it long, and is left alone for a while after each. */
 const untilNone = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
   let removed = 0
   for (;;) {
-    const some = yield* prune
+    const [took, some] = yield* Effect.timed(prune)
     removed += some
     if (some === 0) return removed
-    yield* Effect.yieldNow
+    yield* Effect.sleep(Duration.min(Duration.times(took, pausePerMoment), Duration.millis(longestPauseMillis)))
   }
 })

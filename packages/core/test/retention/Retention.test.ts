@@ -11,7 +11,7 @@ import {
   ShipmentStatusStore
 } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
 const day = 86_400_000
@@ -21,14 +21,16 @@ interface Asked {
   readonly tenantId: string
   readonly what: string
   readonly before: unknown
+  readonly at: number
 }
 
 /** Stores that remember what they were asked to remove, and have something to remove twice. */
-const asking = (asked: Array<Asked>) => {
+const asking = (asked: Array<Asked>, takesMillis: number) => {
   const left = new Map<string, number>()
   const answer = (tenantId: string, what: string, before: unknown) =>
-    Effect.sync(() => {
-      asked.push({ tenantId, what, before })
+    Effect.gen(function*() {
+      asked.push({ tenantId, what, before, at: yield* Clock.currentTimeMillis })
+      yield* Effect.sleep(takesMillis)
       const some = left.get(what) ?? 2
       left.set(what, some - 1)
       return some > 0 ? 10 : 0
@@ -44,18 +46,20 @@ const asking = (asked: Array<Asked>) => {
   )
 }
 
-const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettledMillis = 30 * day) =>
+const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettledMillis = 30 * day, takesMillis = 0) =>
   Effect.gen(function*() {
     const asked: Array<Asked> = []
     yield* TestClock.setTime(now)
     const removed = yield* Effect.gen(function*() {
       yield* TestWaybill.tenant("acme")
       const retention = yield* Layer.build(Layer.fresh(Retention.layer).pipe(
-        Layer.provide(asking(asked)),
+        Layer.provide(asking(asked, takesMillis)),
         Layer.provide(Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...windows })),
         Layer.provide(DeliveryOptions.layer({ keepSettledMillis }))
       ))
-      return yield* Effect.flatMap(Retention, (service) => service.sweep).pipe(Effect.provideContext(retention))
+      const sweeping = yield* Effect.flatMap(Retention, (service) => service.sweep).pipe(Effect.provideContext(retention), Effect.forkChild)
+      yield* TestClock.adjust("1 hour")
+      return yield* Fiber.join(sweeping)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer()))
     return { asked, removed }
   })
@@ -81,5 +85,20 @@ describe("retention", () => {
       const { asked } = yield* swept({ keepNoticesMillis: day }, 90 * day)
       assert.deepStrictEqual(beforeOf(asked, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
       assert.deepStrictEqual(beforeOf(asked, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
+    }))
+
+  it.effect("leaves a store alone four times as long as it was busy", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* swept({}, 30 * day, 100)
+      const times = (what: string) => asked.filter((each) => each.what === what).map((each) => each.at - now)
+      assert.deepStrictEqual(times("deliveries"), [0, 500, 1000])
+      // what had nothing more is followed by the next at once
+      assert.deepStrictEqual(times("statuses"), [1100, 1600, 2100])
+    }))
+
+  it.effect("leaves a store that is held up alone for a second at most", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* swept({}, 30 * day, 20_000)
+      assert.deepStrictEqual(asked.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
     }))
 })
