@@ -72,9 +72,9 @@ export interface DrainResult {
 }
 
 /** Fills, lets the disk come to rest, drains. */
-export const drainRound = async (bench: Bench, contender: ContenderProcess, count: number): Promise<DrainResult> => {
+export const drainRound = async (bench: Bench, contender: ContenderProcess, count: number, { settled = true } = {}): Promise<DrainResult> => {
   await contender.call.fill(count)
-  await bench.postgres.settle(contender.database)
+  if (settled) await bench.postgres.settle(contender.database)
   await bench.receiver.reset({})
   const { mostBytes, startedAt } = await unlessStalled(bench, contender, contender.call.drain(count))
   const { first, last, requests } = await bench.receiver.counted()

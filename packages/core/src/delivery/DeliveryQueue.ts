@@ -60,6 +60,8 @@ export interface ClaimedEntry {
   readonly size: number
   readonly payload: Uint8Array
   readonly traceparent: string | undefined
+  /** Where the store found it, in words of its own; it is handed back when the entry is frozen. */
+  readonly spot?: string
 }
 
 /** A frozen delivery whose next attempt is due, or whose sender died. */
@@ -124,7 +126,7 @@ export interface FreshDelivery {
   readonly deliveryId: string
   readonly sentAt: number
   /** In the order of the body. */
-  readonly entries: ReadonlyArray<Pick<ClaimedEntry, "ref" | "key" | "sequence">>
+  readonly entries: ReadonlyArray<Pick<ClaimedEntry, "ref" | "key" | "sequence" | "spot">>
   readonly traceparent: string | undefined
 }
 

@@ -25,7 +25,7 @@ type Log = Pick<DeliveryQueue["Service"], "lanes" | "list" | "carrying" | "find"
 const countedEntries = 50_000
 
 /** Settled deliveries removed in one statement. */
-const pruneSize = 5000
+const pruneSize = 2000
 
 export const makeDeliveryLog = (sql: PgClient, schema: string, sources: ReadonlyArray<PayloadSource>): Log => {
   const lanes = (tenantId: string, { after, limit, state }: LaneQuery) =>

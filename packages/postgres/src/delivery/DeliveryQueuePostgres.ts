@@ -252,7 +252,8 @@ const entryOf = (row: Row): ClaimedEntry => ({
   size: row[11] as number,
   orderId: row[13] as string,
   traceparent: (row[14] as string | null) ?? undefined,
-  payload: row[15] as Uint8Array
+  payload: row[15] as Uint8Array,
+  spot: row[16] as string
 })
 
 const dueOf = ([, deliveryId, sentAt, attempt, tries, orphaned, events, traceparent, body]: Row): DueDelivery => ({
@@ -281,6 +282,7 @@ const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyA
     textArray(taken.map((each) => each.entry.key)),
     int8Array(taken.map((each) => each.entry.sequence)),
     int8Array(taken.map((each) => each.entry.ref)),
+    textArray(taken.map((each) => each.entry.spot ?? null)),
     int4Array(fresh.map((delivery) => delivery.place)),
     uuidArray(fresh.map((delivery) => delivery.deliveryId)),
     textArray(fresh.map((delivery) => `{${delivery.entries.map((entry) => entry.ref).join(",")}}`)),

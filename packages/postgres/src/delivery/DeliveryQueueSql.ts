@@ -199,7 +199,7 @@ SELECT o.place AS lane,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.signs_until END AS signs_until,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.body_signature END AS body_signature,
        o.held_keys IS NOT NULL AS unsettled,
-       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body
+       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body, e.spot::text
 FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unwaited
 CROSS JOIN ours AS o
 LEFT JOIN LATERAL (
@@ -223,14 +223,14 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS reach
 LEFT JOIN LATERAL (
-  SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, p.order_id, p.traceparent, p.body
+  SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, w.spot, p.order_id, p.traceparent, p.body
   FROM (
-    SELECT t.key, t.sequence, t.ref, t.size, row_number() OVER t_order AS place,
+    SELECT t.key, t.sequence, t.ref, t.size, t.spot, row_number() OVER t_order AS place,
            count(*) OVER () AS waiting, sum(t.size) OVER t_order - t.size AS before
     FROM (
       SELECT t.*, row_number() OVER () AS taken FROM (
         (
-          SELECT e.key, e.sequence, e.ref, e.size FROM ${schema}.delivery_entries AS e
+          SELECT e.key, e.sequence, e.ref, e.size, e.ctid AS spot FROM ${schema}.delivery_entries AS e
           WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key > coalesce(o.cursor, '')
             AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
           ORDER BY e.key, e.sequence, e.ref
@@ -238,7 +238,7 @@ LEFT JOIN LATERAL (
         )
         UNION ALL
         (
-          SELECT e.key, e.sequence, e.ref, e.size FROM ${schema}.delivery_entries AS e
+          SELECT e.key, e.sequence, e.ref, e.size, e.ctid AS spot FROM ${schema}.delivery_entries AS e
           WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key <= coalesce(o.cursor, '')
             AND (o.held_keys IS NULL OR NOT o.held_keys ? e.key)
           ORDER BY e.key, e.sequence, e.ref
@@ -330,6 +330,9 @@ const isUnsettledById = "coalesce(d.state, '') IN ('sending', 'waiting')"
 /**
  * Freezes batches and counts attempts, where the lease still holds and the lane still sends. Lanes are named once, then by their place.
  *
+ * Entries are found where the claim saw them, and only if they are still those. Every other way depends on what the planner believes of a
+ * table that is empty whenever it is analysed: then each entry is looked for among all of a tenant.
+ *
  * Fails as a division by zero, and changes nothing, where an entry is no longer there: a claim that looked while another worker's
  * last freeze was being written, or a freeze whose answer got lost and that came through after all. Nothing is frozen twice.
  */
@@ -345,25 +348,30 @@ ours AS (
 ),
 taken AS (
   DELETE FROM ${schema}.delivery_entries AS e
-  USING unnest($6::int4[], $7::text[], $8::int8[], $9::int8[]) AS g (place, key, sequence, ref), ours AS o
-  WHERE o.place = g.place
-    AND e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key = g.key AND e.sequence = g.sequence AND e.ref = g.ref
+  USING (
+    SELECT o.lane_id, g.key, g.sequence, g.ref, g.spot::tid
+    FROM unnest($6::int4[], $7::text[], $8::int8[], $9::int8[], $10::text[]) AS g (place, key, sequence, ref, spot)
+    JOIN ours AS o ON o.place = g.place
+    LIMIT cardinality($6::int4[])
+  ) AS g
+  WHERE e.tenant_id = $1 AND e.ctid = g.spot
+    AND e.lane_id = g.lane_id AND e.key = g.key AND e.sequence = g.sequence AND e.ref = g.ref
   RETURNING 1
 ),
 made AS (
   INSERT INTO ${schema}.deliveries
     (tenant_id, delivery_id, lane_id, state, token, attempt, tries, refs, keys, sent_at, traceparent)
   SELECT $1, g.delivery_id, o.lane_id, 'sending', o.lease_token, 1, 1, g.refs::bigint[], g.keys::text[], g.sent_at, g.traceparent
-  FROM unnest($10::int4[], $11::uuid[], $12::text[], $13::text[], $14::timestamptz[], $15::text[])
+  FROM unnest($11::int4[], $12::uuid[], $13::text[], $14::text[], $15::timestamptz[], $16::text[])
     AS g (place, delivery_id, refs, keys, sent_at, traceparent)
   JOIN ours AS o ON o.place = g.place
 ),
 again AS (
   UPDATE ${schema}.deliveries AS d
   SET state = 'sending', token = o.lease_token, attempt = d.attempt + 1, tries = d.tries + 1, due_at = NULL
-  FROM unnest($16::int4[], $17::uuid[]) AS g (place, delivery_id)
+  FROM unnest($17::int4[], $18::uuid[]) AS g (place, delivery_id)
   JOIN ours AS o ON o.place = g.place
-  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($17::uuid[]) AND ${isUnsettledById}
+  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($18::uuid[]) AND ${isUnsettledById}
 )
 SELECT o.lane_id
 FROM ours AS o
