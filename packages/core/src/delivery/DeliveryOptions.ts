@@ -24,7 +24,7 @@ export class DeliveryOptions extends Context.Service<DeliveryOptions, {
   readonly keepSettledMillis: number
 }>()("@waybill/core/delivery/DeliveryOptions") {
   static readonly defaults: DeliveryOptions["Service"] = {
-    concurrency: 1024,
+    concurrency: 2048,
     laneConcurrency: 16,
     maxLanes: 1024,
     attemptTimeoutMillis: 15_000,

@@ -1,6 +1,7 @@
 /**
- * The delivery engine's two loops over one state: one claims lanes, freezes batches and sends; the other writes outcomes and
- * gives leases back. While the one waits for storage, attempts run and the other goes on.
+ * The delivery engine's loops over one state: one claims lanes, freezes batches and sends; one does so for what was published
+ * while the first is at it, so that it never waits behind a backlog; one writes outcomes and gives leases back. While one
+ * waits for storage, attempts run and the others go on.
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
@@ -8,7 +9,9 @@ import { Effect, Exit, Latch } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
+import { Agenda } from "./Agenda.ts"
 import { type Attempt, attemptsOf, pausedByDeath, type Verdict } from "./Attempts.ts"
+import { AttemptRoom } from "./AttemptRoom.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
 import type { ClaimedLane, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
@@ -31,14 +34,10 @@ const askAgainMillis = 1000
 
 const tenantsPerPoll = 256
 
-/** Attempts that one claim should start, about. */
-const attemptsPerClaim = 512
 /** More outcomes than this are not waited for. */
 const outcomesPerWrite = 512
 /** Bytes that one claim hands out of one lane, about: others wait while they are read. */
 const bytesPerTurn = 256 * 1024
-const fewestLanesPerClaim = 8
-const mostLanesPerClaim = 256
 
 export interface PumpServices {
   readonly queue: DeliveryQueue["Service"]
@@ -57,40 +56,30 @@ export class DeliveryPump {
   private readonly services: PumpServices
   private readonly lanes = new Map<string, HeldLane>()
   private readonly flights: AttemptsUnderWay
-  /** Tenants that may have something due. */
-  private readonly hot = new Set<string>()
-  /** Open when there may be something to claim. */
-  private readonly work = Latch.makeUnsafe(false)
+  private readonly agenda = new Agenda()
   /** Open when there is something to write or to give back. */
   private readonly done = Latch.makeUnsafe(false)
   private finished: Array<Finished> = []
   private hopeless: Array<Hopeless> = []
-  private underWay = 0
-  private bytesUnderWay = 0
-  /** Attempts that ended and are not written yet. */
-  private unwritten = 0
+  private readonly room: AttemptRoom
   private attempts = 0
-  private nextPoll = 0
   private nextHeartbeat = 0
-  private lanesPerClaim = 64
   private storeAhead: number | undefined
   private stopping = false
 
   constructor(services: PumpServices) {
     this.services = { ...services, queue: answeringInTime(services.queue, services.options.leaseMillis) }
     this.flights = new AttemptsUnderWay(services)
+    this.room = new AttemptRoom(services.options)
   }
 
   get run(): Effect.Effect<void> {
     const pump = this
-    const listen = Effect.forever(Effect.tap(this.services.wakeups.next, (tenantIds) =>
-      Effect.sync(() => {
-        for (const tenantId of tenantIds) pump.hot.add(tenantId)
-        pump.work.openUnsafe()
-      })))
+    const listen = Effect.forever(Effect.map(this.services.wakeups.next, (tenantIds) => pump.agenda.hear(tenantIds)))
     const claiming = steadily(this.claimTurn(), this.untilWork())
+    const hearing = steadily(this.freshTurn(), this.agenda.untilNews)
     const settling = steadily(this.settleTurn(), this.done.await)
-    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, settling, listen])).pipe(
+    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, hearing, settling, listen])).pipe(
       Effect.onExit(() => pump.stop()),
       Effect.asVoid
     )
@@ -101,11 +90,11 @@ export class DeliveryPump {
     return Effect.gen(function*() {
       yield* pump.flights.ready
       for (;;) {
-        pump.nextPoll = 0
+        pump.agenda.nextPoll = 0
         yield* pump.settleTurn()
         yield* pump.claimTurn()
         yield* pump.settleTurn()
-        if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.hot.size === 0) return pump.attempts
+        if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.agenda.hot.size === 0) return pump.attempts
         yield* Effect.raceFirst(pump.done.await, pump.untilWork())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
@@ -115,11 +104,21 @@ export class DeliveryPump {
   private claimTurn(): Effect.Effect<void, StorageError> {
     const pump = this
     return Effect.gen(function*() {
-      pump.work.closeUnsafe()
+      pump.agenda.beginTurn()
       const now = yield* workerMillis
       if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
-      if (now >= pump.nextPoll) yield* pump.poll(now)
-      for (const tenantId of Array.from(pump.hot)) yield* pump.claim(tenantId, now)
+      if (now >= pump.agenda.nextPoll) yield* pump.poll(now)
+      for (const tenantId of Array.from(pump.agenda.hot)) if (pump.agenda.hot.has(tenantId)) yield* pump.claim(tenantId, now)
+    })
+  }
+
+  /** What was published since the other loop began to claim. It goes on with the lanes we hold. */
+  private freshTurn(): Effect.Effect<void, StorageError> {
+    const pump = this
+    return Effect.gen(function*() {
+      pump.agenda.beginFreshTurn()
+      const now = yield* workerMillis
+      for (const tenantId of Array.from(pump.agenda.fresh)) if (pump.agenda.fresh.has(tenantId)) yield* pump.claim(tenantId, now, "fresh")
     })
   }
 
@@ -128,7 +127,7 @@ export class DeliveryPump {
     const pump = this
     return Effect.gen(function*() {
       // outcomes that come in the same breath are written together
-      for (let turn = 0, seen = -1; turn < 16 && pump.finished.length > seen && pump.finished.length < outcomesPerWrite && pump.underWay > 0; turn++) {
+      for (let turn = 0, seen = -1; turn < 16 && pump.finished.length > seen && pump.finished.length < outcomesPerWrite && pump.room.underWay > 0; turn++) {
         seen = pump.finished.length
         yield* Effect.yieldNow
       }
@@ -139,9 +138,8 @@ export class DeliveryPump {
 
   private untilWork(): Effect.Effect<void> {
     return Effect.flatMap(workerMillis, (now) => {
-      let until = this.nextPoll
-      if (this.lanes.size > 0) until = Math.min(until, this.nextHeartbeat)
-      return Effect.raceFirst(this.work.await, Effect.sleep(Math.max(1, until - now)))
+      const heartbeat = this.lanes.size > 0 ? this.nextHeartbeat : Infinity
+      return this.agenda.untilWork(now, this.room.patientUntil > now ? Math.min(heartbeat, this.room.patientUntil) : heartbeat)
     })
   }
 
@@ -168,18 +166,18 @@ export class DeliveryPump {
   }
 
   private poll(now: number): Effect.Effect<void, StorageError> {
-    return Effect.map(this.services.queue.tenantsDue(tenantsPerPoll), ({ nextDueInMillis, tenantIds }) => {
-      for (const tenantId of tenantIds) this.hot.add(tenantId)
+    const { agenda, services: { options, queue } } = this
+    // what is to be looked at sooner is noted while it answers
+    agenda.nextPoll = now + Math.min(options.pollMillis, this.room.underWay > 0 ? askAgainMillis : Infinity)
+    return Effect.map(queue.tenantsDue(tenantsPerPoll), ({ nextDueInMillis, tenantIds }) => {
+      for (const tenantId of tenantIds) agenda.hot.add(tenantId)
       for (const lane of this.lanes.values()) {
-        if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) this.hot.add(lane.tenantId)
+        if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) agenda.hot.add(lane.tenantId)
       }
-      const mostMillis = Math.min(this.services.options.pollMillis, this.underWay > 0 ? askAgainMillis : Infinity)
-      this.nextPoll = now + Math.min(mostMillis, Math.max(1, nextDueInMillis ?? Infinity))
-    })
-  }
-
-  private room(lane: HeldLane): number {
-    return Math.min(this.services.options.laneConcurrency - lane.underWay, this.services.options.concurrency - this.underWay)
+      agenda.lookAt(now + Math.max(1, nextDueInMillis ?? Infinity))
+    }).pipe(Effect.onError(() => Effect.sync(() => {
+      agenda.nextPoll = now
+    })))
   }
 
   /** Lanes we hold that may be handed more. While attempts are under way their shipments are held, so it is worth it only when they hang. */
@@ -187,25 +185,22 @@ export class DeliveryPump {
     const lanes: Array<HeldLane> = []
     for (const lane of this.lanes.values()) {
       if (lane.tenantId !== tenantId || lane.lost || lane.busy || lane.doubtful || lane.pause !== undefined) continue
-      if (lane.notBefore > now || this.room(lane) <= 0) continue
-      if (lane.lookAgainAt > now) this.lookAt(lane.lookAgainAt)
+      if (lane.notBefore > now || this.room.of(lane) === 0) continue
+      if (lane.lookAgainAt > now) this.agenda.lookAt(lane.lookAgainAt)
       else if (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis) lanes.push(lane)
-      else if (lane.underWay > 0) this.lookAt(lane.since + lookAgainMillis)
+      else if (lane.underWay > 0) this.agenda.lookAt(lane.since + lookAgainMillis)
     }
     return lanes
   }
 
-  private claim(tenantId: string, now: number): Effect.Effect<void, StorageError> {
+  private claim(tenantId: string, now: number, what: "all" | "fresh" = "all"): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
-    const freeBytes = options.maxBytesInFlight - this.bytesUnderWay
-    // outcomes that storage is slow to write hold back the next attempts, or they would pile up without end
-    if (this.underWay >= options.concurrency || freeBytes <= 0 || this.unwritten >= options.concurrency) return Effect.void
-    const refill = this.refillable(tenantId, now)
-    const freeAttempts = options.concurrency - this.underWay
-    // a nearly full house claims nothing new: it would read what it has no room to send
-    const crowded = freeAttempts < options.concurrency / 8
-    const maxLanes = crowded ? 0 : Math.max(0, Math.min(this.lanesPerClaim, options.maxLanes - this.lanes.size, freeAttempts))
+    this.agenda.fresh.delete(tenantId)
+    if (this.room.isFull) return Effect.void
+    const held = this.refillable(tenantId, now)
+    const refill = what === "all" ? held : []
+    const maxLanes = this.room.newLanes(now, this.lanes.size)
     if (maxLanes === 0 && refill.length === 0) return Effect.void
     const asked = maxLanes + refill.length
     const touched = new Set(refill)
@@ -216,7 +211,9 @@ export class DeliveryPump {
       lane.settled = false
     }
     // a hint that comes while the claim is under way counts for the next one
-    this.hot.delete(tenantId)
+    if (refill.length === held.length) this.agenda.hot.delete(tenantId)
+    this.room.ask(maxLanes)
+    const { freeBytes, perLane } = this.room
     return Effect.gen(function*() {
       const before = pump.attempts
       const askedAt = yield* workerMillis
@@ -225,9 +222,9 @@ export class DeliveryPump {
         maxLanes,
         refill,
         leaseMillis: options.leaseMillis,
-        deliveriesPerLane: options.laneConcurrency,
+        deliveriesPerLane: perLane,
         bytesPerLane: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
-      })
+      }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.ask(-maxLanes))))
       const answeredAt = yield* workerMillis
       // the machine's clock is believed once, as far as the store does not contradict it
       const believed = pump.storeAhead ?? (yield* Clock.currentTimeMillis) - answeredAt
@@ -236,18 +233,18 @@ export class DeliveryPump {
       const given = new Set(claim.lanes.map(({ laneId }) => laneId))
       for (const lane of refill) if (!given.has(lane.laneId)) lane.settled = true
       // others may hold what we were not given; whoever asks learns when their leases run out
-      pump.lookAt(now + askAgainMillis)
-      if (maxLanes === 0) pump.hot.add(tenantId)
-      else if (claim.lanes.length === asked) pump.comeBack(tenantId)
+      pump.agenda.lookAt(now + askAgainMillis)
+      if (maxLanes === 0) pump.agenda.hot.add(tenantId)
+      else if (claim.lanes.length === asked) pump.agenda.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
       yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, storeAhead, touched })
-      pump.adapt(pump.attempts - before, claim.lanes.length === asked)
+      pump.room.adapt(pump.attempts - before, claim.lanes.length === asked)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) {
-          pump.hot.add(tenantId)
+          pump.agenda.hot.add(tenantId)
           // lanes may be leased although the answer got lost
-          pump.lookAt(now + options.leaseMillis)
+          pump.agenda.lookAt(now + options.leaseMillis)
         }
         for (const lane of touched) {
           lane.busy = false
@@ -256,12 +253,6 @@ export class DeliveryPump {
         }
       })
     ))
-  }
-
-  /** Small claims keep storage and sending busy side by side; lanes with little in them are claimed by the hundred. */
-  private adapt(started: number, full: boolean): void {
-    if (started > attemptsPerClaim) this.lanesPerClaim = Math.max(fewestLanesPerClaim, Math.floor(this.lanesPerClaim / 2))
-    else if (full && started < attemptsPerClaim / 2) this.lanesPerClaim = Math.min(mostLanesPerClaim, this.lanesPerClaim * 2)
   }
 
   /** Plans, freezes and starts what was claimed. `storeNow` is the store's clock, `now` the worker's time. */
@@ -277,18 +268,24 @@ export class DeliveryPump {
   ): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
+    let promised = 0
     return Effect.gen(function*() {
       const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze }> = []
       for (const lane of claimed) {
         const held = pump.hold(tenantId, lane, now, storeAhead)
         touched.add(held)
-        const plan = planLane(lane, storeNow, { room: pump.room(held), underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
-        pump.note(held, plan, now)
+        const room = pump.room.of(held)
+        const plan = planLane(lane, storeNow, { room, underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
+        pump.note(held, plan, { now, room })
         if (plan.hopeless.length > 0 && lane.whenDead === "pause") {
           held.pause = pausedByDeath(lane.policy.maxAttempts)
           continue
         }
-        if (plan.again.length + plan.batches.length > 0) planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
+        const attempts = plan.again.length + plan.batches.length
+        if (attempts === 0) continue
+        promised += attempts
+        pump.room.promise(attempts)
+        planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
       }
       if (planned.length === 0) return
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze)).pipe(
@@ -304,9 +301,12 @@ export class DeliveryPump {
           continue
         }
         const keys = yield* pump.services.keysOf(tenantId, lane, storeNow)
-        for (const attempt of attemptsOf(tenantId, lane, plan, freeze, { keys, storeAhead })) yield* pump.send(held, attempt)
+        for (const attempt of attemptsOf(tenantId, lane, plan, freeze, { keys, storeAhead })) {
+          promised -= 1
+          yield* pump.send(held, attempt)
+        }
       }
-    })
+    }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.promise(-promised))))
   }
 
   private hold(tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane {
@@ -323,31 +323,28 @@ export class DeliveryPump {
     return held
   }
 
-  private note(held: HeldLane, plan: LanePlan, now: number): void {
+  private note(held: HeldLane, plan: LanePlan, { now, room }: { readonly now: number; readonly room: number }): void {
     held.rateMark = plan.rateMark
-    if (plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + lookAgainMillis
+    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + lookAgainMillis
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
-    if (plan.more && plan.notBeforeMillis === 0) this.hot.add(held.tenantId)
+    if (plan.more && plan.notBeforeMillis === 0) this.agenda.hot.add(held.tenantId)
     for (const due of plan.hopeless) this.hopeless.push({ lane: held, settlement: deadSettlement(held, due.deliveryId) })
   }
 
   private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {
-    this.underWay += 1
-    this.bytesUnderWay += attempt.body.length
+    this.room.begin(attempt.body.length)
     this.attempts += 1
     lane.underWay += 1
     return this.flights.begin(attempt, (verdict) => this.land(lane, attempt, verdict))
   }
 
   private land(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
-    this.underWay -= 1
-    this.bytesUnderWay -= attempt.body.length
+    this.room.end(attempt.body.length)
     lane.underWay -= 1
     lane.settled = true
     judge(lane, attempt, verdict)
     this.finished.push({ lane, attempt, verdict })
-    this.unwritten += 1
     this.done.openUnsafe()
   }
 
@@ -362,8 +359,8 @@ export class DeliveryPump {
       if (this.mayRelease(lane, now)) released.push(lane)
       else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
         // kept because it can be handed more; a rate that held it back may have been what nobody else waited for
-        this.hot.add(lane.tenantId)
-        this.lookAt(now + lookAgainMillis)
+        this.agenda.hot.add(lane.tenantId)
+        this.agenda.lookAt(now + lookAgainMillis)
       }
     }
     if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
@@ -380,7 +377,7 @@ export class DeliveryPump {
     }
     const writes = Effect.forEach(outcomes, ({ deliveries, lanes, tenantId }) =>
       Effect.map(this.services.queue.settle(tenantId, { deliveries, lanes }), (dueNow) => {
-        if (dueNow) this.comeBack(tenantId)
+        if (dueNow) this.agenda.comeBack(tenantId)
       }), { discard: true })
     return writes.pipe(
       // what could not be written is written the next time: settling twice changes nothing more
@@ -395,22 +392,21 @@ export class DeliveryPump {
           lane.busy = false
           lane.doubtful = true
         }
-        this.lookAt(now + askAgainMillis)
+        this.agenda.lookAt(now + askAgainMillis)
       })),
       Effect.andThen(Effect.suspend(() => {
-        this.unwritten -= finished.length
+        this.room.written(finished.length)
         for (const lane of released) {
           this.forget(lane)
-          this.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
+          this.agenda.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
         }
         // a claim that looked before this was written found these shipments held
         for (const { lane } of [...finished, ...hopeless]) {
           lane.settled = true
-          if (lane.more && !lane.lost && lane.notBefore <= now) this.comeBack(lane.tenantId)
+          if (lane.more && !lane.lost && lane.notBefore <= now) this.agenda.comeBack(lane.tenantId)
         }
-        for (const { verdict } of finished) if (verdict.state === "waiting") this.lookAt(now + Math.max(1, verdict.dueInMillis))
-        // room was made for those that did not fit
-        if (this.hot.size > 0) this.work.openUnsafe()
+        for (const { verdict } of finished) if (verdict.state === "waiting") this.agenda.lookAt(now + Math.max(1, verdict.dueInMillis))
+        this.agenda.makeRoom()
         return report(finished)
       }))
     )
@@ -420,18 +416,6 @@ export class DeliveryPump {
   private forget(lane: HeldLane): void {
     const key = laneKey(lane.tenantId, lane.laneId)
     if (this.lanes.get(key) === lane) this.lanes.delete(key)
-  }
-
-  /** There is more for this tenant at once. */
-  private comeBack(tenantId: string): void {
-    this.hot.add(tenantId)
-    this.work.openUnsafe()
-  }
-
-  private lookAt(at: number): void {
-    if (at >= this.nextPoll) return
-    this.nextPoll = at
-    this.work.openUnsafe()
   }
 
   private mayRelease(lane: HeldLane, now: number): boolean {
@@ -446,7 +430,7 @@ export class DeliveryPump {
     return Effect.gen(function*() {
       pump.stopping = true
       const idle = Effect.gen(function*() {
-        while (pump.underWay > 0) {
+        while (pump.room.underWay > 0) {
           pump.done.closeUnsafe()
           yield* pump.done.await
           yield* Effect.ignore(pump.settle(yield* workerMillis))

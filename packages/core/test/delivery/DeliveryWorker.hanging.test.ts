@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryQueue, DeliveryWorker, TransitEvents } from "@waybill/core"
+import { DeliveryOptions, DeliveryQueue, DeliveryWorker, TransitEvents } from "@waybill/core"
 import { Receiver, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer } from "effect"
 
@@ -45,4 +45,31 @@ describe("a lane whose receiver hangs", () => {
       assert.deepStrictEqual((yield* receivers.deliveredEvents(hanging)).map(({ shipment }) => shipment.shipmentId), ["H1"])
       assert.lengthOf(yield* receivers.requests(hanging), 4)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
+})
+
+describe("two hundred lanes whose receivers hang", () => {
+  it.effect("leave a healthy one its room, and never take more than all of it", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const events = yield* TransitEvents
+      const receivers = yield* ScriptedReceivers
+      const urls = Array.from({ length: 200 }, (_, n) => `https://hanging-${n}.example/hook`)
+      for (const [n, endpointUrl] of [...urls, healthy].entries()) {
+        yield* TestWaybill.subscribe(tenant, tenant.customer(`customer-${n}`, [`A${n}`]), { endpointUrl, delivery: { batchMaxSize: 1 } })
+      }
+      for (const url of urls) yield* receivers.script(url, Array.from({ length: 40 }, () => Receiver.hang))
+      yield* countingWorker
+      const publish = (n: number, shipments: ReadonlyArray<number>) =>
+        Effect.orDie(events.publish(tenant.carrier, shipments.map((shipment) => reportedEvent(`${n}-${shipment}`, { accounts: [`A${n}`] }))))
+      for (const n of urls.keys()) yield* publish(n, Array.from({ length: 16 }, (_, shipment) => shipment))
+      yield* TestWaybill.pass(2000)
+      const underWay = (yield* Effect.forEach(urls, (url) => receivers.requests(url))).map((requests) => requests.length)
+      assert.isTrue(underWay.every((attempts) => attempts > 0), "each of them has its turn")
+      assert.isBelow(underWay.reduce((sum, each) => sum + each, 0), DeliveryOptions.defaults.concurrency)
+      for (let n = 0; n < 20; n++) {
+        yield* publish(urls.length, [n])
+        yield* TestWaybill.pass(100)
+        assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
+      }
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 60_000)
 })

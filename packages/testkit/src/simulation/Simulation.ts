@@ -202,7 +202,10 @@ export class Simulation {
       process.stop()
     }
     let late = false
-    this.world.after(this.standstill() + this.shape.options.drainMillis + 2 * this.shape.options.attemptTimeoutMillis, () => {
+    const { attemptTimeoutMillis, drainMillis, leaseMillis } = this.shape.options
+    // what was asked of the store before it was calm may never be answered; a worker gives that up after half a lease
+    const unanswered = Math.max(5_000, leaseMillis / 2)
+    this.world.after(this.standstill() + drainMillis + 2 * attemptTimeoutMillis + unanswered, () => {
       late = true
     })
     const waits = this.steps(() => late || all.every((process) => process.ended))
