@@ -56,6 +56,33 @@ describe("a worker whose storage is slow", () => {
       assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
 
+  it.effect("sends what was published while a claim for something large is under way", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      const healthy = "https://healthy.example/hook"
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+      yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+      // the first claim that finds something
+      let slowness = 0
+      yield* slowWorker(() => {
+        const millis = slowness
+        slowness = 0
+        return millis
+      })
+      yield* TestWaybill.pass(100)
+      slowness = 5_000
+      yield* publish(tenant, "S", 1)
+      yield* TestWaybill.pass(100)
+      const events = yield* TransitEvents
+      yield* Effect.orDie(events.publish(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
+      yield* TestWaybill.pass(100)
+      assert.lengthOf(yield* receivers.delivered(healthy), 1)
+      assert.deepStrictEqual(yield* delivered, [])
+      yield* TestWaybill.pass(5_000)
+      assert.deepStrictEqual(yield* delivered, ["S/1"])
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("gives up on answers that do not come, and goes on", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
