@@ -197,6 +197,9 @@ export class Simulation {
   /** Workers stop as in an upgrade; what they leave is compared with what must be. */
   private async close(): Promise<void> {
     const all = this.processes
+    // to be stopped in the middle of a write is a fault as well: it is written once more
+    const atRest = this.shape.faults === 0 ? this.steps(() => all.every(({ asking }) => asking === 0)) : undefined
+    if (atRest !== undefined) await atRest
     for (const process of all) {
       process.onEnd = () => {}
       process.stop()

@@ -146,22 +146,28 @@ export class StoreWire {
       const fate = this.weather.fateOf(call)
       let abandoned = false
       let answered = false
+      process.asking += 1
       if (world.trace) world.note(process.name, `asks the store to ${call} ${about()}`)
       const answer = (exit: Exit.Exit<A, StorageError>, millis: number, learn?: (() => void) | void) =>
         world.after(millis, () => {
           answered = true
           if (abandoned) return
+          process.asking -= 1
           if (world.trace) world.note(process.name, `learns that ${call} ${Exit.isSuccess(exit) ? "is done" : "failed"}`)
           learn?.()
           resume(exit)
         }, process)
+      const abandon = () => {
+        if (!answered) process.asking -= 1
+        abandoned = true
+      }
       const lost = () => {
         world.counts.drops += 1
         return Exit.fail(new StorageError({ operation: `DeliveryQueue.${call}`, cause: "The connection broke." }))
       }
       if (fate.answer === "never reached") {
         answer(lost(), fate.requestMillis + fate.answerMillis)
-        return Effect.sync(() => void (abandoned = true))
+        return Effect.sync(abandon)
       }
       if (fate.answer === "given up") answer(lost(), fate.answerMillis)
       const reach = () => {
@@ -176,9 +182,7 @@ export class StoreWire {
         })
       }
       world.after(fate.requestMillis, () => this.weather.whenUp(reach))
-      return Effect.sync(() => {
-        abandoned = true
-      })
+      return Effect.sync(abandon)
     })
   }
 }

@@ -47,6 +47,8 @@ export class WorkerProcess implements Attendant {
   readonly name: string
   dead = false
   resumesAt = 0
+  /** Calls to the store whose answers it waits for. */
+  asking = 0
   /** What its last claim told of each lane. */
   grants: ReadonlyMap<string, Grant> = new Map()
   readonly permits: Permits = new Map()
