@@ -71,7 +71,7 @@ export interface DrainResult {
   readonly mostBytes: number
 }
 
-/** Fills, lets the disk come to rest, drains. */
+/** Fills, lets the disk come to rest unless it is to stay as it is, drains. */
 export const drainRound = async (bench: Bench, contender: ContenderProcess, count: number, { settled = true } = {}): Promise<DrainResult> => {
   await contender.call.fill(count)
   if (settled) await bench.postgres.settle(contender.database)

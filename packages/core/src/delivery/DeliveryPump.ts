@@ -215,7 +215,6 @@ export class DeliveryPump {
     this.room.ask(maxLanes)
     const { freeBytes, perLane } = this.room
     return Effect.gen(function*() {
-      const before = pump.attempts
       const askedAt = yield* workerMillis
       const claim = yield* queue.claim({
         tenantId,
@@ -237,8 +236,8 @@ export class DeliveryPump {
       if (maxLanes === 0) pump.agenda.hot.add(tenantId)
       else if (claim.lanes.length === asked) pump.agenda.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
-      yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, storeAhead, touched })
-      pump.room.adapt(pump.attempts - before, claim.lanes.length === asked)
+      const started = yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, storeAhead, touched })
+      pump.room.adapt(started, claim.lanes.length === asked)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) {
@@ -255,7 +254,7 @@ export class DeliveryPump {
     ))
   }
 
-  /** Plans, freezes and starts what was claimed. `storeNow` is the store's clock, `now` the worker's time. */
+  /** Plans, freezes and starts what was claimed; answers how many attempts. `storeNow` is the store's clock, `now` the worker's time. */
   private start(
     tenantId: string,
     claimed: ReadonlyArray<ClaimedLane>,
@@ -265,7 +264,7 @@ export class DeliveryPump {
       readonly storeNow: number
       readonly touched: Set<HeldLane>
     }
-  ): Effect.Effect<void, StorageError> {
+  ): Effect.Effect<number, StorageError> {
     const pump = this
     const { options, queue } = this.services
     let promised = 0
@@ -287,7 +286,8 @@ export class DeliveryPump {
         pump.room.promise(attempts)
         planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
       }
-      if (planned.length === 0) return
+      if (planned.length === 0) return 0
+      const inAll = promised
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze)).pipe(
         Effect.onError(() => Effect.sync(() => {
           for (const { held } of planned) held.doubtful = true
@@ -306,6 +306,7 @@ export class DeliveryPump {
           yield* pump.send(held, attempt)
         }
       }
+      return inAll - promised
     }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.promise(-promised))))
   }
 
