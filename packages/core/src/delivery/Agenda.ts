@@ -8,6 +8,8 @@ export class Agenda {
   readonly fresh = new Set<string>()
   /** Worker time at which the queue is asked whose turn it is. */
   nextPoll = 0
+  /** Tenants of which a claim passed over a lane, and the worker time at which they are asked about again, unless they are before. */
+  private readonly crossed = new Map<string, number>()
   private readonly work = Latch.makeUnsafe(false)
   private readonly news = Latch.makeUnsafe(false)
 
@@ -38,9 +40,21 @@ export class Agenda {
     this.work.openUnsafe()
   }
 
+  comeBackAt(tenantId: string, at: number): void {
+    this.crossed.set(tenantId, at)
+    this.work.openUnsafe()
+  }
+
+  /** This tenant is asked about now. */
+  ask(tenantId: string): void {
+    this.fresh.delete(tenantId)
+    this.crossed.delete(tenantId)
+  }
+
   /** What comes from now on counts for the next turn. */
-  beginTurn(): void {
+  beginTurn(now: number): void {
     this.work.closeUnsafe()
+    for (const [tenantId, at] of this.crossed) if (at <= now) this.hot.add(tenantId)
   }
 
   beginFreshTurn(): void {
@@ -49,7 +63,8 @@ export class Agenda {
 
   /** Until something may be claimed, or it is time. */
   untilWork(now: number, at: number): Effect.Effect<void> {
-    return Effect.raceFirst(this.work.await, Effect.sleep(Math.max(1, Math.min(at, this.nextPoll) - now)))
+    const next = Math.min(at, this.nextPoll, ...this.crossed.values())
+    return Effect.raceFirst(this.work.await, Effect.sleep(Math.max(1, next - now)))
   }
 
   get untilNews(): Effect.Effect<void> {

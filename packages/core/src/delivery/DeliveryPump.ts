@@ -32,6 +32,9 @@ const lookAgainMillis = 200
 /** However long a worker may sleep, it asks again this soon after it claimed something or gave it back. */
 const askAgainMillis = 1000
 
+/** Somebody who was writing to a lane is done with it after this long, mostly. */
+const crossedMillis = 20
+
 const tenantsPerPoll = 256
 
 /** More outcomes than this are not waited for. */
@@ -104,8 +107,8 @@ export class DeliveryPump {
   private claimTurn(): Effect.Effect<void, StorageError> {
     const pump = this
     return Effect.gen(function*() {
-      pump.agenda.beginTurn()
       const now = yield* workerMillis
+      pump.agenda.beginTurn(now)
       if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
       if (now >= pump.agenda.nextPoll) yield* pump.poll(now)
       for (const tenantId of Array.from(pump.agenda.hot)) if (pump.agenda.hot.has(tenantId)) yield* pump.claim(tenantId, now)
@@ -196,7 +199,7 @@ export class DeliveryPump {
   private claim(tenantId: string, now: number, what: "all" | "fresh" = "all"): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
-    this.agenda.fresh.delete(tenantId)
+    this.agenda.ask(tenantId)
     if (this.room.isFull) return Effect.void
     const held = this.refillable(tenantId, now)
     const refill = what === "all" ? held : []
@@ -233,6 +236,7 @@ export class DeliveryPump {
       for (const lane of refill) if (!given.has(lane.laneId)) lane.settled = true
       // others may hold what we were not given; whoever asks learns when their leases run out
       pump.agenda.lookAt(now + askAgainMillis)
+      if (claim.crossed) pump.agenda.comeBackAt(tenantId, answeredAt + crossedMillis)
       if (maxLanes === 0) pump.agenda.hot.add(tenantId)
       else if (claim.lanes.length === asked) pump.agenda.comeBack(tenantId)
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3

@@ -119,6 +119,8 @@ export interface Claim {
   /** The store's clock. */
   readonly now: number
   readonly lanes: ReadonlyArray<ClaimedLane>
+  /** A lane that something may wait in was passed over, because somebody was writing to it: worth asking again in a moment. */
+  readonly crossed: boolean
 }
 
 /** A batch to freeze: its attempt is counted now. */
@@ -167,7 +169,7 @@ export interface LaneSettlement extends LaneLease {
   /** Gives the lease back. Otherwise it is kept. */
   readonly release: {
     readonly arrivals: number
-    /** Whether waiting entries may have become sendable. */
+    /** Whether waiting entries may have become sendable. Where they have without, the lane is due in `doubtMillis`. */
     readonly progress: boolean
     /** Not before this many milliseconds, for rate or breaker. */
     readonly notBeforeMillis: number
@@ -223,6 +225,12 @@ export interface LaneOverview {
   /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
   readonly lastAttempt: AttemptRecord | undefined
 }
+
+/**
+ * A lane is looked at again after so many milliseconds when it is given back by a worker that has nothing to do in it, although
+ * something could be sent: what that worker saw was overtaken by what others wrote.
+ */
+export const doubtMillis = 1000
 
 /** Nothing is counted beyond this for a lane's overview. */
 export const overviewCount = 1000

@@ -45,7 +45,7 @@ describe("what a worker has to look at", () => {
     Effect.gen(function*() {
       const agenda = resting()
       agenda.hear(["a"])
-      agenda.beginTurn()
+      agenda.beginTurn(0)
       agenda.beginFreshTurn()
       assert.isFalse(yield* endsBy(500, agenda.untilWork(0, Infinity)))
       assert.isFalse(yield* endsBy(500, agenda.untilNews))
@@ -63,6 +63,22 @@ describe("what a worker has to look at", () => {
       agenda.lookAt(400)
       assert.strictEqual(agenda.nextPoll, 400)
       assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
+    }))
+
+  it.effect("once more where a claim passed over a lane is looked at soon, unless somebody asks before", () =>
+    Effect.gen(function*() {
+      const agenda = resting()
+      agenda.comeBackAt("a", 20)
+      agenda.comeBackAt("b", 30)
+      assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
+      agenda.beginTurn(1)
+      assert.isFalse(yield* endsBy(18, agenda.untilWork(1, Infinity)))
+      assert.isTrue(yield* endsBy(19, agenda.untilWork(1, Infinity)))
+      agenda.beginTurn(20)
+      assert.deepStrictEqual([...agenda.hot], ["a"])
+      agenda.ask("a")
+      agenda.ask("b")
+      assert.isFalse(yield* endsBy(900, agenda.untilWork(20, Infinity)))
     }))
 
   it.effect("for want of room is looked at when there is some, if there is anything", () =>

@@ -71,6 +71,21 @@ const workerWithOwnClock = Effect.gen(function*() {
     })
 })
 
+/** A worker whose first claims are passed over by the store, because somebody is writing to every lane. Answers when they were made. */
+const workerPassedOver = (times: number) =>
+  Effect.gen(function*() {
+    const claimedAt: Array<number> = []
+    const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
+      ...store,
+      claim: (request) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          claimedAt.push(now) <= times ? Effect.succeed({ now, lanes: [], crossed: true }) : store.claim(request))
+    } satisfies DeliveryQueue["Service"])))
+    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
+    yield* Effect.forkScoped(worker.run)
+    return claimedAt
+  })
+
 describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
@@ -103,6 +118,20 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(ofA.map(({ at }, n) => n === 0 || at >= ofA[n - 1]!.at + 5000), [true, true, true])
       assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
     })))
+
+  it.effect("a lane that a claim passed over is asked for again in a moment, and nobody asks once it was given", () =>
+    inEngine(Effect.scoped(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.publish("A")
+      const claimedAt = yield* workerPassedOver(3)
+      yield* TestWaybill.pass(100)
+      assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"]])
+      // both loops heard of it
+      assert.deepStrictEqual(claimedAt.slice(0, 4).map((at) => at - claimedAt[0]!), [0, 0, 20, 40])
+      const before = claimedAt.length
+      yield* TestWaybill.pass(500)
+      assert.lengthOf(claimedAt, before)
+    }))))
 
   for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
     it.effect(`a worker whose machine's clock is set by ${millis} ms tries again when it should, and dates it right`, () =>

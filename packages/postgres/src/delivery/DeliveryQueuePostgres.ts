@@ -73,7 +73,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             const byLane = new Map(unsettled.map((lane) => [lane.laneId, lane.due as Array<DueDelivery>]))
             for (const row of due) byLane.get(row[0] as string)!.push(dueOf(row))
           }
-          return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane) }
+          return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane), crossed: rows.some(([place]) => place === statements.crossedPlace) }
         }).pipe(urgently, StorageError.refail("DeliveryQueue.claim"))
 
       const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>

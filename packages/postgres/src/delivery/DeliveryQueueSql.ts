@@ -1,4 +1,5 @@
 /** The statements of the delivery queue. Every one names its tenant; the database's clock decides what is due. */
+import { doubtMillis } from "@waybill/core"
 
 /** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */
 export interface PayloadSource {
@@ -95,11 +96,17 @@ const freshToken = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
 /** Up to so many entries are read without a guess at their bytes. */
 const unestimated = 64
 
+/** What a claim answers in the place of a lane, where it passed over one that somebody was writing to. */
+export const crossedPlace = 0
+
 /**
  * Leases what is due and hands out what waits, in one round trip.
  *
  * - \`wanted\`: lanes due, lanes that something arrived for, and lanes the worker already holds.
- * - \`locked\`: those of them nobody else is writing; the others come next time, and their arrivals stay.
+ * - \`locked\`: those of them nobody else is writing, as they are now.
+ * - \`known\`: those of them that still are what this statement sees. Where somebody gave a lane back after it began to look, it
+ *   would go by what was under way before, find nothing to send, and what arrived would be forgotten. These, and those that are
+ *   not locked, come next time; their arrivals stay, and a row of its own says so.
  * - \`gone\`: lanes that were closed while somebody published to them; what came for them is dropped.
  * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
  * - \`reach\`: how many entries of a lane to look at. Bytes run out before deliveries do where batches are large; the next few
@@ -124,22 +131,29 @@ WITH wanted AS MATERIALIZED (
   UNION
   SELECT unnest($3::uuid[])
 ),
+seen AS MATERIALIZED (
+  SELECT l.lane_id, l.state, l.ctid AS version FROM ${schema}.delivery_lanes AS l
+  WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted))
+),
+gone AS MATERIALIZED (
+  SELECT s.lane_id FROM seen AS s WHERE s.state = 'closed'
+),
 locked AS MATERIALIZED (
-  SELECT l.lane_id, l.state, l.due_at, l.lease_token, coalesce(l.leased_until <= now(), true) AS free
+  SELECT l.lane_id, l.state, l.due_at, l.lease_token, coalesce(l.leased_until <= now(), true) AS free, l.ctid AS version
   FROM ${schema}.delivery_lanes AS l
   WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted)) AND l.state <> 'closed'
   FOR UPDATE SKIP LOCKED
 ),
-gone AS MATERIALIZED (
-  SELECT l.lane_id FROM ${schema}.delivery_lanes AS l
-  WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted)) AND l.state = 'closed'
+known AS MATERIALIZED (
+  SELECT k.* FROM (SELECT k.*, k.version IN (SELECT s.version FROM seen AS s) AS unchanged FROM locked AS k OFFSET 0) AS k
+  WHERE k.unchanged
 ),
 dropped AS (
   DELETE FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = ANY (ARRAY(SELECT lane_id FROM gone))
 ),
 arrived AS (
   DELETE FROM ${schema}.delivery_arrivals AS a
-  WHERE a.tenant_id = $1 AND a.lane_id = ANY (ARRAY(SELECT lane_id FROM locked UNION ALL SELECT lane_id FROM gone))
+  WHERE a.tenant_id = $1 AND a.lane_id = ANY (ARRAY(SELECT lane_id FROM known UNION ALL SELECT lane_id FROM gone))
   RETURNING a.lane_id
 ),
 marked AS (
@@ -147,7 +161,7 @@ marked AS (
          EXISTS (SELECT FROM arrived AS a WHERE a.lane_id = k.lane_id) AS arrived,
          EXISTS (SELECT FROM unnest($3::uuid[], $4::int8[]) AS h (lane_id, token)
                  WHERE h.lane_id = k.lane_id AND h.token = k.lease_token AND NOT k.free) AS held
-  FROM locked AS k
+  FROM known AS k
 ),
 ranked AS MATERIALIZED (
   SELECT m.lane_id, m.due_at, m.arrived, m.held, m.free,
@@ -259,7 +273,10 @@ LEFT JOIN LATERAL (
   ) AS p
   WHERE w.place <= reach.most AND w.before < $7::int8
   ORDER BY w.place
-) AS e ON true`
+) AS e ON true
+UNION ALL
+SELECT ${crossedPlace}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+WHERE (SELECT count(*) FROM seen WHERE state <> 'closed') > (SELECT count(*) FROM known)`
 
 /**
  * Frozen deliveries of leased lanes whose attempt is due, or whose sender is gone, with their bytes joined. Operators may send one again
@@ -382,8 +399,11 @@ WHERE taking.whole = 1`
 
 /** Written out wherever it is used: a row that moved meanwhile is judged by what it holds now. */
 const dueAfterRelease = `CASE
-        WHEN l.arrivals <> r.arrivals OR r.progress AND n.entries THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
-        ELSE greatest(n.retry, CASE WHEN n.retry IS NOT NULL THEN now() + r.not_before * interval '1 millisecond' END)
+        WHEN l.arrivals <> r.arrivals OR r.progress AND n.sendable THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
+        ELSE greatest(
+          least(n.retry, CASE WHEN n.sendable THEN now() + interval '${doubtMillis} milliseconds' END),
+          CASE WHEN n.retry IS NOT NULL OR n.sendable THEN now() + r.not_before * interval '1 millisecond' END
+        )
       END`
 
 /** Of the attempt under way, by whoever made it: an outcome that is written once more takes nothing back of what happened since. */
@@ -406,7 +426,8 @@ RETURNING l.lane_id`
  * out again under the same ids.
  *
  * A lane given back is due: now, when something arrived that the worker had not been told of, or something waits that
- * may have become sendable; else when its next retry is; and never before rate and breaker allow.
+ * may have become sendable; else when its next retry is, or in a moment where something could be sent that its worker did not
+ * find; and never before rate and breaker allow.
  *
  * Deliveries come in the order of their ids, so that each row finds its outcome by bisection. A join would be at the mercy of
  * the planner, who knows neither how many outcomes come nor that each is of another row, and compares all with all on a
@@ -464,21 +485,30 @@ returned AS (
   FROM unnest($9::uuid[], $10::int8[], $11::int4[], $12::float8[], $13::text[], $14::bool[], $15::int8[], $16::bool[], $17::float8[])
     AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before)
   CROSS JOIN LATERAL (
-    SELECT EXISTS (SELECT FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = r.lane_id) AS entries,
-           (
-             WITH unended AS MATERIALIZED (
-               SELECT d.delivery_id, d.keys, CASE WHEN d.state = 'waiting' THEN d.due_at ELSE now() END AS due
-               FROM ${schema}.deliveries AS d
-               WHERE d.tenant_id = $1 AND d.lane_id = r.lane_id AND d.state IN ('sending', 'waiting')
-                 AND d.delivery_id <> ALL (ARRAY(SELECT g.delivery_id FROM given AS g WHERE g.lane_id = r.lane_id))
-               UNION ALL
-               SELECT g.delivery_id, d.keys, now() + g.due_in * interval '1 millisecond'
-               FROM given AS g
-               CROSS JOIN LATERAL (
-                 SELECT d.keys FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id OFFSET 0
-               ) AS d
-               WHERE g.lane_id = r.lane_id AND g.state = 'waiting'
+    WITH unended AS MATERIALIZED (
+      SELECT d.delivery_id, d.keys, CASE WHEN d.state = 'waiting' THEN d.due_at ELSE now() END AS due
+      FROM ${schema}.deliveries AS d
+      WHERE d.tenant_id = $1 AND d.lane_id = r.lane_id AND d.state IN ('sending', 'waiting')
+        AND d.delivery_id <> ALL (ARRAY(SELECT g.delivery_id FROM given AS g WHERE g.lane_id = r.lane_id))
+      UNION ALL
+      SELECT g.delivery_id, d.keys, now() + g.due_in * interval '1 millisecond'
+      FROM given AS g
+      CROSS JOIN LATERAL (
+        SELECT d.keys FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id OFFSET 0
+      ) AS d
+      WHERE g.lane_id = r.lane_id AND g.state = 'waiting'
+    )
+    SELECT CASE
+             WHEN r.progress THEN EXISTS (SELECT FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = r.lane_id)
+             ELSE (
+               SELECT EXISTS (
+                 SELECT FROM ${schema}.delivery_entries AS e
+                 WHERE e.tenant_id = $1 AND e.lane_id = r.lane_id AND (h.keys IS NULL OR NOT h.keys ? e.key)
+               )
+               FROM (SELECT jsonb_object_agg(k, 0) AS keys FROM unended AS u CROSS JOIN unnest(u.keys) AS k) AS h
              )
+           END AS sendable,
+           (
              SELECT u.due FROM (SELECT u.* FROM unended AS u ORDER BY u.due OFFSET 0) AS u
              WHERE NOT EXISTS (SELECT FROM unended AS o WHERE o.delivery_id < u.delivery_id AND o.keys && u.keys)
              LIMIT 1

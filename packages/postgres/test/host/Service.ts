@@ -94,7 +94,7 @@ export const publishAll = async (within: WaybillWithin, id: string): Promise<str
     documents: [{ documentType: "POD", files: [fileSample("PDF", 70_000)] }],
     more: { uniqueID: id }
   }) as never)
-  const [answer] = await within.pickups.create(customer, pickupRequest({ orgAccountNumber: "A" }) as never, { idempotencyKey: id })
+  const [answer] = await within.pickups.create(customer, pickupRequest({ orgAccountNumber: "A", day: "2099-11-20" }) as never, { idempotencyKey: id })
   return answer!.carrierPickupNumber!
 }
 

@@ -1,5 +1,5 @@
 /** What a `DeliveryQueue` promises of deliveries: frozen, settled, given back, seen and sent again. */
-import { type ClaimedLane, type DeliveryQuery, DeliveryQueue, type DeliveryState, type StoragePorts } from "@waybill/core"
+import { type ClaimedLane, type DeliveryQuery, DeliveryQueue, type DeliveryState, doubtMillis, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import {
@@ -362,6 +362,29 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const [refilled] = (yield* claim(tenantId, { refill: [lane] })).lanes
         assert.isFalse(yield* release(tenantId, refilled!, { progress: false }))
         assert.isFalse(yield* isDue(tenantId))
+      }))
+
+    it.effect("has a lane looked at again in a moment whose holder sent nothing, when something of it could be sent and only then", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 2 })
+        const dueIn = Effect.map(queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 }), ({ lanes, now }) => lanes[0]!.dueAt! - now)
+        const first = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(first, {
+          fresh: [{ deliveryId: idOf(101), sentAt: occurredAt, entries: first.waiting.slice(0, 1), traceparent: undefined }]
+        })])
+        const failed = settlementOf(first, idOf(101), { state: "waiting", dueInMillis: 600_000 })
+        yield* queue.settle(tenantId, { deliveries: [failed], lanes: [releaseOf(first, { progress: false })] })
+        assert.isAbove(yield* dueIn, doubtMillis)
+        yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+        const second = yield* claimOne(tenantId)
+        assert.isFalse(yield* release(tenantId, second, { progress: false }))
+        assert.isAtMost(yield* dueIn, doubtMillis)
+        const { lanes: [third] } = yield* eventually(claim(tenantId), ({ lanes }) => lanes.length > 0)
+        assert.deepStrictEqual(third!.waiting.map(({ key }) => key), ["T"])
+        assert.isFalse(yield* release(tenantId, third!, { progress: false, notBeforeMillis: 5000 }))
+        assert.isAbove(yield* dueIn, doubtMillis)
       }))
 
     it.effect("has nothing due before rate and breaker allow", () =>

@@ -40,7 +40,7 @@ export const DeliveryQueueMemory = {
           journal.set(lane, "leased", true)
           rows.setDue(lane, now + request.leaseMillis)
         }
-        return { now, lanes: [...refilled, ...fresh].map((lane) => claimedLane(lane, secrets, request, now)) }
+        return { now, lanes: [...refilled, ...fresh].map((lane) => claimedLane(lane, secrets, request, now)), crossed: false }
       }
 
       return DeliveryQueue.of({

@@ -1,5 +1,5 @@
 /** What a claim hands out of one lane, and when a lane that is given back is due again. */
-import type { ClaimedEntry, ClaimedLane, ClaimRequest, DueDelivery, LaneSettlement } from "@waybill/core"
+import { type ClaimedEntry, type ClaimedLane, type ClaimRequest, doubtMillis, type DueDelivery, type LaneSettlement } from "@waybill/core"
 import { compareText } from "../shared/CodePoints.ts"
 import { lowerBound } from "../shared/Journal.ts"
 import type { Delivery, Entry, Lane } from "./LaneTables.ts"
@@ -69,7 +69,7 @@ const waitingOf = (lane: Lane, limits: { readonly rows: number; readonly bytes: 
   return { waiting, more: false }
 }
 
-const candidates = function*(lane: Lane): Iterable<Entry> {
+const candidates = function*(lane: Lane): Generator<Entry, void> {
   const held = new Set([...lane.unsettled.values()].flatMap((delivery) => delivery.keys))
   const { cursor, keys } = lane
   const first = cursor === undefined ? 0 : lowerBound(keys, (key) => compareText(key, cursor) <= 0 ? -1 : 1)
@@ -83,6 +83,7 @@ const candidates = function*(lane: Lane): Iterable<Entry> {
 export const dueAfterRelease = (lane: Lane, release: NonNullable<LaneSettlement["release"]>, now: number): number | undefined => {
   const dues: Array<number> = []
   if (release.arrivals !== lane.arrivals || (release.progress && lane.keys.length > 0)) dues.push(now)
+  else if (!candidates(lane).next().done) dues.push(now + doubtMillis)
   // whoever gives the lane back sends nothing any more: what is still marked as being sent goes out again
   for (const delivery of lane.unsettled.values()) {
     if (!mustWait(delivery, lane, false)) dues.push(delivery.state === "sending" ? now : delivery.dueAt!)

@@ -87,7 +87,8 @@ export class StoreWire {
         }
       }
     }
-    return this.cross(crossing, this.store.queue.claim(request))
+    const passedOver = request.maxLanes < asked.maxLanes || request.refill.length < asked.refill.length
+    return this.cross(crossing, Effect.map(this.store.queue.claim(request), (claim) => passedOver ? { ...claim, crossed: true } : claim))
   }
 
   private freeze(process: WorkerProcess, tenantId: string, lanes: ReadonlyArray<Freeze>): ReturnType<DeliveryQueue["Service"]["freeze"]> {
