@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { assert } from "vitest"
 import * as log from "../src/delivery/DeliveryLogSql.ts"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
+import { settle } from "../src/delivery/DeliverySettleSql.ts"
 import { PgClient } from "../src/index.ts"
 import * as charges from "../src/freight-charges/FreightBillSql.ts"
 import * as invoices from "../src/invoices/InvoiceSql.ts"
@@ -28,7 +29,7 @@ const statementsIn = (quoted: string) => ({
   "claim": queue.claim(quoted, sources),
   "due deliveries": queue.dueDeliveries(quoted, sources),
   "freeze": queue.freeze(quoted),
-  "settle": queue.settle(quoted),
+  "settle": settle(quoted),
   "next due": queue.nextDue(quoted),
   "lane overviews": log.laneOverviews(quoted),
   "list deliveries, newest first": log.listDeliveries(quoted, { direction: "DESC", isOfLane: false, state: undefined, where: "" }),

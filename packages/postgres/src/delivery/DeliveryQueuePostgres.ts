@@ -33,6 +33,7 @@ import { Urgent } from "../client/PgPool.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
 import * as statements from "./DeliveryQueueSql.ts"
+import { settle as settling } from "./DeliverySettleSql.ts"
 import { liveVersions } from "./SecretStorePostgres.ts"
 
 /** The queue over the tables that hold the bytes of entries. */
@@ -45,7 +46,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
       const claimLanes = statements.claim(schema, sources)
       const dueDeliveries = statements.dueDeliveries(schema, sources)
       const freezeBatches = statements.freeze(schema)
-      const settleOutcomes = statements.settle(schema)
+      const settleOutcomes = settling(schema)
       const keepLeases = statements.heartbeat(schema)
       const tenantsDue = statements.tenantsDue(schema)
       const nextDue = statements.nextDue(schema)
