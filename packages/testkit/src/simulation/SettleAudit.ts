@@ -28,8 +28,15 @@ export class SettleAudit {
     this.ledger = ledger
   }
 
-  /** Books a call that just happened; answers the deliveries it named. `late`: its caller had given up on it. */
-  settled(who: string, tenantId: string, call: SettleCall, { late, outcomes }: { readonly outcomes: Outcomes; readonly late: boolean }): ReadonlyArray<LedgerDelivery> {
+  /**
+   * Books a call that just happened. Answers the deliveries it named, and the lanes it gave back although something of them could be
+   * sent. `late`: its caller had given up on it.
+   */
+  settled(who: string, tenantId: string, call: SettleCall, { late, outcomes }: { readonly outcomes: Outcomes; readonly late: boolean }): {
+    readonly named: ReadonlyArray<LedgerDelivery>
+    readonly sendable: ReadonlyArray<LedgerLane>
+  } {
+    const sendable: Array<LedgerLane> = []
     const named: Array<LedgerDelivery> = []
     const gone = new Set<LedgerLane>()
     const judged = new Set<LedgerLane>()
@@ -57,6 +64,7 @@ export class SettleAudit {
       }
       this.lane(who, lane, settlement, { late, gone: gone.delete(lane) })
       judged.delete(lane)
+      if (settlement.release?.notBeforeMillis === 0 && lane.state === "active" && isSendable(lane)) sendable.push(lane)
     }
     for (const lane of gone) this.world.violate("A receiver that answers 410 pauses its subscription", lane.name)
     for (const lane of judged) {
@@ -64,7 +72,7 @@ export class SettleAudit {
         this.world.violate("A breaker learns of every outcome", `${lane.name}: ${lane.failures} failures in a row, written ${lane.breaker.failures}`)
       }
     }
-    return named
+    return { named, sendable }
   }
 
   /** Whether the outcome counts: its lease holds, and it is of the attempt under way. */
@@ -138,4 +146,10 @@ export class SettleAudit {
     if (pause !== undefined && lane.state === "active") lane.state = "paused"
     if (release !== undefined) lane.leased = false
   }
+}
+
+/** Whether something waits of which no delivery has to end first. */
+const isSendable = (lane: LedgerLane): boolean => {
+  const unsettled = [...lane.unsettled.values()]
+  return [...lane.waiting.keys()].some((key) => !unsettled.some(({ keys }) => keys.has(key)))
 }

@@ -10,7 +10,7 @@ import {
 } from "@waybill/core"
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"
-import type { LedgerDelivery } from "./Ledger.ts"
+import type { LedgerDelivery, LedgerLane } from "./Ledger.ts"
 import type { World } from "./World.ts"
 
 /** What a schedule needs of an adapter. Its every instant must come from Effect's `Clock`. */
@@ -22,7 +22,8 @@ export class SimulatedStore {
   readonly queue: DeliveryQueue["Service"]
   private readonly world: World
   private readonly context: Context.Context<SimulatedPorts>
-  private pending: Array<{ readonly tenantId: string; readonly delivery: LedgerDelivery }> = []
+  /** Questions to the store before anything else happens. */
+  private readonly pending: Array<() => void | Promise<void>> = []
 
   constructor(world: World, ports: Context.Context<SimulatedPorts>) {
     this.world = world
@@ -48,20 +49,34 @@ export class SimulatedStore {
 
   /** Has the store's own view of these deliveries compared with what it must be, before anything else happens. */
   compare(tenantId: string, deliveries: ReadonlyArray<LedgerDelivery>): void {
-    for (const delivery of deliveries) this.pending.push({ tenantId, delivery })
+    for (const delivery of deliveries) {
+      this.ask(this.queue.find(tenantId, delivery.id), (found) => {
+        const state = Option.getOrUndefined(found)?.state
+        if (state !== delivery.state) {
+          this.world.violate("A lease that was lost changes nothing, and one that holds everything", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
+        }
+      })
+    }
+  }
+
+  /** Has the store asked whose turn it is. A lane of this tenant was given back, and something of it could be sent. */
+  expectDue(tenantId: string, lanes: ReadonlyArray<LedgerLane>): void {
+    if (lanes.length === 0) return
+    this.ask(this.queue.tenantsDue(Number.MAX_SAFE_INTEGER), ({ tenantIds }) => {
+      if (!tenantIds.includes(tenantId)) {
+        this.world.violate("A lane that is given back with something to send has its turn at once", lanes.map(({ name }) => name).join(", "))
+      }
+    })
+  }
+
+  private ask<A>(question: Effect.Effect<A, StorageError>, then: (answer: A) => void): void {
+    this.pending.push(() => this.run(question, (exit) => {
+      if (Exits.isSuccess(exit)) then(exit.value)
+    }))
   }
 
   private settle(): void | Promise<void> {
-    const next = this.pending.pop()
-    if (next === undefined) return undefined
-    const { delivery, tenantId } = next
-    return this.run(this.queue.find(tenantId, delivery.id) as Effect.Effect<Effect.Success<ReturnType<DeliveryQueue["Service"]["find"]>>, StorageError>, (exit) => {
-      if (!Exits.isSuccess(exit)) return
-      const state = Option.getOrUndefined(exit.value)?.state
-      if (state !== delivery.state) {
-        this.world.violate("A lease that was lost changes nothing, and one that holds everything", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
-      }
-    })
+    return this.pending.pop()?.()
   }
 }
 

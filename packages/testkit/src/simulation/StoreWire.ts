@@ -62,8 +62,9 @@ export class StoreWire {
           about: () => `${outcomes.deliveries.map(({ deliveryId, state }) => `${deliveryId} ${state}`).join(", ")} | ${outcomes.lanes.map((lane) => `${lane.laneId.slice(-2)} by ${lane.token}${lane.release === undefined ? "" : " given back"}${lane.pause === undefined ? "" : " paused"}`).join(", ")}`,
           applied: (exit, late) => {
             if (Exit.isSuccess(exit)) {
-              const named = this.settles.settled(process.name, tenantId, outcomes, { outcomes: process.outcomes, late })
+              const { named, sendable } = this.settles.settled(process.name, tenantId, outcomes, { outcomes: process.outcomes, late })
               this.store.compare(tenantId, named)
+              this.store.expectDue(tenantId, sendable)
             }
           }
         }, queue.settle(tenantId, outcomes)),
