@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { PgClient, StoragePostgres } from "../src/index.ts"
 
-export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 12 })
+export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 12, applicationName: `waybill ${randomBytes(6).toString("hex")}` })
 
 export const freshSchema = (): string => `test_${randomBytes(6).toString("hex")}`
 

@@ -45,6 +45,8 @@ export {
 
 /** What the suites are made of, for an adapter's tests of its own. */
 export * as fixtures from "./StorageFixtures.ts"
+export * as chargeFixtures from "./freight-charges/ChargeFixtures.ts"
+export * as invoiceFixtures from "./invoices/InvoiceFixtures.ts"
 
 /**
  * Every suite over one storage. Call it in a test file; `name` stands in front of the test names.

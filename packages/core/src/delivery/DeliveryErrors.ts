@@ -16,7 +16,7 @@ export class DeliveryNotRetryable extends Schema.TaggedError<DeliveryNotRetryabl
   override get message(): string {
     return this.state === "sending"
       ? `Delivery ${this.deliveryId} is being sent right now. Wait for the outcome of that attempt.`
-      : `Delivery ${this.deliveryId} is ${this.state}: its subscription was deleted, so there is nowhere to send it.`
+      : `Delivery ${this.deliveryId} is ${this.state}: its subscription was deleted, or its bytes went with retention. There is nothing to send, or nowhere to send it.`
   }
 }
 

@@ -320,6 +320,11 @@ export class DeliveryPump {
     if (before !== undefined && before.token === lane.token) {
       before.arrivals = lane.arrivals
       before.storeAhead = storeAhead
+      if (before.endpointUrl !== lane.endpointUrl) {
+        before.endpointUrl = lane.endpointUrl
+        before.breaker = lane.breaker
+        before.breakerChanged = false
+      }
       return before
     }
     const held = holdLane(tenantId, lane, now, storeAhead)
@@ -334,7 +339,7 @@ export class DeliveryPump {
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.agenda.hot.add(held.tenantId)
-    for (const due of plan.hopeless) this.hopeless.push({ lane: held, settlement: deadSettlement(held, due.deliveryId) })
+    for (const due of plan.hopeless) this.hopeless.push({ lane: held, settlement: deadSettlement(held, due) })
   }
 
   private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {

@@ -139,6 +139,8 @@ export interface Freeze extends LaneLease {
   readonly fresh: ReadonlyArray<FreshDelivery>
   /** Frozen deliveries to attempt again. */
   readonly again: ReadonlyArray<string>
+  /** Their tries by the claim, each in its place: where an operator began a new series since, the freeze fails. */
+  readonly againTries?: ReadonlyArray<number>
 }
 
 /** What an attempt left behind; kept with the delivery, shown to operators. */
@@ -160,9 +162,16 @@ export interface Settlement extends LaneLease {
   /** The attempt did not count: this process stopped before it had an answer. */
   readonly uncount: boolean
   readonly record: AttemptRecord | undefined
+  /** The attempt that this is about, where no record tells. */
+  readonly attempt?: number
 }
 
 export interface LaneSettlement extends LaneLease {
+  /**
+   * Whom breaker and pause speak of: where the lane's owner has named another endpoint meanwhile they count for nothing, and nothing waits
+   * for them. A dead letter in the same call pauses all the same.
+   */
+  readonly endpointUrl?: string
   readonly breaker: Breaker
   /** The receiver answered 410, or a dead letter pauses this lane: pause, and say why. */
   readonly pause: string | undefined
@@ -277,7 +286,10 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     readonly nextDueInMillis: number | undefined
   }, StorageError>
   readonly claim: (request: ClaimRequest) => Effect.Effect<Claim, StorageError>
-  /** Freezes batches and counts attempts. Answers the lanes whose lease still held; only those may send. */
+  /**
+   * Freezes batches and counts attempts. Answers the lanes whose lease still held; only those may send. Fails, and changes nothing, where an
+   * entry or a delivery is no longer as the claim told.
+   */
   readonly freeze: (tenantId: string, lanes: ReadonlyArray<Freeze>) => Effect.Effect<ReadonlySet<string>, StorageError>
   /**
    * Writes outcomes and gives leases back; where the lease was lost, the attempt is recorded and nothing else changes.
@@ -310,7 +322,7 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     range: { readonly newest: number; readonly limit: number }
   ) => Effect.Effect<{ readonly deliveries: ReadonlyArray<CarryingDelivery>; readonly since: number | undefined }, StorageError>
   readonly find: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryDetail>, StorageError>
-  /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone. */
+  /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone, and one whose bytes went with retention counts as cancelled. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
   /** Makes every dead letter of the lane that died since then due again, under the same ids. Answers how many. */
   readonly recover: (tenantId: string, laneId: string, since: number) => Effect.Effect<number, StorageError>

@@ -1,6 +1,6 @@
 /** A lane under a worker's lease, and what is written of it. */
 import type { Attempt, Verdict } from "./Attempts.ts"
-import type { ClaimedLane, LaneSettlement, Settlement } from "./DeliveryQueue.ts"
+import type { ClaimedLane, DueDelivery, LaneSettlement, Settlement } from "./DeliveryQueue.ts"
 import { afterFailure, afterSuccess, type Breaker } from "./model/Breaker.ts"
 
 /** What a worker knows of a lane it holds. */
@@ -9,6 +9,8 @@ export interface HeldLane {
   readonly laneId: string
   readonly token: number
   readonly since: number
+  /** By the last claim. Attempts that began before may still go to another. */
+  endpointUrl: string
   /** What the store's clock is ahead of the worker's time, by the last claim. */
   storeAhead: number
   arrivals: number
@@ -69,19 +71,21 @@ const settlementOf = ({ attempt, lane, verdict }: Finished): Settlement => ({
 })
 
 /** A delivery whose every sender died ends as a dead letter. */
-export const deadSettlement = (lane: HeldLane, deliveryId: string): Settlement => ({
+export const deadSettlement = (lane: HeldLane, { attempt, deliveryId }: DueDelivery): Settlement => ({
   laneId: lane.laneId,
   token: lane.token,
   deliveryId,
   state: "dead",
   dueInMillis: 0,
   uncount: false,
-  record: undefined
+  record: undefined,
+  attempt
 })
 
 const laneSettlementOf = (lane: HeldLane, release: boolean, now: number): LaneSettlement => ({
   laneId: lane.laneId,
   token: lane.token,
+  endpointUrl: lane.endpointUrl,
   breaker: lane.breaker,
   pause: lane.pause,
   release: release
@@ -115,6 +119,7 @@ export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, store
   laneId: lane.laneId,
   token: lane.token,
   since: now,
+  endpointUrl: lane.endpointUrl,
   storeAhead,
   arrivals: lane.arrivals,
   breaker: lane.breaker,
@@ -138,8 +143,11 @@ export const clockAhead = (storeNow: number, asked: number, answered: number, be
 /** What an attempt says of its lane; once, however often its outcome has to be written. */
 export const judge = (lane: HeldLane, attempt: Attempt, verdict: Verdict): void => {
   lane.lookAgainAt = 0
+  const elsewhere = attempt.lane.endpointUrl !== lane.endpointUrl
+  // a dead letter pauses the lane wherever it was sent to; what the old endpoint is like says nothing of the new one
+  if (verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)) lane.pause = verdict.pause
+  if (elsewhere) return
   const storeNow = verdict.record.at + verdict.record.durationMillis
-  if (verdict.pause !== undefined) lane.pause = verdict.pause
   if (verdict.health === "up" && lane.breaker.failures > 0) {
     lane.breaker = afterSuccess()
     lane.breakerChanged = true

@@ -75,5 +75,6 @@ export const freezeOf = (lane: ClaimedLane, plan: LanePlan, storeNow: number, id
     entries: batch,
     traceparent: batch.find((entry) => entry.traceparent !== undefined)?.traceparent
   })),
-  again: plan.again.map((due) => due.deliveryId)
+  again: plan.again.map((due) => due.deliveryId),
+  againTries: plan.again.map((due) => due.tries)
 })

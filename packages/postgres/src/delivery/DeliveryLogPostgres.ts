@@ -17,7 +17,7 @@ import { Effect, Option } from "effect"
 import { type BulkValue, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
 import { carryingDeliveries, laneOverviews, listDeliveries, newestBound, summaryColumns } from "./DeliveryLogSql.ts"
-import { joinedBody, type PayloadSource } from "./DeliveryQueueSql.ts"
+import { joinedBody, lockLane, type PayloadSource } from "./DeliveryQueueSql.ts"
 
 type Log = Pick<DeliveryQueue["Service"], "lanes" | "list" | "carrying" | "find" | "retry" | "recover" | "prune" | "depth">
 
@@ -86,6 +86,20 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
       StorageError.refail("DeliveryQueue.find")
     )
 
+  /** Whether all of `d.refs` still have their bytes. What was delivered does not keep them: sent again without them it would hold up its shipments. */
+  const isWhole = `(
+           SELECT count(x.found) = cardinality(d.refs)
+           FROM unnest(d.refs) AS r (ref)
+           CROSS JOIN LATERAL (
+             SELECT l.source FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = d.lane_id
+             OFFSET 0
+           ) AS o
+           LEFT JOIN LATERAL (${sources.map((each) => `(
+             SELECT 1 AS found FROM ${schema}.${each.table} AS x WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND o.source = '${each.source}'
+             OFFSET 0
+           )`).join(" UNION ALL ")}) AS x ON true
+         )`
+
   const retry = (tenantId: string, deliveryId: string) =>
     sql.bulk(
       `WITH lane AS (
@@ -95,7 +109,10 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
          FOR UPDATE OF l
        ),
        before AS (
-         SELECT state, lane_id FROM ${schema}.deliveries WHERE tenant_id = $1 AND delivery_id = $2::uuid FOR UPDATE
+         -- after the lane, in everybody's order
+         SELECT state, lane_id FROM ${schema}.deliveries
+         WHERE tenant_id = $1 AND delivery_id = $2::uuid AND (SELECT count(*) FROM lane) >= 0
+         FOR UPDATE
        ),
        again AS (
          UPDATE ${schema}.deliveries AS d
@@ -103,6 +120,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
          FROM before AS b
          JOIN lane AS l ON l.lane_id = b.lane_id
          WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid AND b.state IN ('waiting', 'dead', 'delivered')
+           AND ${isWhole}
          RETURNING d.lane_id
        ),
        told AS (
@@ -116,10 +134,11 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
       StorageError.refail("DeliveryQueue.retry")
     )
 
+  /** A statement of its own, after the lock: it sees what died in a statement that the lock had to wait for. */
   const recover = (tenantId: string, laneId: string, since: number) =>
-    sql.bulk(
+    sql.withTransaction(Effect.andThen(sql.bulk(lockLane(schema), [tenantId, laneId], ["uuid"]), sql.bulk(
       `WITH lane AS (
-         SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed' FOR UPDATE
+         SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'
        ),
        again AS (
          UPDATE ${schema}.deliveries AS d
@@ -133,7 +152,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
        )
        SELECT count(*) AS recovered FROM again`,
       [tenantId, laneId, timestamptzArray([since])]
-    ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.recover"))
+    ))).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.recover"))
 
   const prune = (tenantId: string, settledBefore: number) =>
     sql.bulk(

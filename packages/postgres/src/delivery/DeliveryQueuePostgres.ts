@@ -62,7 +62,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             request.deliveriesPerLane,
             request.bytesPerLane
           ])
-          const lanes = lanesOf(rows)
+          let lanes = lanesOf(rows)
           const unsettled = lanes.filter((each) => each.unsettled).map((each) => each.lane)
           if (unsettled.length > 0) {
             const due = yield* sql.bulk(dueDeliveries, [
@@ -72,7 +72,16 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
               request.deliveriesPerLane
             ])
             const byLane = new Map(unsettled.map((lane) => [lane.laneId, lane.due as Array<DueDelivery>]))
-            for (const row of due) byLane.get(row[0] as string)!.push(dueOf(row))
+            const taken = new Set<string>()
+            for (const row of due) {
+              byLane.get(row[0] as string)!.push(dueOf(row))
+              for (const key of row[9] as ReadonlyArray<string>) taken.add(`${row[0]}\n${key}`)
+            }
+            // sent again by an operator after the first statement looked: what waits behind it in its shipments stays
+            lanes = lanes.map(({ lane, ...read }) => {
+              const waiting = lane.waiting.filter(({ key }) => !taken.has(`${lane.laneId}\n${key}`))
+              return { ...read, lane: waiting.length === lane.waiting.length ? lane : { ...lane, waiting, more: true } }
+            })
           }
           return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane), crossed: rows.some(([place]) => place === statements.crossedPlace) }
         }).pipe(urgently, StorageError.refail("DeliveryQueue.claim"))
@@ -93,7 +102,10 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
         if (now.length < deliveries.length) {
           const taken = new Set(now)
           const later = deliveries.filter((each) => !taken.has(each))
-          return Effect.andThen(settle(tenantId, { deliveries: now, lanes: [] }), settle(tenantId, { deliveries: later, lanes }))
+          // a dead letter is not seen before its lane is paused: its shipment's next would go out
+          const pauses = lanes.filter((each) => each.pause !== undefined).map((each) => ({ ...each, release: undefined }))
+          const rest = lanes.map((each) => ({ ...each, pause: undefined }))
+          return Effect.andThen(settle(tenantId, { deliveries: now, lanes: pauses }), settle(tenantId, { deliveries: later, lanes: rest }))
         }
         return sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes)).pipe(
           Effect.map(([row]) => row![0] as boolean),
@@ -154,8 +166,9 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
           ),
         tenantsDue: (limit) =>
           Effect.gen(function*() {
-            const rows = yield* sql.bulk(tenantsDue, [limit])
+            // in this order: what becomes due in between is in both answers, not in none
             const [next] = yield* sql.bulk(nextDue, [])
+            const rows = yield* sql.bulk(tenantsDue, [limit])
             const millis = next?.[0] as number | null | undefined
             return {
               tenantIds: rows.map(([tenantId]) => tenantId as string),
@@ -272,7 +285,7 @@ const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyA
   // places count from 1, as WITH ORDINALITY does
   const fresh = lanes.flatMap((lane, at) => lane.fresh.map((delivery) => ({ ...delivery, place: at + 1 })))
   const taken = fresh.flatMap((delivery) => delivery.entries.map((entry) => ({ entry, place: delivery.place })))
-  const again = lanes.flatMap((lane, at) => lane.again.map((deliveryId) => ({ deliveryId, place: at + 1 })))
+  const again = lanes.flatMap((lane, at) => lane.again.map((deliveryId, n) => ({ deliveryId, tries: lane.againTries?.[n] ?? null, place: at + 1 })))
   return [
     tenantId,
     uuidArray(lanes.map((lane) => lane.laneId)),
@@ -291,7 +304,8 @@ const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyA
     timestamptzArray(fresh.map((delivery) => delivery.sentAt)),
     textArray(fresh.map((delivery) => delivery.traceparent ?? null)),
     int4Array(again.map((each) => each.place)),
-    uuidArray(again.map((each) => each.deliveryId))
+    uuidArray(again.map((each) => each.deliveryId)),
+    int4Array(again.map((each) => each.tries))
   ]
 }
 
@@ -338,6 +352,7 @@ const settleValues = (
     boolArray(lanes.map((each) => each.release?.progress ?? false)),
     float8Array(lanes.map((each) => each.release?.notBeforeMillis ?? 0)),
     int4Array(placed),
-    int4Array(deliveries.map((each) => each.record?.attempt ?? null))
+    int4Array(deliveries.map((each) => each.record?.attempt ?? each.attempt ?? null)),
+    textArray(lanes.map((each) => each.endpointUrl ?? null))
   ]
 }

@@ -64,10 +64,16 @@ entries AS (
 ),
 arrivals AS (
   DELETE FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 AND lane_id = $2::uuid
+),
+unsettled AS MATERIALIZED (
+  SELECT delivery_id FROM ${schema}.deliveries
+  WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting')
+  ORDER BY delivery_id
+  FOR UPDATE
 )
 UPDATE ${schema}.deliveries
 SET state = 'cancelled', due_at = NULL, settled_at = now()
-WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting')`
+WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting') AND delivery_id = ANY (ARRAY(SELECT delivery_id FROM unsettled))`
 
 /** The one question across tenants: whose turn it is. It reads ids and due times, nothing that belongs to a customer. */
 export const tenantsDue = (schema: string) => `
@@ -284,7 +290,7 @@ WHERE (SELECT count(*) FROM seen WHERE state <> 'closed') > (SELECT count(*) FRO
  */
 export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
 SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
-       d.traceparent, p.body
+       d.traceparent, p.body, d.keys
 FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
 CROSS JOIN LATERAL (
   SELECT l.* FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id
@@ -332,7 +338,7 @@ export function joinedBody(schema: string, sources: ReadonlyArray<PayloadSource>
  * lanes, and in different orders they would end in a deadlock.
  */
 export const lockedInOrder = (schema: string, laneIds: string): string => `locked AS MATERIALIZED (
-  SELECT l.lane_id FROM ${schema}.delivery_lanes AS l
+  SELECT l.lane_id, l.lease_token, l.leased_until, l.state FROM ${schema}.delivery_lanes AS l
   WHERE l.tenant_id = $1 AND l.lane_id = ANY (${laneIds}::uuid[])
   ORDER BY l.lane_id
   FOR NO KEY UPDATE
@@ -350,7 +356,8 @@ const isUnsettledById = "coalesce(d.state, '') IN ('sending', 'waiting')"
  * table that is empty whenever it is analysed: then each entry is looked for among all of a tenant.
  *
  * Fails as a division by zero, and changes nothing, where an entry is no longer there: a claim that looked while another worker's
- * last freeze was being written, or a freeze whose answer got lost and that came through after all. Nothing is frozen twice.
+ * last freeze was being written, or a freeze whose answer got lost and that came through after all. Nothing is frozen twice. So it does
+ * where a delivery has ended meanwhile, by an outcome of the worker before that was still being written: nothing of it is under way then.
  */
 export const freeze = (schema: string) => `
 WITH ${lockedInOrder(schema, "$2")},
@@ -385,14 +392,19 @@ made AS (
 again AS (
   UPDATE ${schema}.deliveries AS d
   SET state = 'sending', token = o.lease_token, attempt = d.attempt + 1, tries = d.tries + 1, due_at = NULL
-  FROM unnest($17::int4[], $18::uuid[]) AS g (place, delivery_id)
+  FROM unnest($17::int4[], $18::uuid[], $19::int4[]) AS g (place, delivery_id, tries)
   JOIN ours AS o ON o.place = g.place
   WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($18::uuid[]) AND ${isUnsettledById}
+    AND d.tries = coalesce(g.tries, d.tries)
+  RETURNING 1
 )
 SELECT o.lane_id
 FROM ours AS o
 CROSS JOIN (
-  SELECT 1 / ((SELECT count(*) FROM taken) = (SELECT count(*) FROM unnest($6::int4[]) AS g (place) JOIN ours AS o ON o.place = g.place))::int4 AS whole
+  SELECT 1 / (
+    (SELECT count(*) FROM taken) = (SELECT count(*) FROM unnest($6::int4[]) AS g (place) JOIN ours AS o ON o.place = g.place)
+    AND (SELECT count(*) FROM again) = (SELECT count(*) FROM unnest($17::int4[]) AS g (place) JOIN ours AS o ON o.place = g.place)
+  )::int4 AS whole
 ) AS taking
 WHERE taking.whole = 1`
 

@@ -4,6 +4,7 @@ import { isLocked, lockedInOrder, wakeFor } from "./DeliveryQueueSql.ts"
 
 /** Written out wherever it is used: a row that moved meanwhile is judged by what it holds now. */
 const dueAfterRelease = `CASE
+        WHEN r.endpoint <> l.endpoint_url THEN now()
         WHEN l.arrivals <> r.arrivals OR r.progress AND n.sendable THEN greatest(now(), now() + r.not_before * interval '1 millisecond')
         ELSE greatest(
           least(n.retry, CASE WHEN n.sendable THEN now() + interval '${doubtMillis} milliseconds' END),
@@ -11,11 +12,18 @@ const dueAfterRelease = `CASE
         )
       END`
 
+/** What an attempt says of an endpoint that its owner has replaced meanwhile is nothing that the new one did. A dead letter is one all the same. */
+const pauses = `r.pause IS NOT NULL AND l.state = 'active'
+        AND ((r.endpoint <> l.endpoint_url) IS NOT TRUE OR r.lane_id IN (SELECT g.lane_id FROM given AS g WHERE g.state = 'dead'))`
+
 /** Of the attempt under way, by whoever made it: an outcome that is written once more takes nothing back of what happened since. */
 const counts = "g.fenced AND d.state = 'sending' AND d.attempt = coalesce(g.attempt, d.attempt)"
 
 /**
  * Writes outcomes, then gives leases back. Where the token is stale, an outcome is recorded and nothing else happens.
+ *
+ * Where a lane is written too, its lease is judged by the row that was locked: an outcome counts together with what it says of its lane,
+ * or not at all.
  *
  * The commit does not wait for the disk: after a crash of the database some outcomes may be unknown, and their deliveries go
  * out again under the same ids.
@@ -29,8 +37,14 @@ const counts = "g.fenced AND d.state = 'sending' AND d.attempt = coalesce(g.atte
  * table that was not analysed yet: a thousand then take a third of a second, and what ends meanwhile makes the next write longer still.
  */
 export const settle = (schema: string) => `
-WITH fence AS MATERIALIZED (
-  SELECT g.place, g.lane_id, coalesce(l.lease_token = g.token AND l.leased_until IS NOT NULL, false) AS fenced
+WITH ${lockedInOrder(schema, "$9")},
+fence AS MATERIALIZED (
+  SELECT g.place, g.lane_id,
+         CASE
+           WHEN g.lane_id IN (SELECT k.lane_id FROM locked AS k)
+             THEN (g.lane_id, g.token) IN (SELECT k.lane_id, k.lease_token FROM locked AS k WHERE k.leased_until IS NOT NULL AND k.state <> 'closed')
+           ELSE coalesce(l.lease_token = g.token AND l.leased_until IS NOT NULL, false)
+         END AS fenced
   FROM unnest($2::uuid[], $3::int8[]) WITH ORDINALITY AS g (lane_id, token, place)
   LEFT JOIN LATERAL (
     SELECT l.lease_token, l.leased_until FROM ${schema}.delivery_lanes AS l
@@ -66,19 +80,18 @@ outcomes AS (
   )
   WHERE d.tenant_id = $1 AND d.delivery_id = ANY ($4::uuid[])
 ),
-${lockedInOrder(schema, "$9")},
 returned AS (
   UPDATE ${schema}.delivery_lanes AS l
-  SET breaker_failures = r.failures,
-      breaker_open_until = r.open_until,
-      state = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN 'paused' ELSE l.state END,
-      state_reason = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN r.pause ELSE l.state_reason END,
-      state_since = CASE WHEN r.pause IS NOT NULL AND l.state = 'active' THEN now() ELSE l.state_since END,
+  SET breaker_failures = CASE WHEN r.endpoint <> l.endpoint_url THEN l.breaker_failures ELSE r.failures END,
+      breaker_open_until = CASE WHEN r.endpoint <> l.endpoint_url THEN l.breaker_open_until ELSE r.open_until END,
+      state = CASE WHEN ${pauses} THEN 'paused' ELSE l.state END,
+      state_reason = CASE WHEN ${pauses} THEN r.pause ELSE l.state_reason END,
+      state_since = CASE WHEN ${pauses} THEN now() ELSE l.state_since END,
       leased_until = CASE WHEN r.release THEN NULL ELSE l.leased_until END,
       due_at = CASE WHEN r.release THEN ${dueAfterRelease} ELSE l.due_at END,
       wake_at = CASE WHEN r.release THEN ${wakeFor(dueAfterRelease)} ELSE l.wake_at END
-  FROM unnest($9::uuid[], $10::int8[], $11::int4[], $12::float8[], $13::text[], $14::bool[], $15::int8[], $16::bool[], $17::float8[])
-    AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before)
+  FROM unnest($9::uuid[], $10::int8[], $11::int4[], $12::float8[], $13::text[], $14::bool[], $15::int8[], $16::bool[], $17::float8[],
+    $20::text[]) AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before, endpoint)
   CROSS JOIN LATERAL (
     WITH unended AS MATERIALIZED (
       SELECT d.delivery_id, d.keys, CASE WHEN d.state = 'waiting' THEN d.due_at ELSE now() END AS due

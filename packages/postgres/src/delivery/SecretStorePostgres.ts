@@ -11,20 +11,29 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
 
-    const select = (tenantId: string, hmacSecretId: string, lock: string) =>
-      sql.bulk(
-        `SELECT sealed, signs_until, accounts, body_signature, (extract(epoch FROM now()) * 1000)::float8 AS now
-         FROM ${schema}.secrets
-         WHERE tenant_id = $1 AND hmac_secret_id = $2 ${lock}`,
-        [tenantId, hmacSecretId],
-        ["bytea[]", "timestamptz[]", "text[]", "bool", "float8"]
-      ).pipe(Effect.map(([row]) => row === undefined ? Option.none<StoredSecret>() : Option.some(secretOf(row))))
+    const columns = "sealed, signs_until, accounts, body_signature, (extract(epoch FROM now()) * 1000)::float8 AS now"
+    const found = (statement: string, tenantId: string, hmacSecretId: string) =>
+      sql.bulk(statement, [tenantId, hmacSecretId], ["bytea[]", "timestamptz[]", "text[]", "bool", "float8"]).pipe(
+        Effect.map(([row]) =>
+          row === undefined || (row[0] as ReadonlyArray<Uint8Array>).length === 0 ? Option.none<StoredSecret>() : Option.some(secretOf(row))
+        )
+      )
 
     return SecretStore.of({
-      find: (tenantId, hmacSecretId) => StorageError.refail("SecretStore.find")(select(tenantId, hmacSecretId, "")),
-      // a missing row cannot be locked; two first registrations at once are settled by the primary key, the later wins
+      find: (tenantId, hmacSecretId) =>
+        StorageError.refail("SecretStore.find")(
+          found(`SELECT ${columns} FROM ${schema}.secrets WHERE tenant_id = $1 AND hmac_secret_id = $2`, tenantId, hmacSecretId)
+        ),
+      // a missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put
       findForUpdate: (tenantId, hmacSecretId) =>
-        StorageError.refail("SecretStore.findForUpdate")(select(tenantId, hmacSecretId, "FOR UPDATE")),
+        StorageError.refail("SecretStore.findForUpdate")(found(
+          `INSERT INTO ${schema}.secrets AS s (tenant_id, hmac_secret_id, sealed, signs_until, accounts, body_signature)
+           VALUES ($1, $2, '{}', '{}', '{}', false)
+           ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE SET sealed = s.sealed
+           RETURNING ${columns}`,
+          tenantId,
+          hmacSecretId
+        )),
       put: (tenantId, hmacSecretId, secret) =>
         sql.bulk(
           `INSERT INTO ${schema}.secrets (tenant_id, hmac_secret_id, sealed, signs_until, accounts, body_signature)

@@ -16,9 +16,16 @@ export const holding = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<
   return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(fiber))
 })
 
-/** Until a statement waits for a lock that somebody else holds. */
-export const somebodyWaits = Effect.flatMap(PgClient.PgClient, (sql) =>
-  fixtures.eventually(
-    sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted`,
-    ([row]) => row!.n > 0
+/** How many of this file's connections wait for a lock that somebody else holds: other files are at work on the same server. */
+export const howManyWait = Effect.flatMap(PgClient.PgClient, (sql) =>
+  Effect.map(
+    sql<{ n: number }>`
+      SELECT count(DISTINCT pid)::int AS n FROM pg_locks JOIN pg_stat_activity AS a USING (pid)
+      WHERE NOT granted AND a.application_name = current_setting('application_name')`,
+    ([row]) => row!.n
   ))
+
+/** Until so many wait. */
+export const waiting = (count: number) => fixtures.eventually(howManyWait, (n) => n >= count)
+
+export const somebodyWaits = waiting(1)

@@ -1,38 +1,19 @@
 /** A claim looks, and then locks what it found. What others write in between must not be taken for seen. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue } from "@waybill/core"
+import { type ClaimedLane, DeliveryQueue } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
-import { holding, somebodyWaits } from "./Holding.ts"
+import { haltNextReader } from "../Turnstile.ts"
+import { somebodyWaits } from "./Holding.ts"
 
-const { claim, claimOne, freezeOf, freshTenant, idOf, letSee, publish, releaseOf, seed, settlementOf, subscribe } = fixtures
+const { claim, claimOne, freezeOf, freshTenant, idOf, letSee, occurredAt, publish, releaseOf, seed, settlementOf, subscribe } = fixtures
 
 const schema = freshSchema()
 
-/** Puts a turnstile in front of the arrivals: the first statement that reads them after a restart of the turns waits there for a lock. */
-const turnstile = `
-DO $$ BEGIN
-  IF to_regclass('"${schema}".turns') IS NULL THEN
-    CREATE SEQUENCE "${schema}".turns;
-    CREATE FUNCTION "${schema}".turnstile() RETURNS boolean LANGUAGE plpgsql AS $turnstile$ BEGIN
-      IF nextval('"${schema}".turns') = 1 THEN PERFORM pg_advisory_xact_lock_shared(hashtext('${schema}')); END IF;
-      RETURN true;
-    END $turnstile$;
-    ALTER TABLE "${schema}".delivery_arrivals RENAME TO arrivals_behind_turnstile;
-    CREATE VIEW "${schema}".delivery_arrivals AS SELECT * FROM "${schema}".arrivals_behind_turnstile WHERE "${schema}".turnstile();
-  END IF;
-END $$;
-ALTER SEQUENCE "${schema}".turns RESTART`
-
-/** The next claim looks and does not come to lock what it found, until what this answers is run. Other claims pass. */
-const haltNextClaim = Effect.gen(function*() {
-  const sql = yield* PgClient.PgClient
-  yield* sql.unsafe(turnstile).unprepared
-  return yield* holding(sql`SELECT pg_advisory_xact_lock(hashtext(${schema}))`)
-})
+const one = (lane: ClaimedLane, n: number, at: number) => ({ deliveryId: idOf(n), sentAt: occurredAt, entries: [lane.waiting[at]!], traceparent: undefined })
 
 const handed = ({ lanes }: Effect.Success<ReturnType<typeof claim>>) =>
   lanes.map(({ laneId, waiting }) => [laneId, waiting.map(({ key, sequence }) => `${key}/${sequence}`)])
@@ -46,7 +27,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a claim that crosses"
       const first = yield* claimOne(tenantId)
       yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
       yield* publish(tenantId, [{ shipmentId: "S" }])
-      const letGo = yield* haltNextClaim
+      const letGo = yield* haltNextReader(schema, "delivery_arrivals")
       const crossing = yield* Effect.forkChild(claim(tenantId))
       yield* somebodyWaits
       // the claim has seen that S is under way, and that something arrived
@@ -70,7 +51,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a claim that crosses"
       yield* queue.freeze(tenantId, [freezeOf(held, { deliveryId: idOf(101) })])
       yield* queue.settle(tenantId, { deliveries: [settlementOf(held, idOf(101))], lanes: [] })
       yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
-      const letGo = yield* haltNextClaim
+      const letGo = yield* haltNextReader(schema, "delivery_arrivals")
       const crossing = yield* Effect.forkChild(claim(tenantId, { maxLanes: 0, refill: [held] }))
       yield* somebodyWaits
       yield* publish(tenantId, [{ shipmentId: "S" }])
@@ -81,4 +62,54 @@ layer(testStorage(schema), { excludeTestServices: true })("a claim that crosses"
       yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(refilled ?? held, { progress: false })] })
       assert.deepStrictEqual(handed(yield* claim(tenantId)), [[idOf(1), ["S/2"]]])
     }))
+
+  for (const act of ["retry", "recover"] as const) {
+    it.effect(`${act} of a dead letter: a shipment's dead letter and its next event are not handed out together`, () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1, T: 1 })
+        const first = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(first, { fresh: [one(first, 101, 0), one(first, 102, 1)] })])
+        yield* queue.settle(tenantId, {
+          deliveries: [settlementOf(first, idOf(101), { state: "dead" }), settlementOf(first, idOf(102), { state: "waiting", dueInMillis: 3_600_000 })],
+          lanes: [releaseOf(first)]
+        })
+        yield* publish(tenantId, [{ shipmentId: "S" }])
+        const letGo = yield* haltNextReader(schema, "delivery_arrivals")
+        const crossing = yield* Effect.forkChild(claimOne(tenantId))
+        yield* somebodyWaits
+        if (act === "retry") yield* queue.retry(tenantId, idOf(101))
+        else yield* queue.recover(tenantId, idOf(1), 0)
+        yield* letGo
+        const lane = yield* Fiber.join(crossing)
+        // S/1 again, or S/2, and never both
+        assert.deepStrictEqual([lane.due.map((d) => d.deliveryId), lane.waiting.map((e) => e.orderId)], [[idOf(101)], []])
+        assert.strictEqual(lane.more, true)
+      }))
+  }
+
+  it.effect("what becomes due is in one answer or the other", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      const sql = yield* PgClient.PgClient
+      yield* sql.unsafe(`UPDATE "${schema}".delivery_lanes SET due_at = NULL, wake_at = NULL`).unprepared
+      yield* sql.unsafe(`DELETE FROM "${schema}".delivery_arrivals`).unprepared
+      yield* seed(tenantId, { S: 1 })
+      const first = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
+      yield* queue.settle(tenantId, {
+        deliveries: [settlementOf(first, idOf(101), { state: "waiting", dueInMillis: 1500 })],
+        lanes: [releaseOf(first)]
+      })
+      yield* seed(freshTenant(), { S: 1 })
+      const letGo = yield* haltNextReader(schema, "delivery_arrivals")
+      const asking = yield* Effect.forkChild(queue.tenantsDue(10))
+      yield* somebodyWaits
+      yield* fixtures.eventually(sql.unsafe<{ due: boolean }>(`SELECT due_at <= now() AS due FROM "${schema}".delivery_lanes WHERE tenant_id = '${tenantId}'`), ([row]) => row!.due)
+      yield* letGo
+      const { nextDueInMillis, tenantIds } = yield* Fiber.join(asking)
+      assert.isTrue(tenantIds.includes(tenantId) || nextDueInMillis !== undefined, JSON.stringify([tenantIds, nextDueInMillis]))
+    }), 20_000)
 })

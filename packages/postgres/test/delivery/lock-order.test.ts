@@ -1,17 +1,35 @@
 /** A worker freezes, settles and keeps leases at the same time, over many lanes each, in whatever order they come. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue } from "@waybill/core"
+import { type ClaimedLane, DeliveryQueue, Transaction } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
-import { Effect } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
 import { assert } from "vitest"
-import { testStorage } from "../TestStorage.ts"
+import { PgClient } from "../../src/index.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+import { holding, somebodyWaits, waiting } from "./Holding.ts"
 
-const { claim, freezeOf, freshTenant, letSee, publish, subscribe } = fixtures
+const { claim, claimOne, freezeOf, freshTenant, idOf, letSee, occurredAt, publish, releaseOf, seed, settlementOf, subscribe } = fixtures
+
+const schema = freshSchema()
 
 const lanes = 100
 const rounds = 100
 
-layer(testStorage(), { excludeTestServices: true })("statements over the same lanes in different orders", (it) => {
+const one = (lane: ClaimedLane, n: number, at: number) => ({ deliveryId: idOf(n), sentAt: occurredAt, entries: [lane.waiting[at]!], traceparent: undefined })
+
+/** Begins a transaction with some work and stops there. \`go\` lets it do the rest; \`fiber\` ends with how that went. */
+const halved = Effect.fnUntraced(function*<A, E, R, B, E2, R2>(work: Effect.Effect<A, E, R>, rest: Effect.Effect<B, E2, R2>) {
+  const transaction = yield* Transaction
+  const go = yield* Deferred.make<void>()
+  const ready = yield* Deferred.make<void>()
+  const fiber = yield* Effect.forkChild(Effect.exit(transaction.run(
+    work.pipe(Effect.tap(() => Effect.andThen(Deferred.succeed(ready, undefined), Deferred.await(go))), Effect.andThen(rest))
+  )))
+  yield* Deferred.await(ready)
+  return { go: Deferred.succeed(go, undefined), fiber }
+})
+
+layer(testStorage(schema), { excludeTestServices: true })("statements over the same lanes in different orders", (it) => {
   it.effect("wait for each other and never in a circle", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
@@ -33,4 +51,73 @@ layer(testStorage(), { excludeTestServices: true })("statements over the same la
         repeated(queue.heartbeat(tenantId, [...forwards.slice(lanes / 2), ...forwards.slice(0, lanes / 2)], 60_000))
       ], { concurrency: "unbounded" })
     }), 60_000)
+
+  it.effect("end in no deadlock when a delivery is retried while its subscription is removed", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const sql = yield* PgClient.PgClient
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      const first = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
+      yield* queue.settle(tenantId, { deliveries: [settlementOf(first, idOf(101), { state: "waiting", dueInMillis: 3_600_000 })], lanes: [releaseOf(first)] })
+      const lock = sql.unsafe(`SELECT 1 FROM "${schema}".delivery_lanes WHERE tenant_id = '${tenantId}' AND lane_id = '${idOf(1)}' FOR UPDATE`).unprepared
+      const closing = yield* halved(lock, queue.closeLane(tenantId, idOf(1)))
+      const retrying = yield* Effect.forkChild(Effect.exit(queue.retry(tenantId, idOf(101))))
+      yield* somebodyWaits
+      yield* closing.go
+      const closed = yield* Fiber.join(closing.fiber)
+      const retried = yield* Fiber.join(retrying)
+      assert.deepStrictEqual([Exit.isSuccess(closed), Exit.isSuccess(retried)], [true, true], `${closed} ${retried}`)
+    }))
+
+  it.effect("nor when one is retried that a worker freezes again", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const sql = yield* PgClient.PgClient
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1, T: 1 })
+      const first = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(first, { fresh: [one(first, 101, 0), one(first, 102, 1)] })])
+      yield* queue.settle(tenantId, { deliveries: [101, 102].map((n) => settlementOf(first, idOf(n), { state: "waiting" })), lanes: [releaseOf(first)] })
+      const lane = yield* claimOne(tenantId)
+      assert.lengthOf(lane.due, 2)
+      const commit = yield* holding(sql.unsafe(`SELECT 1 FROM "${schema}".deliveries WHERE tenant_id = '${tenantId}' AND delivery_id = '${idOf(101)}' FOR UPDATE`).unprepared)
+      const freezing = yield* Effect.forkChild(Effect.exit(queue.freeze(tenantId, [freezeOf(lane, { fresh: [], again: [idOf(101), idOf(102)] })])))
+      yield* waiting(1)
+      const retrying = yield* Effect.forkChild(Effect.exit(queue.retry(tenantId, idOf(102))))
+      yield* waiting(2)
+      yield* commit
+      const frozen = yield* Fiber.join(freezing)
+      const retried = yield* Fiber.join(retrying)
+      assert.deepStrictEqual([Exit.isSuccess(frozen), Exit.isSuccess(retried)], [true, true], `${frozen} ${retried}`)
+    }))
+
+  it.effect("nor when a subscription is removed beside a worker's outcomes", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const sql = yield* PgClient.PgClient
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1, T: 1 })
+      const first = yield* claimOne(tenantId)
+      // the younger id is stored first, as when another worker's clock runs ahead
+      yield* queue.freeze(tenantId, [freezeOf(first, { fresh: [one(first, 102, 1)] })])
+      yield* queue.freeze(tenantId, [freezeOf(first, { fresh: [one(first, 101, 0)] })])
+      yield* sql.unsafe(`
+        CREATE OR REPLACE FUNCTION "${schema}".halt_${tenantId.slice(2, 8)}() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+          IF NEW.tenant_id = '${tenantId}' AND NEW.state = 'cancelled' THEN PERFORM pg_advisory_xact_lock_shared(hashtext('${tenantId}')); END IF;
+          RETURN NEW;
+        END $f$;`).unprepared
+      yield* sql.unsafe(`CREATE TRIGGER halt BEFORE UPDATE ON "${schema}".deliveries FOR EACH ROW EXECUTE FUNCTION "${schema}".halt_${tenantId.slice(2, 8)}()`).unprepared
+      const letGo = yield* holding(sql`SELECT pg_advisory_xact_lock(hashtext(${tenantId}))`)
+      const closing = yield* Effect.forkChild(Effect.exit(queue.closeLane(tenantId, idOf(1))))
+      yield* waiting(1)
+      const settling = yield* Effect.forkChild(Effect.exit(queue.settle(tenantId, { deliveries: [101, 102].map((n) => settlementOf(first, idOf(n))), lanes: [] })))
+      yield* waiting(2)
+      yield* letGo
+      const closed = yield* Fiber.join(closing)
+      const settled = yield* Fiber.join(settling)
+      yield* sql.unsafe(`DROP TRIGGER halt ON "${schema}".deliveries`).unprepared
+      assert.deepStrictEqual([Exit.isSuccess(closed), Exit.isSuccess(settled)], [true, true], `${closed} ${settled}`)
+    }))
 })

@@ -1,7 +1,7 @@
 /** What a `DeliveryQueue` promises of deliveries: frozen, settled, given back, seen and sent again. */
 import { type ClaimedLane, type DeliveryQuery, DeliveryQueue, type DeliveryState, doubtMillis, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Exit, type Layer, Option } from "effect"
 import {
   claim,
   claimOne,
@@ -9,6 +9,7 @@ import {
   freezeOf,
   freshTenant,
   idOf,
+  laneSettings,
   letSee,
   occurredAt,
   publish,
@@ -397,6 +398,78 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
         const { lanes } = yield* eventually(claim(tenantId), (claimed) => claimed.lanes.length > 0)
         assert.deepStrictEqual([lanes[0]!.breaker, lanes[0]!.waiting.length], [breaker, 1])
+      }))
+
+    it.effect("takes what an attempt says of an endpoint for nothing once the lane has another", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1, T: 1 })
+        const first = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
+        yield* queue.changeLane(tenantId, laneSettings({ endpointUrl: "https://new.example/hook" }))
+        yield* queue.settle(tenantId, {
+          deliveries: [settlementOf(first, idOf(101), { state: "waiting" })],
+          lanes: [{ ...releaseOf(first, { pause: "The receiver answered 410 Gone.", breaker: { failures: 7, openUntil: occurredAt * 2 }, notBeforeMillis: 3_600_000 }), endpointUrl: first.endpointUrl }]
+        })
+        const status = Option.getOrThrow(yield* queue.laneStatus(tenantId, idOf(1)))
+        const { lanes: [overview] } = yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 5 })
+        assert.deepStrictEqual([status.state, overview!.breaker], ["active", { failures: 0, openUntil: undefined }])
+        const { lanes: [next] } = yield* claim(tenantId)
+        assert.deepStrictEqual(next?.due.map((d) => d.deliveryId), [idOf(101)])
+      }))
+
+    it.effect("pauses for a dead letter, whichever endpoint the lane has by then", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const first = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
+        yield* queue.changeLane(tenantId, laneSettings({ endpointUrl: "https://new.example/hook" }))
+        yield* queue.settle(tenantId, {
+          deliveries: [settlementOf(first, idOf(101), { state: "dead" })],
+          lanes: [{ ...releaseOf(first, { pause: "A delivery was not accepted." }), endpointUrl: first.endpointUrl }]
+        })
+        assert.strictEqual(Option.getOrThrow(yield* queue.laneStatus(tenantId, idOf(1))).state, "paused")
+      }))
+
+    it.effect("takes nothing back of a retry when a delivery that was given up is written once more", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const first = yield* claimOne(tenantId, { leaseMillis: 1 })
+        yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
+        const { lanes: [taken] } = yield* eventually(claim(tenantId), ({ lanes }) => lanes.length > 0)
+        const lane = taken!
+        assert.deepStrictEqual(lane.due.map((d) => [d.orphaned, d.attempt]), [[true, 1]])
+        const dead = { deliveries: [settlementOf(lane, idOf(101), { state: "dead", record: undefined, attempt: lane.due[0]!.attempt })], lanes: [] }
+        yield* queue.settle(tenantId, dead) // its answer gets lost
+        yield* queue.retry(tenantId, idOf(101))
+        const { lanes: [again] } = yield* claim(tenantId, { refill: [lane] })
+        yield* queue.freeze(tenantId, [freezeOf(again!, { fresh: [], again: [idOf(101)] })])
+        yield* queue.settle(tenantId, dead)
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { record: { attempt: 2, at: occurredAt, durationMillis: 1, outcome: "accepted" } })], lanes: [] })
+        assert.strictEqual(Option.getOrThrow(yield* queue.find(tenantId, idOf(101))).state, "delivered")
+      }))
+
+    it.effect("freezes nothing by what was told before an operator began a new series of attempts", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 }, { policy: { maxAttempts: 2 } })
+        const first = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(first, idOf(101), { state: "waiting" })], lanes: [releaseOf(first)] })
+        const lane = yield* claimOne(tenantId)
+        const [due] = lane.due
+        assert.deepStrictEqual(Option.getOrThrow(yield* queue.retry(tenantId, idOf(101))), "waiting")
+        // as the pump freezes it: with what the claim said
+        const frozen = yield* Effect.exit(queue.freeze(tenantId, [{ ...freezeOf(lane, { fresh: [], again: [idOf(101)] }), againTries: [due!.tries] }]))
+        assert.isTrue(Exit.isFailure(frozen), "attempt 2 of 2 goes out, and dies, although a new series was promised")
+        const { lanes: [again] } = yield* claim(tenantId, { refill: [lane] })
+        assert.deepStrictEqual(again!.due.map((d) => [d.deliveryId, d.tries]), [[idOf(101), 0]])
       }))
 
     it.effect("keeps a lease that is not given back", () =>

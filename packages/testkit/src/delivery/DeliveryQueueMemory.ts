@@ -74,7 +74,8 @@ export const DeliveryQueueMemory = {
         settle: (tenantId, { deliveries, lanes }) =>
           operate((now) => {
             for (const each of deliveries) outcomes.settle(tenantId, each, now)
-            return lanes.map((each) => outcomes.settleLane(tenantId, each, now)).some((dueNow) => dueNow)
+            const dead = new Set(deliveries.filter(({ state }) => state === "dead").map(({ laneId }) => laneId))
+            return lanes.map((each) => outcomes.settleLane(tenantId, each, { now, dead: dead.has(each.laneId) })).some((dueNow) => dueNow)
           }),
         heartbeat: (tenantId, leases, leaseMillis) =>
           operate((now) => {
@@ -137,9 +138,11 @@ class Outcomes {
     const { journal } = this
     journal.set(lane, "rateMark", freeze.rateMark)
     if (freeze.cursor !== undefined) journal.set(lane, "cursor", freeze.cursor)
-    for (const deliveryId of freeze.again) {
+    for (const [at, deliveryId] of freeze.again.entries()) {
       const delivery = lane.unsettled.get(deliveryId)
-      if (delivery === undefined) continue
+      if (delivery === undefined || delivery.tries !== (freeze.againTries?.[at] ?? delivery.tries)) {
+        throw new Error(`Delivery ${deliveryId} is no longer as the claim told it.`)
+      }
       journal.set(delivery, "state", "sending")
       journal.set(delivery, "dueAt", undefined)
       journal.set(delivery, "token", lane.token)
@@ -182,7 +185,8 @@ class Outcomes {
     const known = (each: AttemptRecord) => each.attempt === record?.attempt && each.at === record.at && each.outcome === record.outcome
     if (record !== undefined && !delivery.records.some(known)) journal.set(delivery, "records", [...delivery.records, record])
     const lane = this.rows.held(tenantId, outcome)
-    const current = record === undefined || record.attempt === delivery.attempt
+    const attempt = record?.attempt ?? outcome.attempt
+    const current = attempt === undefined || attempt === delivery.attempt
     if (lane === undefined || delivery.laneId !== lane.laneId || delivery.state !== "sending" || !current) return
     journal.set(delivery, "state", outcome.state)
     if (outcome.state === "waiting") journal.set(delivery, "dueAt", now + outcome.dueInMillis)
@@ -196,14 +200,15 @@ class Outcomes {
   }
 
   /** Answers whether the lane was given back and is due at once. */
-  settleLane(tenantId: string, outcome: LaneSettlement, now: number): boolean {
+  settleLane(tenantId: string, outcome: LaneSettlement, { dead, now }: { readonly now: number; readonly dead: boolean }): boolean {
     const lane = this.rows.held(tenantId, outcome)
     if (lane === undefined) return false
-    this.journal.set(lane, "breaker", outcome.breaker)
-    if (outcome.pause !== undefined && isActive(lane)) this.rows.setState(lane, "paused", outcome.pause, now)
+    const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== lane.settings.endpointUrl
+    if (!replaced) this.journal.set(lane, "breaker", outcome.breaker)
+    if (outcome.pause !== undefined && isActive(lane) && (dead || !replaced)) this.rows.setState(lane, "paused", outcome.pause, now)
     if (outcome.release === undefined) return false
     this.journal.set(lane, "leased", false)
-    this.rows.setDue(lane, dueAfterRelease(lane, outcome.release, now))
+    this.rows.setDue(lane, replaced ? now : dueAfterRelease(lane, outcome.release, now))
     return isActive(lane) && lane.dueAt !== undefined && lane.dueAt <= now
   }
 

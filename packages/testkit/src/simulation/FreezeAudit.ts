@@ -37,6 +37,12 @@ export class FreezeAudit {
     })
   }
 
+  /** Whether an operator began a new series of attempts since the claim told of these: nothing of the call may happen then. */
+  overtaken(tenantId: string, lanes: ReadonlyArray<Freeze>, ours: ReadonlySet<string>): boolean {
+    return lanes.some(({ again, againTries, laneId }) =>
+      ours.has(laneId) && again.some((deliveryId, at) => this.ledger.lane(tenantId, laneId)?.unsettled.get(deliveryId)?.tries !== againTries?.[at]))
+  }
+
   /** Books what was frozen, and answers what may be sent for it. `late`: its caller had given up on it. */
   frozen(
     who: string,

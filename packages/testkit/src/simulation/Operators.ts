@@ -201,7 +201,9 @@ export class Operators {
   private retry(tenantId: string): void | Promise<void> {
     const known = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
     if (known.length === 0) return undefined
-    const delivery = this.chance.pick(known)
+    // what a worker has claimed and not frozen yet is where a retry does harm, and seldom met by chance
+    const claimed = known.filter(({ dueAt, lane, state }) => lane.leased && state === "waiting" && dueAt <= this.world.storeNow)
+    const delivery = this.chance.pick(claimed.length > 0 && this.chance.share(0.5) ? claimed : known)
     const left = delivery.lane.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
     return this.tell(this.store.queue.retry(tenantId, delivery.id), (state) => {
       if (Option.getOrUndefined(state) !== (delivery.lane.open ? delivery.state : "cancelled")) {

@@ -55,7 +55,7 @@ export class Receivers {
     const end = (outcome: AttemptOutcome) => {
       if (over) return
       over = true
-      process.outcomes.set(post.permit, { outcome, tries: post.tries })
+      process.outcomes.set(post.permit, { outcome, tries: post.tries, url: request.url })
       const { flights } = post.delivery.lane
       flights.set(post.token, flights.get(post.token)! - 1)
       if (outcome._tag === "Interrupted") return

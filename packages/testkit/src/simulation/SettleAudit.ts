@@ -7,8 +7,10 @@ import type { World } from "./World.ts"
 /** What a worker was answered. */
 export interface Answered {
   readonly outcome: AttemptOutcome
-  /** Attempts since the last manual retry as its claim told, this one included: a retry that crosses with a claim does not reach it. */
+  /** Attempts since the last manual retry as its claim told, this one included. */
   readonly tries: number
+  /** Where it was sent. */
+  readonly url: string
 }
 
 /** By `permitOf`. */
@@ -50,7 +52,7 @@ export class SettleAudit {
       this.compare(who, delivery, settlement, outcomes)
       if (!this.book(tenantId, delivery, settlement)) continue
       const outcome = settlement.record?.outcome
-      if (outcome === "gone") gone.add(delivery.lane)
+      if (outcome === "gone" && outcomes.get(permitOf(delivery.id, settlement.record!.attempt))?.url === delivery.lane.settings.endpointUrl) gone.add(delivery.lane)
       if (outcome !== undefined && outcome !== "gone" && outcome !== "interrupted" && delivery.lane.failures !== undefined) {
         delivery.lane.failures = outcome === "accepted" ? 0 : delivery.lane.failures + 1
         judged.add(delivery.lane)
@@ -62,7 +64,8 @@ export class SettleAudit {
         this.world.counts.lostLeases += 1
         continue
       }
-      this.lane(who, lane, settlement, { late, gone: gone.delete(lane) })
+      const dead = call.deliveries.some(({ laneId, state }) => laneId === settlement.laneId && state === "dead")
+      this.lane(who, lane, settlement, { late, dead, gone: gone.delete(lane) })
       judged.delete(lane)
       if (settlement.release?.notBeforeMillis === 0 && lane.state === "active" && isSendable(lane)) sendable.push(lane)
     }
@@ -132,8 +135,17 @@ export class SettleAudit {
     }
   }
 
-  private lane(who: string, lane: LedgerLane, { breaker, pause, release }: LaneSettlement, { gone, late }: { readonly late: boolean; readonly gone: boolean }): void {
+  private lane(
+    who: string,
+    lane: LedgerLane,
+    { breaker, endpointUrl, pause, release }: LaneSettlement,
+    { dead, gone, late }: { readonly late: boolean; readonly gone: boolean; readonly dead: boolean }
+  ): void {
     const { world } = this
+    if (release !== undefined) lane.leased = false
+    const replaced = endpointUrl !== lane.settings.endpointUrl
+    if (pause !== undefined && lane.state === "active" && (dead || !replaced)) lane.state = "paused"
+    if (replaced) return
     lane.breaker = breaker
     if (late) lane.failures = undefined
     if (lane.failures !== undefined && breaker.failures !== lane.failures) {
@@ -143,8 +155,6 @@ export class SettleAudit {
       world.violate("Failures in a row open the breaker", `${lane.name}: ${JSON.stringify(breaker)}`)
     }
     if (gone && pause === undefined) world.violate("A receiver that answers 410 pauses its subscription", lane.name)
-    if (pause !== undefined && lane.state === "active") lane.state = "paused"
-    if (release !== undefined) lane.leased = false
   }
 }
 

@@ -95,6 +95,7 @@ export class StoreWire {
   private freeze(process: WorkerProcess, tenantId: string, lanes: ReadonlyArray<Freeze>): ReturnType<DeliveryQueue["Service"]["freeze"]> {
     let expected: ReadonlySet<string> = new Set()
     let complete = true
+    let overtaken = false
     const { grants } = process
     return this.cross({
       process,
@@ -103,9 +104,14 @@ export class StoreWire {
       before: () => {
         expected = this.freezes.expected(tenantId, lanes)
         complete = this.freezes.stillWaits(tenantId, lanes, expected)
+        overtaken = this.freezes.overtaken(tenantId, lanes, expected)
       },
       applied: (exit, late) => {
         if (!complete) return this.world.violate("Nothing is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
+        if (overtaken) {
+          if (Exit.isSuccess(exit)) this.world.violate("An operator's retry begins a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
+          return
+        }
         if (!Exit.isSuccess(exit)) return this.world.violate("The store does what it is told", `freeze of ${process.name}: ${String(exit.cause)}`)
         const permits = this.freezes.frozen(process.name, tenantId, lanes, { expected, ours: exit.value, grants, late })
         this.store.compare(tenantId, this.namedBy(lanes, permits))

@@ -36,8 +36,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "settling asks for no token, and a sender that lost its lease ends a delivery",
     file: queue,
-    find: "const lane = this.rows.held(tenantId, outcome)\n    const current",
-    replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    const current"
+    find: "const lane = this.rows.held(tenantId, outcome)\n    const attempt",
+    replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    const attempt"
   },
   {
     name: "giving back asks for no token",
@@ -256,7 +256,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "an old outcome that is written once more takes back what happened since",
     file: queue,
-    find: "const current = record === undefined || record.attempt === delivery.attempt",
+    find: "const current = attempt === undefined || attempt === delivery.attempt",
     replace: "const current = true"
   },
   // subscriptions
@@ -357,6 +357,18 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: plan,
     find: "Math.min(limits.room, 1)",
     replace: "limits.room"
+  },
+  {
+    name: "an operator's retry that comes between claim and freeze is not noticed",
+    file: queue,
+    find: "delivery.tries !== (freeze.againTries?.[at] ?? delivery.tries)",
+    replace: "delivery.tries < 0"
+  },
+  {
+    name: "what the old endpoint does counts for the new one",
+    file: queue,
+    find: "const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== lane.settings.endpointUrl",
+    replace: "const replaced = false"
   },
   {
     name: "a lane always starts at its first shipment",
