@@ -56,6 +56,8 @@ const statementsIn = (quoted: string) => ({
   "history of a shipment": statuses.readHistory(quoted),
   "picked up": statuses.findPickedUp(quoted),
   "account known": statuses.accountKnown(quoted),
+  "lock old shipments": statuses.lockOldShipments(quoted),
+  "prune shipments": statuses.pruneShipments(quoted),
   "lock bills": charges.lockBills(quoted),
   "viewers of charges": charges.viewers(quoted),
   "put bills": charges.putBills(quoted),

@@ -43,7 +43,7 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
   readonly update: (tenantId: string, record: SubscriptionRecord) => Effect.Effect<void, StorageError>
   /** The client's own only. */
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
-  /** The same, locked until the transaction ends. */
+  /** The same, locked until the transaction ends together with its lane: what it says of the lane stays true. */
   readonly findForUpdate: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
   /** The client's own in this state, by id. */
   readonly page: (

@@ -162,6 +162,8 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
         yield* checkPatch(input)
         const patched = yield* transaction.run(Effect.gen(function*() {
+          // may have to wait for another call of the client: not while its lane is locked, for which workers would wait
+          yield* rememberAccess(access, principal)
           const found = yield* store.findForUpdate(principal.tenantId, principal.client, id)
           if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
           const before = found.value
@@ -171,7 +173,6 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           const named = input as Readonly<Record<string, unknown>>
           yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: "hmacSecretId" in named })
           const now = yield* Clock.currentTimeMillis
-          yield* rememberAccess(access, principal)
           yield* queue.changeLane(principal.tenantId, laneOf(id, settings, status))
           yield* store.update(
             principal.tenantId,

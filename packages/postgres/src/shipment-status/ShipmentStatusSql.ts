@@ -245,29 +245,41 @@ LIMIT $5::int8`
 
 const pruneSize = 1000
 
-/** A shipment that somebody writes to right now is left for the next time. */
-export const pruneShipments = (schema: string) => `
-WITH old AS (
+/**
+ * A statement of its own in front of the next, which then sees what they wrote who had the shipments before. A shipment that somebody
+ * writes to right now is left for the next time: its lock is the one that every writer takes first.
+ */
+export const lockOldShipments = (schema: string) => `
+SELECT h.shipment_id FROM ${schema}.shipments AS h
+WHERE h.tenant_id = $1 AND h.shipment_id = ANY (ARRAY(
   SELECT shipment_id FROM ${schema}.shipment_statuses
   WHERE tenant_id = $1 AND delivered_at < ($2::timestamptz[])[1]
   ORDER BY delivered_at
   LIMIT ${pruneSize}
-  FOR UPDATE SKIP LOCKED
+))
+FOR UPDATE SKIP LOCKED`
+
+/** $3: shipments that are locked. */
+export const pruneShipments = (schema: string) => `
+WITH old AS MATERIALIZED (
+  SELECT shipment_id FROM ${schema}.shipment_statuses
+  WHERE tenant_id = $1 AND shipment_id = ANY ($3::text[]) AND delivered_at < ($2::timestamptz[])[1]
 ),
 unplaced AS (
-  UPDATE ${schema}.shipment_accounts AS t SET pickup_at = NULL FROM old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  UPDATE ${schema}.shipment_accounts AS t SET pickup_at = NULL
+  WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old)) AND t.pickup_at IS NOT NULL
 ),
 keys AS (
-  DELETE FROM ${schema}.shipment_keys AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  DELETE FROM ${schema}.shipment_keys AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
 ),
 named AS (
-  DELETE FROM ${schema}.shipment_references AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  DELETE FROM ${schema}.shipment_references AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
 ),
 history AS (
-  DELETE FROM ${schema}.shipment_status_history AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  DELETE FROM ${schema}.shipment_status_history AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
 ),
 gone AS (
-  DELETE FROM ${schema}.shipment_statuses AS t USING old WHERE t.tenant_id = $1 AND t.shipment_id = old.shipment_id
+  DELETE FROM ${schema}.shipment_statuses AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
   RETURNING 1
 )
 SELECT count(*) AS pruned FROM gone`

@@ -11,7 +11,7 @@ import {
   type StoredStatus
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { boolArray, byteaArray, int8Array, textArray, timestamptzArray } from "../client/PgBulk.ts"
+import { boolArray, type BulkValue, byteaArray, int8Array, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { arrayLiteral, makeLockShipments } from "../shared/ShipmentLocks.ts"
@@ -82,10 +82,18 @@ export const layer = Layer.effect(
       } satisfies StatusRecord
     })
 
+    const pruneShipments = Effect.fnUntraced(function*(tenantId: string, deliveredBefore: BulkValue) {
+      const locked = yield* sql.bulk(statements.lockOldShipments(schema), [tenantId, deliveredBefore], ["text"])
+      if (locked.length === 0) return 0
+      const shipmentIds = textArray(locked.map(([shipmentId]) => shipmentId as string))
+      const [pruned] = yield* sql.bulk(statements.pruneShipments(schema), [tenantId, deliveredBefore, shipmentIds], ["int8"])
+      return pruned![0] as number
+    })
+
     const prune = Effect.fnUntraced(function*(tenantId: string, before: { readonly delivered: number; readonly noticed: number }) {
-      const [shipments] = yield* sql.bulk(statements.pruneShipments(schema), [tenantId, timestamptzArray([before.delivered])], ["int8"])
+      const shipments = yield* sql.withTransaction(pruneShipments(tenantId, timestamptzArray([before.delivered])))
       const [notices] = yield* sql.bulk(statements.pruneNotices(schema), [tenantId, timestamptzArray([before.noticed])], ["int8"])
-      return (shipments![0] as number) + (notices![0] as number)
+      return shipments + (notices![0] as number)
     })
 
     return ShipmentStatusStore.of({

@@ -24,6 +24,12 @@ FROM ${schema}.transit_subscriptions AS s
 JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
 
+/**
+ * Behind it: the lane as well. Whoever waits for a row reads all others as they were before it waited, and whoever locks the subscription alone
+ * would write back the state that its lane had then, over a pause that came meanwhile.
+ */
+export const lockedWithLane = "FOR UPDATE OF s FOR NO KEY UPDATE OF l"
+
 export const subscriptionColumns: ReadonlyArray<ColumnHint> = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz"]
 
 export const countSubscriptions = (schema: string) => `

@@ -134,7 +134,7 @@ export const layer = Layer.effect(
         )).pipe(StorageError.refail("TransitSubscriptionStore.update")),
       find: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.find")(find(tenantId, client, id, "")),
       findForUpdate: (tenantId, client, id) =>
-        StorageError.refail("TransitSubscriptionStore.findForUpdate")(find(tenantId, client, id, "FOR UPDATE OF s")),
+        StorageError.refail("TransitSubscriptionStore.findForUpdate")(find(tenantId, client, id, statements.lockedWithLane)),
       page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
       remove: (tenantId, client, id) =>
         sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("TransitSubscriptionStore.remove")),

@@ -1,0 +1,165 @@
+/** A shipment that goes goes as a whole, and one that somebody writes to right now stays, wherever the two meet. */
+import { layer } from "@effect/vitest"
+import {
+  DeliveryOptions,
+  ShipmentIntake,
+  ShipmentReports,
+  ShipmentStatuses,
+  ShipmentStatusStore,
+  type StatusReport,
+  Transaction,
+  TransitEventIntake,
+  TransitEvents,
+  Waybill
+} from "@waybill/core"
+import { ContentHashNode, HmacNode, postedShipment, reportedEvent, type SeededTenant, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { fixtures } from "@waybill/testkit/suites"
+import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { assert } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+import { haltNextReader } from "../Turnstile.ts"
+
+const { eventually, freshTenant } = fixtures
+
+const schema = freshSchema()
+
+const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+  testStorage(schema),
+  WebhookSenderScripted.layer,
+  HmacNode.layer,
+  ContentHashNode.layer,
+  SealerNode.layer(),
+  DeliveryOptions.layer({ pollMillis: 50 })
+)))
+
+const rows = <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values).unprepared)
+
+const event = (type: "PICKED_UP" | "DELIVERED" | "PROOF_OF_DELIVERY", day: number) =>
+  reportedEvent("S", { type, eventId: `${type}-${day}`, occurredAt: `2024-01-0${day}T12:00:00Z` })
+
+/** A tenant with one shipment, delivered years ago. */
+const deliveredLongAgo = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant(freshTenant())
+  yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"] })])
+  yield* (yield* TransitEventIntake).report(tenant.carrier, [event("PICKED_UP", 1), event("DELIVERED", 3)])
+  return tenant
+})
+
+const prune = (tenantId: string) => Effect.flatMap(ShipmentStatusStore, (store) => store.prune(tenantId, { delivered: Date.UTC(2025, 0, 1), noticed: 0 }))
+
+const proof: StatusReport = {
+  occurredAt: "2024-01-04T12:00:00Z",
+  at: Date.UTC(2024, 0, 4, 12),
+  source: { kind: "event", id: "pod" },
+  information: [{ deliveryInformation_messages: "POD available" }]
+}
+
+/** Somebody's write of many steps, which stops after the first until what this answers is run. */
+const writing = Effect.fnUntraced(function*(tenantId: string, accounts: ReadonlyArray<string> | undefined) {
+  const transaction = yield* Transaction
+  const reports = yield* ShipmentReports
+  const read = yield* Deferred.make<void>()
+  const goOn = yield* Deferred.make<void>()
+  const fiber = yield* Effect.forkChild(Effect.exit(transaction.run(Effect.gen(function*() {
+    const known = yield* reports.lock(tenantId, [{ shipmentId: "S", accounts }])
+    yield* Deferred.succeed(read, undefined)
+    yield* Deferred.await(goOn)
+    return yield* reports.report(tenantId, known, [{ shipmentId: "S", report: proof }])
+  }))))
+  yield* Deferred.await(read)
+  return Effect.andThen(Deferred.succeed(goOn, undefined), Fiber.join(fiber))
+})
+
+/** What is left of shipments that have no status, by table. */
+const leftOver = (tenantId: string) =>
+  Effect.map(
+    Effect.forEach([
+      ["shipment_keys", "true"],
+      ["shipment_references", "true"],
+      ["shipment_status_history", "true"],
+      ["shipment_accounts", "t.pickup_at IS NOT NULL"]
+    ], ([table, condition]) =>
+      Effect.map(
+        rows<{ n: number }>(
+          `SELECT count(*)::int AS n FROM @${table} AS t
+           WHERE t.tenant_id = $1 AND ${condition} AND NOT EXISTS (SELECT FROM @shipment_statuses AS s WHERE s.tenant_id = $1 AND s.shipment_id = t.shipment_id)`,
+          [tenantId]
+        ),
+        ([row]) => [table, row!.n] as const
+      )),
+    Object.fromEntries
+  )
+
+const nothing = { shipment_keys: 0, shipment_references: 0, shipment_status_history: 0, shipment_accounts: 0 }
+
+const look = (tenant: SeededTenant) =>
+  Effect.gen(function*() {
+    const statuses = yield* ShipmentStatuses
+    const { history } = yield* statuses.record(tenant.carrier, "S")
+    const { body } = yield* statuses.verified(tenant.customer("client", ["A"]), { kind: "pro", proNumber: "S" })
+    return [history.map(({ position }) => position), JSON.parse(new TextDecoder().decode(body.bytes)).PODAvailable]
+  })
+
+layer(service, { excludeTestServices: true })("shipments that are old enough to be forgotten", (it) => {
+  it.effect("stay as they were, keys and all, where somebody has read them in order to write", () =>
+    Effect.gen(function*() {
+      const tenant = yield* deliveredLongAgo
+      const write = yield* writing(tenant.tenantId, undefined)
+      yield* prune(tenant.tenantId)
+      assert.isTrue(Exit.isSuccess(yield* write))
+      assert.deepStrictEqual(yield* look(tenant), [[1, 2, 3, 4], true])
+    }))
+
+  it.effect("end no write of somebody who has their accounts already, and make no deadlock", () =>
+    Effect.gen(function*() {
+      const tenant = yield* deliveredLongAgo
+      const write = yield* writing(tenant.tenantId, ["B"])
+      const pruning = yield* Effect.forkChild(Effect.exit(prune(tenant.tenantId)))
+      yield* eventually(howManyWait, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
+      const written = yield* write
+      const pruned = yield* Fiber.join(pruning)
+      assert.deepStrictEqual({ written: Exit.isSuccess(written), pruned: Exit.isSuccess(pruned) }, { written: true, pruned: true })
+    }))
+
+  it.effect("leave no account at a place where nothing is found, whoever reassigns them meanwhile", () =>
+    Effect.gen(function*() {
+      const tenant = yield* deliveredLongAgo
+      const { tenantId } = tenant
+      const events = yield* TransitEvents
+      const commit = yield* holding(events.publish(tenant.carrier, [reportedEvent("S", { accounts: ["B"] })]))
+      const pruning = yield* Effect.forkChild(prune(tenantId))
+      yield* eventually(howManyWait, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
+      yield* commit
+      yield* Fiber.join(pruning)
+      assert.deepStrictEqual(yield* leftOver(tenantId), nothing)
+    }))
+
+  for (const [what, thereafter] of [
+    ["leave nothing of what was written while they were looked for", (tenant: SeededTenant) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* leftOver(tenant.tenantId), nothing)
+      })],
+    ["can be handed in again after somebody wrote to them while they were looked for", (tenant: SeededTenant) =>
+      Effect.gen(function*() {
+        const { results } = yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"] })])
+        assert.deepStrictEqual(results.map(({ result }) => result), ["accepted"])
+        assert.deepStrictEqual(yield* look(tenant), [[1, 2, 3, 4], true])
+      })]
+  ] as const) {
+    it.effect(what, () =>
+      Effect.gen(function*() {
+        const tenant = yield* deliveredLongAgo
+        const letGo = yield* haltNextReader(schema, "shipment_statuses")
+        const pruning = yield* Effect.forkChild(prune(tenant.tenantId))
+        yield* somebodyWaits
+        yield* (yield* TransitEventIntake).report(tenant.carrier, [event("PROOF_OF_DELIVERY", 4)])
+        yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"], ProNumber: "NEW" })])
+        yield* letGo
+        yield* Fiber.join(pruning)
+        yield* thereafter(tenant)
+      }))
+  }
+})

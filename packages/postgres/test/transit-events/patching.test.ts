@@ -1,0 +1,85 @@
+/** A patch without a status leaves the status as it is, whoever changes it meanwhile. SPEC-GAP-D10 */
+import { layer } from "@effect/vitest"
+import { DeliveryOptions, DeliveryQueue, TransitEvents, TransitSubscriptions, Waybill } from "@waybill/core"
+import { ContentHashNode, HmacNode, reportedEvent, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { fixtures } from "@waybill/testkit/suites"
+import { Effect, Fiber, Layer } from "effect"
+import { assert } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const { claim, claimOne, eventually, freshTenant, letSee, releaseOf } = fixtures
+
+const schema = freshSchema()
+
+const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+  testStorage(schema),
+  WebhookSenderScripted.layer,
+  HmacNode.layer,
+  ContentHashNode.layer,
+  SealerNode.layer(),
+  DeliveryOptions.layer({ pollMillis: 50 })
+)))
+
+const endpointUrl = "https://receiver.example/hook"
+const changed = { delivery: { batchMaxSize: 7 } }
+
+const hold = (statements: string, tenantId: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.forEach(statements.replaceAll("@", `"${schema}".`).split("; "), (each) => sql.unsafe(each, each.includes("$1") ? [tenantId] : [])))
+
+layer(service, { excludeTestServices: true })("a patch that meets another change of the status", (it) => {
+  for (const [before, meanwhile] of [["active", "paused"], ["active", "inactive"], ["inactive", "active"]] as const) {
+    it.effect(`waits for a patch from ${before} to ${meanwhile}, and leaves it`, () =>
+      Effect.gen(function*() {
+        const subscriptions = yield* TransitSubscriptions
+        const tenant = yield* TestWaybill.tenant(freshTenant())
+        const customer = tenant.customer("client", ["A"])
+        const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
+        if (before !== "active") yield* subscriptions.patch(customer, id, { status: before })
+        const commit = yield* holding(subscriptions.patch(customer, id, { status: meanwhile }))
+        const second = yield* Effect.forkChild(subscriptions.patch(customer, id, changed))
+        yield* somebodyWaits
+        yield* commit
+        const answered = yield* Fiber.join(second)
+        const stored = yield* subscriptions.get(customer, id)
+        assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
+        yield* (yield* TransitEvents).publish(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
+        assert.lengthOf((yield* claim(tenant.tenantId)).lanes, meanwhile === "active" ? 1 : 0)
+      }))
+  }
+
+  for (
+    const [when, held, patch] of [
+      ["before it could read", "SELECT FROM @transit_subscriptions WHERE tenant_id = $1 FOR UPDATE", changed],
+      ["between reading and writing", "SELECT $1::text; LOCK TABLE @secrets", { ...changed, hmacSecretId: "main" }]
+    ] as const
+  ) {
+    it.effect(`leaves the pause of a worker whose receiver is gone, where it comes ${when}`, () =>
+      Effect.gen(function*() {
+        const subscriptions = yield* TransitSubscriptions
+        const queue = yield* DeliveryQueue
+        const tenant = yield* TestWaybill.tenant(freshTenant())
+        const { tenantId } = tenant
+        // keys are not remembered by calls: nothing but what is held holds it up
+        const customer = { ...tenant.customer("client", ["A"]), origin: "key" as const }
+        yield* letSee(tenantId, "client", ["A"])
+        const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
+        yield* (yield* TransitEvents).publish(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
+        const lane = yield* claimOne(tenantId)
+        const letGo = yield* holding(hold(held, tenantId))
+        const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
+        yield* somebodyWaits
+        const pausing = yield* Effect.forkChild(
+          queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
+        )
+        yield* eventually(howManyWait, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
+        yield* letGo
+        yield* Fiber.join(pausing)
+        yield* Fiber.join(patching)
+        const stored = yield* subscriptions.get(customer, id)
+        assert.deepStrictEqual([stored.status, stored.delivery?.batchMaxSize], ["paused", 7])
+      }))
+  }
+})
