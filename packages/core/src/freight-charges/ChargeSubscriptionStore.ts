@@ -29,7 +29,7 @@ export interface InFlightBill {
 }
 
 export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionStore, {
-  /** What the client itself has now, by whichever key or token; that it sees everything does not count. */
+  /** What the client itself has now, by whichever key or token; that it sees everything does not count. It stays so until the transaction ends. */
   readonly accountsOf: (tenantId: string, client: string) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Waits for calls that change bills of these accounts, and makes the next ones wait, until the transaction ends. */
   readonly hold: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<void, StorageError>

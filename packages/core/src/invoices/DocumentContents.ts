@@ -13,7 +13,7 @@ export interface ContentWriter {
 
 export class DocumentContents extends Context.Service<DocumentContents, {
   readonly open: (tenantId: string) => Effect.Effect<ContentWriter, StorageError, Scope.Scope>
-  /** Makes written contents lasting. Where contents share a database with the records, it is part of the caller's transaction. */
+  /** Makes written contents lasting; fails where one of them is no longer there. Where contents share a database with the records, it is part of the caller's transaction. */
   readonly keep: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
   /** Piece number `piece` of a content, counting from 0; `undefined` past its end. Pieces of one content have one length but for the last, at most 256 KiB. */
   readonly read: (tenantId: string, contentId: string, piece: number) => Effect.Effect<Uint8Array | undefined, StorageError>

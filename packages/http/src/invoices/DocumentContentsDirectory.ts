@@ -56,6 +56,8 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
     const shelf = shelfOf(tenantId, contentId)
     await mkdir(shelf, { recursive: true })
     await absentIsFine(rename(incoming(tenantId, contentId), kept(tenantId, contentId)))
+    // kept before, or swept: then nothing may be said to be there
+    await stat(kept(tenantId, contentId))
     await syncFolder(shelf)
   }
 

@@ -94,7 +94,10 @@ export const layer = Layer.effect(
 
     return ChargeSubscriptionStore.of({
       accountsOf: (tenantId, client) =>
-        sql.bulk(`SELECT DISTINCT account FROM ${schema}.client_accounts WHERE tenant_id = $1 AND client = $2`, [tenantId, client], ["text"]).pipe(
+        Effect.andThen(
+          sql.bulk(statements.holdAccess(schema), [tenantId, client]),
+          sql.bulk(`SELECT DISTINCT account FROM ${schema}.client_accounts WHERE tenant_id = $1 AND client = $2`, [tenantId, client], ["text"])
+        ).pipe(
           Effect.map((rows) => rows.map(([account]) => account as string)),
           StorageError.refail("ChargeSubscriptionStore.accountsOf")
         ),
@@ -130,8 +133,9 @@ export const layer = Layer.effect(
         ),
       windowsDue: (limit) =>
         Effect.gen(function*() {
-          const rows = yield* sql.bulk(statements.windowsDue(schema), [limit], ["text", "timestamptz"])
+          // in this order: what becomes due between the two is found by both, and not by neither
           const [next] = yield* sql.bulk(statements.nextClosing(schema), [], ["float8"])
+          const rows = yield* sql.bulk(statements.windowsDue(schema), [limit], ["text", "timestamptz"])
           const millis = next?.[0] as number | null | undefined
           return {
             tenantIds: rows.map(([tenantId]) => tenantId as string),

@@ -47,6 +47,15 @@ export const sharedGate = gate("pg_advisory_xact_lock_shared")
 
 export const closedGate = gate("pg_advisory_xact_lock")
 
+/**
+ * What a client has stays as it is until the transaction ends, whichever of its origins is known already. Else a client that gets an account
+ * while it subscribes to all it has would neither be listed nor told what comes for that account until the subscription is stored.
+ */
+export const holdAccess = (schema: string) => `
+INSERT INTO ${schema}.clients AS c (tenant_id, client, origin, sees_all)
+SELECT $1, $2, origin, false FROM unnest(ARRAY['token', 'key']) AS origin
+ON CONFLICT (tenant_id, client, origin) DO UPDATE SET sees_all = c.sees_all`
+
 /** Only accounts that the client itself has: seeing all of a tenant's freight does not count here. */
 export const viewers = (schema: string) => `
 WITH seen AS (

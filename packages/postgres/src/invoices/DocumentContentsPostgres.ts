@@ -10,17 +10,22 @@ import { WaybillSchema } from "../shared/Schema.ts"
 /** A multiple of three, so that base64 can be made of each piece by itself. */
 const pieceBytes = 192 * 1024
 
+const swept = new Error("The content is no longer there: its upload took longer than the sweep waits.")
+
 export const layer = Layer.effect(
   DocumentContents,
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
 
+    /** Of a content that is there: what is written behind the sweep would never go. */
     const insertPiece = (tenantId: string, contentId: string, piece: number, bytes: Uint8Array) =>
       sql.bulk(
-        `INSERT INTO ${schema}.document_pieces (tenant_id, content_id, piece, bytes) VALUES ($1, $2::uuid, $3::int4, $4)`,
+        `INSERT INTO ${schema}.document_pieces (tenant_id, content_id, piece, bytes)
+         SELECT $1, c.content_id, $3::int4, $4 FROM ${schema}.document_contents AS c WHERE c.tenant_id = $1 AND c.content_id = $2::uuid
+         RETURNING piece`,
         [tenantId, contentId, piece, bytes]
-      )
+      ).pipe(Effect.filterOrFail((rows) => rows.length === 1, () => swept))
 
     /** Those of the contents that \`condition\` holds for, with their pieces. */
     const removeWhere = (tenantId: string, contentIds: ReadonlyArray<string>, condition: string) =>
@@ -72,9 +77,13 @@ export const layer = Layer.effect(
       open: (tenantId) => StorageError.refail("DocumentContents.open")(open(tenantId)),
       keep: (tenantId, contentIds) =>
         sql.bulk(
-          `UPDATE ${schema}.document_contents SET kept = true WHERE tenant_id = $1 AND content_id = ANY ($2::uuid[])`,
-          [tenantId, uuidArray(contentIds)]
-        ).pipe(Effect.asVoid, StorageError.refail("DocumentContents.keep")),
+          `UPDATE ${schema}.document_contents SET kept = true WHERE tenant_id = $1 AND content_id = ANY ($2::uuid[]) RETURNING content_id`,
+          [tenantId, uuidArray(contentIds)],
+          ["uuid"]
+        ).pipe(
+          Effect.filterOrFail((rows) => rows.length === new Set(contentIds).size, () => swept),
+          Effect.asVoid, StorageError.refail("DocumentContents.keep")
+        ),
       read: (tenantId, contentId, piece) =>
         !isUuid(contentId) ? Effect.succeed(undefined) : sql.bulk(
           `SELECT p.bytes

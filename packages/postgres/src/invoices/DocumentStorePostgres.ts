@@ -6,7 +6,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./InvoiceSql.ts"
 
-const recordColumns = ["text", "text", "text", "text", "text[]", "text"] as const
+const recordColumns = ["text", "text", "text", "text", "text[]", "text", "text[]", "text[]", "text[]", "text[]", "text[]", "text[]"] as const
 const fileColumns = ["text", "text", "uuid", "int8", "text", "text", "int8"] as const
 
 interface Key {
@@ -34,48 +34,36 @@ export const layer = Layer.effect(
       const beyond = after === undefined
         ? ""
         : `AND (t.invoice_number, t.dot, t.mc) > (${p.add(after.invoiceNumber)}, ${p.add(after.carrier.dot)}, ${p.add(after.carrier.mc)})`
+      // in one statement: a record may be somebody else's by the time of a second, with files that were never this viewer's
       const rows = yield* sql.bulk(
-        `SELECT t.invoice_number, t.dot, t.mc, t.shipment_id, t.accounts, t.doc
-         FROM ${schema}.document_records AS t
-         WHERE t.tenant_id = $1 ${seen} ${where} ${beyond}
-           AND EXISTS (
-             SELECT FROM ${schema}.document_files AS f
-             WHERE f.tenant_id = $1 AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${types}
-           )
-         ORDER BY ${order}
-         LIMIT ${p.add(limit)}::int8`,
+        `SELECT t.invoice_number, t.dot, t.mc, t.shipment_id, t.accounts, t.doc,
+                f.file_ids, f.document_types, f.content_ids, f.sizes, f.sha256s, f.media_types
+         FROM (
+           SELECT t.*
+           FROM ${schema}.document_records AS t
+           WHERE t.tenant_id = $1 ${seen} ${where} ${beyond}
+             AND EXISTS (
+               SELECT FROM ${schema}.document_files AS f
+               WHERE f.tenant_id = $1 AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${types}
+             )
+           ORDER BY ${order}
+           LIMIT ${p.add(limit)}::int8
+         ) AS t
+         CROSS JOIN LATERAL (
+           SELECT array_agg(f.file_id ORDER BY f.file_no) AS file_ids,
+                  array_agg(f.document_type ORDER BY f.file_no) AS document_types,
+                  array_agg(f.content_id::text ORDER BY f.file_no) AS content_ids,
+                  array_agg(f.size::text ORDER BY f.file_no) AS sizes,
+                  array_agg(f.sha256 ORDER BY f.file_no) AS sha256s,
+                  array_agg(f.media_type ORDER BY f.file_no) AS media_types
+           FROM ${schema}.document_files AS f
+           WHERE f.tenant_id = $1 AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${types}
+         ) AS f
+         ORDER BY ${order}`,
         p.values,
         recordColumns
       )
-      return yield* withFiles(tenantId, rows.map(recordOf), filter.documentTypes)
-    })
-
-    const withFiles = Effect.fnUntraced(function*(
-      tenantId: string,
-      records: ReadonlyArray<Omit<DocumentRecord, "files">>,
-      types: ReadonlyArray<string> | undefined
-    ) {
-      if (records.length === 0) return []
-      const rows = yield* sql.bulk(
-        `SELECT k.place, f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type
-         FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS k (invoice_number, dot, mc, place)
-         JOIN ${schema}.document_files AS f
-           ON f.tenant_id = $1 AND f.invoice_number = k.invoice_number AND f.dot = k.dot AND f.mc = k.mc
-         WHERE $5::text[] IS NULL OR f.document_type = ANY ($5::text[])
-         ORDER BY k.place, f.file_no`,
-        [
-          tenantId,
-          textArray(records.map((each) => each.invoiceNumber)),
-          textArray(records.map((each) => each.carrier.dot)),
-          textArray(records.map((each) => each.carrier.mc)),
-          types === undefined ? null : textArray(types)
-        ],
-        ["int8", "text", "text", "uuid", "int8", "text", "text"]
-      )
-      return records.map((record, at): DocumentRecord => ({
-        ...record,
-        files: rows.filter(([place]) => place === at + 1).map(([, ...file]) => fileOf(file))
-      }))
+      return rows.map(recordOf)
     })
 
     const add = (tenantId: string, { accounts, carrier, doc, files, invoiceNumber, shipmentId }: DocumentRecord) =>
@@ -121,13 +109,24 @@ export const layer = Layer.effect(
   })
 )
 
-const recordOf = ([invoiceNumber, dot, mc, shipmentId, accounts, doc]: ReadonlyArray<unknown>): Omit<DocumentRecord, "files"> => ({
-  invoiceNumber: invoiceNumber as string,
-  carrier: { dot: dot as string, mc: mc as string },
-  shipmentId: shipmentId as string,
-  accounts: accounts as ReadonlyArray<string>,
-  doc: doc as string
-})
+const recordOf = ([invoiceNumber, dot, mc, shipmentId, accounts, doc, ...files]: ReadonlyArray<unknown>): DocumentRecord => {
+  const [fileIds, documentTypes, contentIds, sizes, sha256s, mediaTypes] = files as unknown as ReadonlyArray<ReadonlyArray<string>>
+  return {
+    invoiceNumber: invoiceNumber as string,
+    carrier: { dot: dot as string, mc: mc as string },
+    shipmentId: shipmentId as string,
+    accounts: accounts as ReadonlyArray<string>,
+    doc: doc as string,
+    files: fileIds!.map((fileId, at) => ({
+      fileId,
+      documentType: documentTypes![at]!,
+      contentId: contentIds![at]!,
+      size: Number(sizes![at]),
+      sha256: sha256s![at]!,
+      mediaType: mediaTypes![at]!
+    }))
+  }
+}
 
 const fileOf = ([fileId, documentType, contentId, size, sha256, mediaType]: ReadonlyArray<unknown>): DocumentFile => ({
   fileId: fileId as string,

@@ -10,11 +10,15 @@ export const forgetForeignSnapshots = Effect.fn("forgetForeignSnapshots")(functi
     const systemIdentifier = current![0] as string
     const [known] = yield* sql.bulk(`SELECT system_identifier FROM ${schema}.cluster`, [])
     if (known?.[0] === systemIdentifier) return
-    yield* sql.bulk(
-      `INSERT INTO ${schema}.cluster (system_identifier) VALUES ($1)
-       ON CONFLICT (singleton) DO UPDATE SET system_identifier = EXCLUDED.system_identifier`,
+    const [changed] = yield* sql.bulk(
+      `INSERT INTO ${schema}.cluster AS c (system_identifier) VALUES ($1)
+       ON CONFLICT (singleton) DO UPDATE SET system_identifier = EXCLUDED.system_identifier
+       WHERE c.system_identifier <> EXCLUDED.system_identifier
+       RETURNING 1`,
       [systemIdentifier]
     )
+    // another program did it while this one waited, and may have stored events since
+    if (changed === undefined) return
     // 3 is the oldest ordinary id: in the past of every snapshot
     if (known !== undefined) yield* sql.bulk(`UPDATE ${schema}.transit_events SET xid = '3'`, [])
   }))

@@ -48,13 +48,24 @@ ORDER BY h.pickup_id, h.position`
 
 const pruneSize = 1000
 
+/**
+ * One that somebody wrote to since this statement began to look stays until the next call: it would go by itself, and what was
+ * written with it would stay for good.
+ */
 export const prunePickups = (schema: string) => `
-WITH old AS (
-  SELECT pickup_id FROM ${schema}.pickups
+WITH seen AS MATERIALIZED (
+  SELECT pickup_id, ctid AS version FROM ${schema}.pickups
   WHERE tenant_id = $1 AND created_at < ($2::timestamptz[])[1]
   ORDER BY created_at
   LIMIT ${pruneSize}
+),
+locked AS MATERIALIZED (
+  SELECT p.pickup_id, p.ctid AS version FROM ${schema}.pickups AS p
+  WHERE p.tenant_id = $1 AND p.pickup_id = ANY (ARRAY(SELECT pickup_id FROM seen))
   FOR UPDATE SKIP LOCKED
+),
+old AS MATERIALIZED (
+  SELECT l.pickup_id FROM locked AS l WHERE l.version IN (SELECT version FROM seen)
 ),
 pros AS (
   DELETE FROM ${schema}.pickup_pros AS t USING old WHERE t.tenant_id = $1 AND t.pickup_id = old.pickup_id

@@ -56,7 +56,8 @@ export const DocumentContentsMemory = {
             const { contents } = rows.of(tenantId)
             for (const contentId of contentIds) {
               const row = contents.get(contentId)
-              if (row !== undefined) journal.set(row, "kept", true)
+              if (row === undefined) throw new Error(`Content ${contentId} is no longer there.`)
+              journal.set(row, "kept", true)
             }
           }),
         read: (tenantId, contentId, piece) =>

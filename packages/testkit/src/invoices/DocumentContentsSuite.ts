@@ -1,7 +1,7 @@
 /** What `DocumentContents` promises. */
 import { DocumentContents, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
-import { Bytes, Data, Effect, type Layer } from "effect"
+import { Bytes, Data, Effect, Exit, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { freshTenant, idOf } from "../StorageFixtures.ts"
 import { fileSample } from "./InvoiceSamples.ts"
@@ -144,6 +144,20 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* sizes(tenantId, kept), 10)
       }))
 
+    it.effect("keeps nothing of what was swept before its writer was done", () =>
+      Effect.gen(function*() {
+        const contents = yield* DocumentContents
+        const tenantId = freshTenant()
+        const contentId = yield* Effect.scoped(Effect.gen(function*() {
+          const late = yield* contents.open(tenantId)
+          yield* late.write(fileSample("PDF", 300_000))
+          assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 1)
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.andThen(late.finish, contents.keep(tenantId, [late.contentId])))))
+          return late.contentId
+        }))
+        assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
+      }))
+
     it.effect("finds nothing under another tenant, an unknown id, or what is no id at all", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
@@ -154,7 +168,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
         assert.isUndefined(yield* contents.read(one, contentId, 1))
         yield* contents.remove(other, [contentId])
-        yield* contents.keep(other, [contentId])
+        yield* Effect.ignore(contents.keep(other, [contentId]))
         assert.strictEqual(yield* sizes(one, contentId), 10)
       }))
   })

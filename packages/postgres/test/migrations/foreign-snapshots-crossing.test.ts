@@ -1,0 +1,30 @@
+/** Two programs that start at once on a database from another cluster. */
+import { layer } from "@effect/vitest"
+import { fixtures } from "@waybill/testkit/suites"
+import { Effect, Fiber } from "effect"
+import { assert } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { forgetForeignSnapshots } from "../../src/migrations/ForeignSnapshots.ts"
+import { holding, somebodyWaits } from "../delivery/Holding.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const { freshTenant, seed } = fixtures
+const schema = freshSchema()
+
+layer(testStorage(schema), { excludeTestServices: true })("snapshots of another cluster", (it) => {
+  it.effect("are forgotten once, whoever else starts", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const tenantId = freshTenant()
+      yield* sql.unsafe(`UPDATE "${schema}".cluster SET system_identifier = '1'`)
+      const first = yield* holding(forgetForeignSnapshots(`"${schema}"`))
+      const second = yield* Effect.forkChild(forgetForeignSnapshots(`"${schema}"`))
+      yield* somebodyWaits
+      // the first one is at work already; here so that it is certain to be before the second's
+      yield* seed(tenantId, { S: 1 })
+      yield* first
+      yield* Fiber.join(second)
+      const [row] = yield* sql.unsafe<{ xid: string }>(`SELECT xid::text AS xid FROM "${schema}".transit_events WHERE tenant_id = '${tenantId}'`)
+      assert.notStrictEqual(row!.xid, "3")
+    }))
+})
