@@ -7,7 +7,8 @@ import {
   type DeliveryState,
   type Freeze,
   type LaneSettlement,
-  type Settlement
+  type Settlement,
+  StorageError
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import type { Journal } from "../shared/Journal.ts"
@@ -70,7 +71,7 @@ export const DeliveryQueueMemory = {
             const sending = lanes.filter((each) => rows.held(tenantId, each)?.status.state === "active")
             for (const each of sending) outcomes.freeze(rows.find(tenantId, each.laneId)!, each)
             return new Set(sending.map((each) => each.laneId))
-          }),
+          }).pipe(Effect.catchDefect((cause) => Effect.fail(new StorageError({ operation: "DeliveryQueue.freeze", cause })))),
         settle: (tenantId, { deliveries, lanes }) =>
           operate((now) => {
             for (const each of deliveries) outcomes.settle(tenantId, each, now)

@@ -1,5 +1,5 @@
 /** Contents of documents in memory. */
-import { type ContentWriter, DocumentContents } from "@waybill/core"
+import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type ContentRow, InvoiceTables } from "./InvoiceTables.ts"
@@ -59,7 +59,7 @@ export const DocumentContentsMemory = {
               if (row === undefined) throw new Error(`Content ${contentId} is no longer there.`)
               journal.set(row, "kept", true)
             }
-          }),
+          }).pipe(Effect.catchDefect((cause) => Effect.fail(new StorageError({ operation: "DocumentContents.keep", cause })))),
         read: (tenantId, contentId, piece) =>
           operate(() => {
             const row = rows.of(tenantId).contents.get(contentId)
