@@ -53,7 +53,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
 
       const claim = (request: ClaimRequest) =>
         Effect.gen(function*() {
-          const rows = yield* sql.bulk(claimLanes, [
+          const rows = yield* unlessDeadlocked(sql.bulk(claimLanes, [
             request.tenantId,
             request.maxLanes,
             uuidArray(request.refill.map((lane) => lane.laneId)),
@@ -61,7 +61,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             request.leaseMillis,
             request.deliveriesPerLane,
             request.bytesPerLane
-          ])
+          ]))
           let lanes = lanesOf(rows)
           const unsettled = lanes.filter((each) => each.unsettled).map((each) => each.lane)
           if (unsettled.length > 0) {
@@ -87,7 +87,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
         }).pipe(urgently, StorageError.refail("DeliveryQueue.claim"))
 
       const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>
-        sql.bulk(freezeBatches, freezeValues(tenantId, lanes)).pipe(
+        unlessDeadlocked(sql.bulk(freezeBatches, freezeValues(tenantId, lanes))).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
           Effect.mapError((error) => isDivisionByZero(error) ? "Entries that were to be frozen are no longer there; another claim will tell." : error),
           urgently,
@@ -107,7 +107,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
           const rest = lanes.map((each) => ({ ...each, pause: undefined }))
           return Effect.andThen(settle(tenantId, { deliveries: now, lanes: pauses }), settle(tenantId, { deliveries: later, lanes: rest }))
         }
-        return sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes)).pipe(
+        return unlessDeadlocked(sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes))).pipe(
           Effect.map(([row]) => row![0] as boolean),
           urgently,
           StorageError.refail("DeliveryQueue.settle")
@@ -115,10 +115,10 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
       }
 
       const heartbeat = (tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) =>
-        sql.bulk(
+        unlessDeadlocked(sql.bulk(
           keepLeases,
           [tenantId, uuidArray(leases.map((lane) => lane.laneId)), int8Array(leases.map((lane) => lane.token)), leaseMillis]
-        ).pipe(
+        )).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
           urgently,
           StorageError.refail("DeliveryQueue.heartbeat")
@@ -185,6 +185,14 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
   )
 
 const urgently = Effect.provideService(Urgent, true)
+
+/**
+ * A statement that Postgres ended because of a deadlock has changed nothing, and goes through the next time. All lock lanes in one order, and
+ * claims pass over what is locked; but a soak saw a claim and a settlement wait for each other: where a row
+ * was updated the moment before, Postgres may follow it and wait in spite of `SKIP LOCKED`.
+ */
+const unlessDeadlocked = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+  Effect.retry(statement, { times: 3, while: ({ reason }) => reason._tag === "DeadlockError" })
 
 /** What the statement makes of it, see there. */
 const isDivisionByZero = ({ reason }: SqlError): boolean => (reason.cause as { readonly code?: unknown } | undefined)?.code === "22012"

@@ -120,4 +120,24 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       yield* sql.unsafe(`DROP TRIGGER halt ON "${schema}".deliveries`).unprepared
       assert.deepStrictEqual([Exit.isSuccess(closed), Exit.isSuccess(settled)], [true, true], `${closed} ${settled}`)
     }))
+
+  it.effect("are sent again where one ends in a deadlock all the same", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const sql = yield* PgClient.PgClient
+      const tenantId = freshTenant()
+      yield* letSee(tenantId, "client", ["A"])
+      for (const n of [1, 2]) yield* subscribe(tenantId, { n })
+      yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+      const { lanes: claimed } = yield* claim(tenantId)
+      const lock = (n: number) => sql.unsafe(`SELECT 1 FROM "${schema}".delivery_lanes WHERE tenant_id = '${tenantId}' AND lane_id = '${idOf(n)}' FOR UPDATE`).unprepared
+      const other = yield* halved(lock(2), lock(1))
+      // holds the first lane, waits for the second; whoever waited first is the one that Postgres ends
+      const settling = yield* Effect.forkChild(queue.settle(tenantId, { deliveries: [], lanes: claimed.map((lane) => releaseOf(lane)) }))
+      yield* somebodyWaits
+      yield* other.go
+      const ended = [yield* Fiber.join(other.fiber), yield* Effect.exit(Fiber.join(settling))]
+      assert.deepStrictEqual(ended.map(({ _tag }) => _tag), ["Success", "Success"])
+      assert.lengthOf((yield* claim(tenantId)).lanes, 2)
+    }))
 })
