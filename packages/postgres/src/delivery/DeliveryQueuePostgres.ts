@@ -72,15 +72,20 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
               request.deliveriesPerLane
             ])
             const byLane = new Map(unsettled.map((lane) => [lane.laneId, lane.due as Array<DueDelivery>]))
-            const taken = new Set<string>()
+            const taken = new Map<string, Set<string>>()
             for (const row of due) {
-              byLane.get(row[0] as string)!.push(dueOf(row))
-              for (const key of row[9] as ReadonlyArray<string>) taken.add(`${row[0]}\n${key}`)
+              const laneId = row[0] as string
+              byLane.get(laneId)!.push(dueOf(row))
+              const keys = taken.get(laneId) ?? new Set()
+              for (const key of row[9] as ReadonlyArray<string>) keys.add(key)
+              taken.set(laneId, keys)
             }
             // sent again by an operator after the first statement looked: what waits behind it in its shipments stays
-            lanes = lanes.map(({ lane, ...read }) => {
-              const waiting = lane.waiting.filter(({ key }) => !taken.has(`${lane.laneId}\n${key}`))
-              return { ...read, lane: waiting.length === lane.waiting.length ? lane : { ...lane, waiting, more: true } }
+            lanes = lanes.map((read) => {
+              const keys = taken.get(read.lane.laneId)
+              if (keys === undefined) return read
+              const waiting = read.lane.waiting.filter(({ key }) => !keys.has(key))
+              return waiting.length === read.lane.waiting.length ? read : { ...read, lane: { ...read.lane, waiting, more: true } }
             })
           }
           return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane), crossed: rows.some(([place]) => place === statements.crossedPlace) }

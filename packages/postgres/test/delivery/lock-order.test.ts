@@ -73,6 +73,7 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
 
   it.effect("nor when one is retried that a worker freezes again", () =>
     Effect.gen(function*() {
+      const transaction = yield* Transaction
       const queue = yield* DeliveryQueue
       const sql = yield* PgClient.PgClient
       const tenantId = freshTenant()
@@ -83,7 +84,8 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       const lane = yield* claimOne(tenantId)
       assert.lengthOf(lane.due, 2)
       const commit = yield* holding(sql.unsafe(`SELECT 1 FROM "${schema}".deliveries WHERE tenant_id = '${tenantId}' AND delivery_id = '${idOf(101)}' FOR UPDATE`).unprepared)
-      const freezing = yield* Effect.forkChild(Effect.exit(queue.freeze(tenantId, [freezeOf(lane, { fresh: [], again: [idOf(101), idOf(102)] })])))
+      // inside a transaction nothing is sent again: a deadlock shows
+      const freezing = yield* Effect.forkChild(Effect.exit(transaction.run(queue.freeze(tenantId, [freezeOf(lane, { fresh: [], again: [idOf(101), idOf(102)] })]))))
       yield* waiting(1)
       const retrying = yield* Effect.forkChild(Effect.exit(queue.retry(tenantId, idOf(102))))
       yield* waiting(2)
@@ -95,6 +97,7 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
 
   it.effect("nor when a subscription is removed beside a worker's outcomes", () =>
     Effect.gen(function*() {
+      const transaction = yield* Transaction
       const queue = yield* DeliveryQueue
       const sql = yield* PgClient.PgClient
       const tenantId = freshTenant()
@@ -112,7 +115,7 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       const letGo = yield* holding(sql`SELECT pg_advisory_xact_lock(hashtext(${tenantId}))`)
       const closing = yield* Effect.forkChild(Effect.exit(queue.closeLane(tenantId, idOf(1))))
       yield* waiting(1)
-      const settling = yield* Effect.forkChild(Effect.exit(queue.settle(tenantId, { deliveries: [101, 102].map((n) => settlementOf(first, idOf(n))), lanes: [] })))
+      const settling = yield* Effect.forkChild(Effect.exit(transaction.run(queue.settle(tenantId, { deliveries: [101, 102].map((n) => settlementOf(first, idOf(n))), lanes: [] }))))
       yield* waiting(2)
       yield* letGo
       const closed = yield* Fiber.join(closing)
