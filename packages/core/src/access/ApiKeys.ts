@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { gathering } from "../shared/Gathering.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { traced } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId, RandomBytes, UniqueIds } from "../shared/UniqueIds.ts"
 import { ApiKeyNotFound, TenantNotFound, Unauthenticated } from "./AccessErrors.ts"
@@ -63,7 +64,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         }))
       })
 
-      const principalOf = Effect.fn("ApiKeys.principalOf")(function*(key: Redacted.Redacted) {
+      const principalOf = Effect.fnUntraced(function*(key: Redacted.Redacted) {
         const text = Redacted.value(key)
         const address = keyAddress(text)
         if (address === undefined) return yield* new Unauthenticated({ presented: true })
@@ -80,7 +81,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
           ...(mc === undefined ? {} : { mc }),
           origin: "key" as const
         }
-      })
+      }, traced("ApiKeys.principalOf"))
 
       return ApiKeys.of({ create, revoke, principalOf })
     })

@@ -5,6 +5,7 @@ import type { Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { traced } from "../shared/TraceContext.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import type { Publication } from "../transit-events/model/EventPublication.ts"
 import type { AcceptedEvent } from "../transit-events/PublishEvents.ts"
@@ -41,13 +42,13 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
       })
 
       return TransitEventIntake.of({
-        report: Effect.fn("TransitEventIntake.report")(function*(principal: Principal, body: unknown, options?: { readonly partial?: boolean }) {
+        report: Effect.fnUntraced(function*(principal: Principal, body: unknown, options?: { readonly partial?: boolean }) {
           const events = itemsOf(body, "events", (one) => "shipment" in one)
           if (events === undefined) {
             return yield* InvalidInput.of(fault([], "Send {\"events\": [ … ]} with 1 to 1000 events, or one event.", "required"))
           }
           return { results: yield* transitEvents.publish(principal, events, { ...options, also: derive(principal.tenantId) }) }
-        })
+        }, traced("TransitEventIntake.report"))
       })
     })
   )

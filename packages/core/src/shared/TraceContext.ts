@@ -1,5 +1,5 @@
 /** W3C trace context, so that an attempt's span belongs to the trace that published the event. */
-import { Context, Effect, Option, Tracer } from "effect"
+import { Context, Effect, type Fiber, Option, References, Tracer } from "effect"
 
 const shape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
@@ -13,6 +13,16 @@ const traceparentOf = Effect.map(
     onSome: (span) => span.sampled ? `00-${span.traceId}-${span.spanId}-01` : undefined
   })
 )
+
+/** Whether the spans of this fiber go anywhere. */
+export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(References.TracerEnabled) && fiber.getRef(Tracer.Tracer) !== nobody
+
+/**
+ * A span where somebody traces, and nothing at all where nobody does: for calls that come thousands of times a second. `Effect.fn`
+ * takes a stack trace of every call.
+ */
+export const traced = (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => isTraced(fiber) ? Effect.withSpan(effect, name) as Effect.Effect<A, E, R> : effect)
 
 /** The `traceparent` of the span we are in, or `undefined` outside of one, when it is not recorded, or when nobody traces. */
 export const currentTraceparent: Effect.Effect<string | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>

@@ -7,6 +7,7 @@ import { gathering } from "../shared/Gathering.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { traced } from "../shared/TraceContext.ts"
 import { type LookupCaller, lookupAllowance } from "./LookupAllowance.ts"
 import { DateOrInstant, isDateOnly } from "./model/FreightShapes.ts"
 import { keyOf, type LookupBy } from "./model/LookupKey.ts"
@@ -78,7 +79,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const find = yield* gathering(store.find)
       const allowance = yield* lookupAllowance
 
-      const verified = Effect.fn("ShipmentStatuses.verified")(function*(principal: Principal, by: LookupBy) {
+      const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
         if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
         const key = usableKey(by)
         const own = isCarrier(principal) ? "all" : principal.accounts
@@ -88,15 +89,15 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         if (own !== "all") yield* allowance.pay(principal)
         if (found === undefined) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
-      })
+      }, traced("ShipmentStatuses.verified"))
 
-      const publicly = Effect.fn("ShipmentStatuses.public")(function*(caller: LookupCaller, by: LookupBy) {
+      const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy) {
         yield* allowance.pay(caller)
         const key = usableKey(by)
         const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own: [] })
         if (found === undefined || found.own) return yield* notFound(by)
         return new PublicBody(found.public)
-      })
+      }, traced("ShipmentStatuses.public"))
 
       /** What cannot be stored is nobody's. */
       const accountKnown = (tenantId: string, accountNumber: string) =>

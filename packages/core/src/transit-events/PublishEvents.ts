@@ -1,9 +1,9 @@
 /** One publish call: read every event, tell new from known, number, store and queue. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import * as Clock from "effect/Clock"
-import { fault } from "../shared/Fault.ts"
+import { fault, type FaultCode } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
-import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
@@ -39,7 +39,7 @@ const maxDecisions = 10
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
-const decodeEvent = decodeInput(ReportedEvent)
+const decodeEvent = readInput(ReportedEvent)
 
 export const publishEvents = (services: {
   readonly store: TransitEventStore["Service"]
@@ -48,11 +48,11 @@ export const publishEvents = (services: {
 }) => {
   const { ids, store, transaction } = services
 
-  const findKnown = Effect.fnUntraced(function*(tenantId: string, read: ReadonlyArray<ReadEvent>) {
-    const eventIds = [...new Set(read.flatMap((each) => each.event.eventId ?? []))]
-    const stored = eventIds.length === 0 ? [] : yield* store.find(tenantId, eventIds)
-    return new Map(stored.map((event): [string, KnownEvent] => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }]))
-  })
+  const findKnown = (tenantId: string, read: ReadonlyArray<ReadEvent>): Effect.Effect<ReadonlyMap<string, KnownEvent>, StorageError> => {
+    const eventIds = new Set(read.flatMap((each) => each.event.eventId ?? []))
+    return eventIds.size === 0 ? Effect.succeed(new Map()) : Effect.map(store.find(tenantId, [...eventIds]), (stored) =>
+      new Map(stored.map((event) => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }])))
+  }
 
   /** Runs in a transaction: all of it is seen, or none. */
   const decideAndStore = Effect.fnUntraced(function*(
@@ -94,7 +94,7 @@ export const publishEvents = (services: {
   ): Effect.fn.Return<ReadonlyArray<Publication>, InvalidInput | StorageError> {
     const partial = options.partial === true
     yield* checkCount(events.length)
-    const { read, refused } = yield* readAll(events)
+    const { read, refused } = readAll(events)
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     for (let decision = 1;; decision++) {
       const decided = yield* transaction.run(decideAndStore(tenantId, read, options)).pipe(
@@ -114,35 +114,43 @@ const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   return Effect.fail(InvalidInput.of(fault(["events"], detail, "out_of_bounds")))
 }
 
-const readAll = Effect.fnUntraced(function*(events: ReadonlyArray<unknown>) {
+const readAll = (events: ReadonlyArray<unknown>) => {
   const read: Array<ReadEvent> = []
   const refused: Array<Refusal> = []
-  for (let index = 0; index < events.length; index++) {
-    const result = yield* Effect.result(readEvent(events[index], index))
-    if (result._tag === "Success") read.push(result.success)
+  for (const [index, event] of events.entries()) {
+    const result = readEvent(event, index)
+    if (Result.isSuccess(result)) read.push(result.success)
     else refused.push({ index, result: "refused", faults: result.failure.faults })
   }
   return { read, refused }
-})
+}
 
-const readEvent = Effect.fnUntraced(function*(input: unknown, index: number): Effect.fn.Return<ReadEvent, InvalidInput> {
+const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, InvalidInput> => {
   const at = ["events", index]
-  if (!isObject(input)) return yield* InvalidInput.of(fault(at, "An event is a JSON object."))
-  if (nestsDeeperThan(input, maxDepth)) {
-    return yield* InvalidInput.of(fault(at, `An event nests at most ${maxDepth} levels deep.`, "out_of_bounds"))
+  const refuse = (detail: string, code?: FaultCode) => Result.fail(InvalidInput.of(fault(at, detail, code)))
+  if (!isObject(input)) return refuse("An event is a JSON object.")
+  if (nestsDeeperThan(input, maxDepth)) return refuse(`An event nests at most ${maxDepth} levels deep.`, "out_of_bounds")
+  return Result.flatMap(decodeEvent(input, at), (event) => {
+    const text = textOf(input)
+    if (text === undefined) return refuse("An event holds JSON values only.")
+    // a character is three bytes at most, so most events need not be encoded to know that they fit
+    if (text.length > maxEventBytes || (text.length * 3 > maxEventBytes && encoder.encode(text).length > maxEventBytes)) {
+      return refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")
+    }
+    return Result.succeed({ index, event, json: input, text })
+  })
+}
+
+/** What is stored of it but for what the service adds; `undefined` where a host's own object is no JSON. */
+const textOf = ({ eventId: _id, parties: _parties, sequence: _sequence, ...rest }: Readonly<Record<string, unknown>>): string | undefined => {
+  try {
+    const text: unknown = JSON.stringify(rest)
+    // an object may say of itself that it is something else
+    return typeof text === "string" && text.startsWith("{\"") ? text : undefined
+  } catch {
+    return undefined
   }
-  const event = yield* decodeEvent(input, at)
-  const { eventId: _id, parties: _parties, sequence: _sequence, ...rest } = input
-  const noJson = () => InvalidInput.of(fault(at, "An event holds JSON values only."))
-  const text = yield* Effect.try({ try: () => JSON.stringify(rest), catch: noJson })
-  // a host's own object may say of itself that it is something else
-  if (typeof text !== "string" || !text.startsWith("{\"")) return yield* noJson()
-  // a character is three bytes at most, so most events need not be encoded to know that they fit
-  if (text.length > maxEventBytes || (text.length * 3 > maxEventBytes && encoder.encode(text).length > maxEventBytes)) {
-    return yield* InvalidInput.of(fault(at, `An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds"))
-  }
-  return { index, event, json: input, text }
-})
+}
 
 /** One request per shipment, by shipment: everybody locks in the same order. */
 const sequenceRequests = (fresh: ReadonlyArray<ReadEvent>): ReadonlyArray<SequenceRequest> => {

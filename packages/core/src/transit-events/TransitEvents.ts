@@ -12,7 +12,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import { type Page, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { currentTraceparent } from "../shared/TraceContext.ts"
+import { currentTraceparent, traced } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { defaultEventPageSize, type EventFilter, EventQuery } from "./model/EventFilter.ts"
@@ -56,7 +56,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
       const publishAll = publishEvents({ store, transaction, ids })
       const decodeQuery = decodeInput(EventQuery, { closed: true })
 
-      const publish = Effect.fn("TransitEvents.publish")(function*(
+      const publish = Effect.fnUntraced(function*(
         principal: Principal,
         events: ReadonlyArray<unknown>,
         options: PublishOptions = {}
@@ -67,7 +67,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent })
         if (publications.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
         return publications
-      })
+      }, traced("TransitEvents.publish"))
 
       /** Where a page begins: the walk in its address, else the client's own latest walk, else the start of the log. */
       const markFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, walkKey: string, page: number) {

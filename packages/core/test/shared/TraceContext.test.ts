@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { currentTraceparent, spanFrom } from "@waybill/core"
-import { Effect, Tracer } from "effect"
+import { currentTraceparent, spanFrom, traced } from "@waybill/core"
+import { Effect, References, Tracer } from "effect"
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -31,6 +31,22 @@ describe("trace context", () => {
       const unsampled = Tracer.externalSpan({ traceId: span.traceId, spanId: span.spanId, sampled: false })
       assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
     }).pipe(Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))))
+
+  it.effect("has a span for a call where somebody traces, and none where nobody does", () =>
+    Effect.gen(function*() {
+      const names: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          names.push(options.name)
+          return new Tracer.NativeSpan(options)
+        }
+      })
+      const call = Effect.succeed(1).pipe(traced("Area.call"))
+      assert.strictEqual(yield* call.pipe(Effect.provideService(Tracer.Tracer, tracer)), 1)
+      assert.strictEqual(yield* call.pipe(Effect.provideService(Tracer.Tracer, tracer), Effect.provideService(References.TracerEnabled, false)), 1)
+      assert.strictEqual(yield* call, 1)
+      assert.deepStrictEqual(names, ["Area.call"])
+    }))
 
   it.effect("writes nothing where nobody traces, so that nobody pays for it", () =>
     Effect.gen(function*() {

@@ -1,4 +1,5 @@
 /** The SQL client on Postgres: a pool of its own or the host application's, or the transaction that the host holds. */
+import { isTraced } from "@waybill/core"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -216,14 +217,17 @@ const make = Effect.fnUntraced(function*({ answerMillis, config, dedicated, pool
     listen: (channel: string) => listenOn(dedicated, channel),
     notify: (channel: string, payload: string) => Effect.asVoid(client`SELECT pg_notify(${channel}, ${payload})`),
     bulk: (...[statement, values, columns]: Parameters<BulkRunner["bulk"]>) =>
-      Effect.useSpan(Statement.spanName(spanAttributes), { kind: "client" }, (span) =>
-        Effect.withFiber((fiber) => {
+      Effect.withFiber((fiber) => {
+        const transaction = Context.getOrUndefined(fiber.context, client.transactionService)
+        const run = (connection: unknown) => (connection as PgConnection).executeBulk(statement, values, columns)
+        const ran = transaction === undefined ? borrower(run) : run(transaction[0])
+        if (!isTraced(fiber)) return ran
+        return Effect.useSpan(Statement.spanName(spanAttributes), { kind: "client" }, (span) => {
           for (const [key, value] of spanAttributes) span.attribute(key, value)
           span.attribute("db.query.text", statement)
-          const transaction = Context.getOrUndefined(fiber.context, client.transactionService)
-          const run = (connection: unknown) => (connection as PgConnection).executeBulk(statement, values, columns)
-          return transaction === undefined ? borrower(run) : run(transaction[0])
-        })),
+          return ran
+        })
+      }),
     joined: (host: HostClient | HostExecutor) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(hostConnection(host, statementName), (connection) =>
         withTransaction(Effect.provideService(effect, Joining, undefined)).pipe(

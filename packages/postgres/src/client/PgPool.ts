@@ -9,7 +9,7 @@ import { setTimeout as after } from "node:timers/promises"
 import type pg from "pg"
 import { type PgQuery, type PgResult, type PgWire, PgWireConnection } from "./PgConnection.ts"
 import { connectionLost, sqlError } from "./PgErrors.ts"
-import { cancelDeadlineMs, FirstQuery, readsBinary, requestCancel } from "./PgSocket.ts"
+import { AskedQuery, cancelDeadlineMs, FirstQuery, readsBinary, requestCancel } from "./PgSocket.ts"
 
 /** The two ways in which Effect's SQL client takes a connection. */
 export interface PgLending {
@@ -47,12 +47,8 @@ export const lendFrom = (pool: pg.Pool, { answerMillis, statementName }: Lending
         Effect.onExit(restore(use(new PgWireConnection(wireOf(client, statementName)))), () => Effect.sync(() => client.giveBack())))
     )
   const acquire = Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(restore(taken), (client) => {
-      const wire = wireOf(client, statementName)
-      const lock = Semaphore.makeUnsafe(1)
-      const connection = new PgWireConnection({ ...wire, run: (query) => lock.withPermit(wire.run(query)) })
-      return Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), connection)
-    })
+    Effect.flatMap(restore(taken), (client) =>
+      Effect.as(Effect.addFinalizer(() => Effect.sync(() => client.giveBack())), new PgWireConnection(wireOf(client, statementName))))
   )
   const { max } = pool.options
   if (max < smallestDivided) return { borrower: borrow, acquirer: acquire }
@@ -125,6 +121,9 @@ class TakenClient {
   /** Why nothing can be sent any more. */
   lost: SqlError | undefined = undefined
   private toBegin: string | undefined = undefined
+  /** One at a time: a cancel request means whatever the connection runs. */
+  private isAsked = false
+  private waiting: Array<() => void> = []
   readonly readsBinary: boolean
   private readonly client: pg.PoolClient
   private readonly answers: Answers
@@ -146,6 +145,7 @@ class TakenClient {
 
   run(query: PgQuery): Effect.Effect<PgResult, SqlError> {
     return Effect.withFiber((fiber) => {
+      if (this.isAsked) return Effect.andThen(this.turn, this.run(query))
       const answerMillis = fiber.getRef(Unhurried) ? undefined : this.answers.answerMillis
       const begin = this.toBegin
       if (begin === undefined) return this.ask(query, answerMillis)
@@ -153,36 +153,53 @@ class TakenClient {
       // nothing was asked within: there is nothing to end
       if (query.text === "COMMIT" || query.text === "ROLLBACK") return Effect.succeed({ rows: [], command: query.text })
       if (this.readsBinary && query.queryMode === "extended") return this.ask({ ...query, begin }, answerMillis)
-      return Effect.andThen(this.ask({ text: begin, values: [], types: query.types }, answerMillis), this.ask(query, answerMillis))
+      return Effect.andThen(this.ask({ text: begin, values: [], types: query.types }, answerMillis), this.run(query))
     })
+  }
+
+  /** Statements of several fibers in one transaction. */
+  private readonly turn = Effect.callback<void>((resume) => {
+    this.waiting.push(() => resume(Effect.void))
+  })
+
+  /** Calls all who wait, and the first of them asks: one that was called alone could have been interrupted meanwhile. */
+  private rest(): void {
+    this.isAsked = false
+    const { waiting } = this
+    if (waiting.length === 0) return
+    this.waiting = []
+    for (const come of waiting) come()
   }
 
   private ask(query: PgQuery, answerMillis: number | undefined): Effect.Effect<PgResult, SqlError> {
     return Effect.callback((resume) => {
       if (this.lost !== undefined) return resume(Effect.fail(this.lost))
+      this.isAsked = true
       let ended = false
       let onEnd: (() => void) | undefined
       const askedAt = performance.now()
       const answer = (error: Error | null, result: PgResult) => {
         ended = true
-        onEnd?.()
-        if (!error) {
-          this.answers.came(this.client)
-          return resume(Effect.succeed(result))
-        }
-        resume(Effect.fail(this.failureOf(error, askedAt)))
+        // what is lost is known before the next one asks
+        const answered = error ? Effect.fail(this.failureOf(error, askedAt)) : Effect.succeed(result)
+        if (!error) this.answers.came(this.client)
+        if (onEnd === undefined) this.rest()
+        else onEnd()
+        resume(answered)
       }
       const client = this.client as unknown as CallbackClient
-      const asked = query.query_timeout === undefined && answerMillis !== undefined ? { ...query, query_timeout: answerMillis } : query
+      const asked = new AskedQuery(query, query.query_timeout ?? answerMillis)
       client.query(query.begin === undefined ? asked : new FirstQuery(asked, query.begin), answer)
       return Effect.promise(async () => {
         if (ended) return
         const end = new Promise<void>((done) => onEnd = done)
         const stopped = Promise.all([requestCancel(this.client), end]).then(() => true)
         // both: a cancel that is still under way could hit the connection's next statement
-        if (await Promise.race([stopped, deadline()])) return
-        this.answers.missed(askedAt)
-        this.lost ??= connectionLost("A statement was interrupted and did not end", "interrupt")
+        if (!(await Promise.race([stopped, deadline()]))) {
+          this.answers.missed(askedAt)
+          this.lost ??= connectionLost("A statement was interrupted and did not end", "interrupt")
+        }
+        this.rest()
       })
     })
   }
@@ -212,5 +229,5 @@ const deadline = () => after(cancelDeadlineMs, false, { ref: false })
 
 /** pg's `query` with a callback, which is typed for other arguments. */
 interface CallbackClient {
-  readonly query: (query: PgQuery | FirstQuery, answer: (error: Error | null, result: PgResult) => void) => void
+  readonly query: (query: AskedQuery | FirstQuery, answer: (error: Error | null, result: PgResult) => void) => void
 }

@@ -100,6 +100,28 @@ describe.concurrent("an interrupted statement", () => {
       assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
+  it.live("holds nobody up who waits for its turn in the same transaction", () =>
+    Effect.gen(function*() {
+      const name = named()
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const failures = yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
+          yield* sql`SELECT 1`
+          const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+          yield* eventually(Effect.map(activity(name), (all) => all.some(({ query, state }) => state === "active" && query.includes("pg_sleep"))))
+          const [first, ...others] = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.flip(sql`SELECT 1`)))
+          yield* Effect.yieldNow
+          yield* Effect.timeout(Fiber.interrupt(first!), "1 second")
+          yield* Effect.timeout(Fiber.interrupt(slow), "1 second")
+          return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
+        }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
+        const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
+        // each was asked, after the cancel had come to its end
+        assert.include(JSON.stringify(reasons), "25P02")
+        assert.lengthOf(reasons.flat(), 2)
+      }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
+    }))
+
   it.live("loses its connection where the server does not answer the cancel", () =>
     Effect.gen(function*() {
       const door = yield* proxy
