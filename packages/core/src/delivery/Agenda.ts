@@ -1,6 +1,9 @@
 /** Which tenants a worker should look at, and when it should ask about all of them. */
 import { Effect, Latch } from "effect"
 
+/** Retries of many lanes come due one by one; those of so many milliseconds are looked for together. */
+const pollGapMillis = 25
+
 export class Agenda {
   /** Tenants that may have something due. */
   readonly hot = new Set<string>()
@@ -8,6 +11,7 @@ export class Agenda {
   readonly fresh = new Set<string>()
   /** Worker time at which the queue is asked whose turn it is. */
   nextPoll = 0
+  private polledAt = -Infinity
   /** Tenants of which a claim passed over a lane, and the worker time at which they are asked about again, unless they are before. */
   private readonly crossed = new Map<string, number>()
   private readonly work = Latch.makeUnsafe(false)
@@ -35,9 +39,16 @@ export class Agenda {
   }
 
   lookAt(at: number): void {
-    if (at >= this.nextPoll) return
-    this.nextPoll = at
+    const soonest = Math.max(at, this.polledAt + pollGapMillis)
+    if (soonest >= this.nextPoll) return
+    this.nextPoll = soonest
     this.work.openUnsafe()
+  }
+
+  /** The queue is asked now, and at this time if nothing is to be looked at before. */
+  beginPoll(now: number, next: number): void {
+    this.polledAt = now
+    this.nextPoll = next
   }
 
   comeBackAt(tenantId: string, at: number): void {

@@ -171,7 +171,7 @@ export class DeliveryPump {
   private poll(now: number): Effect.Effect<void, StorageError> {
     const { agenda, services: { options, queue } } = this
     // what is to be looked at sooner is noted while it answers
-    agenda.nextPoll = now + Math.min(options.pollMillis, this.room.underWay > 0 ? askAgainMillis : Infinity)
+    agenda.beginPoll(now, now + Math.min(options.pollMillis, this.room.underWay > 0 ? askAgainMillis : Infinity))
     return Effect.map(queue.tenantsDue(tenantsPerPoll), ({ nextDueInMillis, tenantIds }) => {
       for (const tenantId of tenantIds) agenda.hot.add(tenantId)
       for (const lane of this.lanes.values()) {
@@ -335,7 +335,9 @@ export class DeliveryPump {
 
   private note(held: HeldLane, plan: LanePlan, { now, room }: { readonly now: number; readonly room: number }): void {
     held.rateMark = plan.rateMark
-    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + lookAgainMillis
+    // beside a probe nothing goes out, but its owner may have named another endpoint
+    const probes = held.underWay > 0 && held.breaker.openUntil !== undefined
+    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + (probes ? askAgainMillis : lookAgainMillis)
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.agenda.hot.add(held.tenantId)

@@ -109,7 +109,7 @@ export interface ClaimRequest {
   /** Lanes already leased that have room for more. */
   readonly refill: ReadonlyArray<LaneLease>
   readonly leaseMillis: number
-  /** Deliveries one lane may be handed, at most. */
+  /** Deliveries one lane may be handed, at most; one whose breaker is not closed is handed one, its probe. */
   readonly deliveriesPerLane: number
   /** Bytes handed out per lane, about. */
   readonly bytesPerLane: number

@@ -101,6 +101,9 @@ const freshToken = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
 /** Up to so many entries are read without a guess at their bytes. */
 const unestimated = 64
 
+/** How many deliveries a claim hands out of a lane: where the breaker is not closed, only the next one goes out, as the probe. */
+const deliveriesOf = (lane: string, most: string) => `CASE WHEN ${lane}.breaker_open_until IS NULL THEN ${most}::int8 ELSE 1 END`
+
 /** What a claim answers in the place of a lane, where it passed over one that somebody was writing to. */
 export const crossedPlace = 0
 
@@ -227,10 +230,14 @@ LEFT JOIN LATERAL (
   OFFSET 0
 ) AS s ON true
 CROSS JOIN LATERAL (
+  SELECT ${deliveriesOf("o", "$6")} * o.batch_max_size AS entries
+  OFFSET 0
+) AS room
+CROSS JOIN LATERAL (
   SELECT CASE
-    WHEN $6::int8 * o.batch_max_size <= ${unestimated} THEN $6::int8 * o.batch_max_size
+    WHEN room.entries <= ${unestimated} THEN room.entries
     ELSE (
-      SELECT coalesce(least($6::int8 * o.batch_max_size, 1 + $7::int8 / avg(e.size)), $6::int8 * o.batch_max_size)::int8
+      SELECT coalesce(least(room.entries, 1 + $7::int8 / avg(e.size)), room.entries)::int8
       FROM (
         SELECT e.size FROM ${schema}.delivery_entries AS e
         WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key > coalesce(o.cursor, '')
@@ -311,7 +318,7 @@ CROSS JOIN LATERAL (
     SELECT FROM unsettled AS o
     WHERE (o.delivery_id < d.delivery_id OR o.delivery_id <> d.delivery_id AND o.state = 'sending' AND o.token = g.token) AND o.keys && d.keys
   )
-  LIMIT $4::int8
+  LIMIT ${deliveriesOf("l", "$4")}
 ) AS d
 CROSS JOIN LATERAL (
   ${joinedBody(schema, sources)}

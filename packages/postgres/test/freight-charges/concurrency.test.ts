@@ -3,11 +3,10 @@
  * back or cut short. What every receiver got is then compared with what is stored.
  */
 import { layer } from "@effect/vitest"
-import { DeliveryOptions, FreightChargeOptions, Waybill } from "@waybill/core"
-import { ContentHashNode, HmacNode, Receiver, ScriptedReceivers, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { Receiver, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer, References } from "effect"
 import { assert } from "vitest"
-import { PgClient } from "../../src/index.ts"
+import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 import { makeStorm, holdings, shortWindows, StormLog } from "./Storm.ts"
 import {
@@ -24,18 +23,9 @@ import {
 
 const schema = freshSchema()
 
-const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
-  shortWindows.pipe(Layer.provideMerge(testStorage(schema)), Layer.provideMerge(StormLog.layer)),
-  WebhookSenderScripted.layer,
-  HmacNode.layer,
-  ContentHashNode.layer,
-  SealerNode.layer(),
-  FreightChargeOptions.layer(),
-  DeliveryOptions.layer({ pollMillis: 50, attemptTimeoutMillis: 400, leaseMillis: 800 })
-)))
+const service = testService(shortWindows.pipe(Layer.provideMerge(testStorage(schema)), Layer.provideMerge(StormLog.layer)), { pollMillis: 50, attemptTimeoutMillis: 400, leaseMillis: 800 })
 
-const rows = <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values))
+const rows = rowsIn(schema)
 
 /** What still waits for something, in words. */
 const unrest = Effect.map(

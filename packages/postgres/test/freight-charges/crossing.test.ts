@@ -1,13 +1,13 @@
 /** Charges, while access, windows and suspensions change in between. */
 import { layer } from "@effect/vitest"
-import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryOptions, DeliveryQueue, FreightBillStore, FreightChargeOptions, Waybill } from "@waybill/core"
-import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
+import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore } from "@waybill/core"
 import { chargeFixtures, fixtures } from "@waybill/testkit/suites"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const { publishBills, subscribeToCharges } = chargeFixtures
@@ -15,15 +15,7 @@ const { claim, claimOne, freezeOf, freshTenant, idOf, letSee, releaseOf, settlem
 
 const schema = freshSchema()
 
-const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
-  testStorage(schema),
-  WebhookSenderScripted.layer,
-  HmacNode.layer,
-  ContentHashNode.layer,
-  SealerNode.layer(),
-  FreightChargeOptions.layer(),
-  DeliveryOptions.layer({})
-)))
+const service = testService(testStorage(schema), {})
 
 layer(service, { excludeTestServices: true })("what crosses freight charges", (it) => {
   it.effect("a subscription that goes on sends what died while it was being resumed", () =>

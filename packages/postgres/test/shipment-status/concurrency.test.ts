@@ -1,25 +1,17 @@
 /** Shipments, events of the log and status updates of the same shipments, all at once, repeated and cut short. */
 import { layer } from "@effect/vitest"
-import { DeliveryOptions, DeliveryWorker, formatInstant, ShipmentIntake, ShipmentStatuses, StatusSubscriptions, StatusUpdateIntake, TransitEventIntake, Waybill } from "@waybill/core"
-import { ContentHashNode, HmacNode, postedShipment, reportedEvent, ScriptedReceivers, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
-import { type Duration, Effect, Layer, Option, Random } from "effect"
+import { DeliveryWorker, formatInstant, ShipmentIntake, ShipmentStatuses, StatusSubscriptions, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { type Duration, Effect, Option, Random } from "effect"
 import { assert } from "vitest"
-import { PgClient } from "../../src/index.ts"
+import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const schema = freshSchema()
 
-const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
-  testStorage(schema),
-  WebhookSenderScripted.layer,
-  HmacNode.layer,
-  ContentHashNode.layer,
-  SealerNode.layer(),
-  DeliveryOptions.layer({ pollMillis: 50 })
-)))
+const service = testService(testStorage(schema))
 
-const rows = <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values))
+const rows = rowsIn(schema)
 
 const start = Date.UTC(2026, 10, 20, 14)
 const at = (hours: number) => formatInstant(start + hours * 3_600_000)

@@ -1,7 +1,6 @@
 /** A shipment that goes goes as a whole, and one that somebody writes to right now stays, wherever the two meet. */
 import { layer } from "@effect/vitest"
 import {
-  DeliveryOptions,
   ShipmentIntake,
   ShipmentReports,
   ShipmentStatuses,
@@ -9,15 +8,14 @@ import {
   type StatusReport,
   Transaction,
   TransitEventIntake,
-  TransitEvents,
-  Waybill
+  TransitEvents
 } from "@waybill/core"
-import { ContentHashNode, HmacNode, postedShipment, reportedEvent, type SeededTenant, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { postedShipment, reportedEvent, type SeededTenant, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
-import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
 import { assert } from "vitest"
-import { PgClient } from "../../src/index.ts"
 import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 import { haltNextReader } from "../Turnstile.ts"
 
@@ -25,17 +23,9 @@ const { eventually, freshTenant } = fixtures
 
 const schema = freshSchema()
 
-const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
-  testStorage(schema),
-  WebhookSenderScripted.layer,
-  HmacNode.layer,
-  ContentHashNode.layer,
-  SealerNode.layer(),
-  DeliveryOptions.layer({ pollMillis: 50 })
-)))
+const service = testService(testStorage(schema))
 
-const rows = <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values).unprepared)
+const rows = rowsIn(schema)
 
 const event = (type: "PICKED_UP" | "DELIVERED" | "PROOF_OF_DELIVERY", day: number) =>
   reportedEvent("S", { type, eventId: `${type}-${day}`, occurredAt: `2024-01-0${day}T12:00:00Z` })

@@ -1,26 +1,20 @@
 /** A patch without a status leaves the status as it is, whoever changes it meanwhile. SPEC-GAP-D10 */
 import { layer } from "@effect/vitest"
-import { DeliveryOptions, DeliveryQueue, TransitEvents, TransitSubscriptions, Waybill } from "@waybill/core"
-import { ContentHashNode, HmacNode, reportedEvent, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { DeliveryQueue, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const { claim, claimOne, eventually, freshTenant, letSee, releaseOf } = fixtures
 
 const schema = freshSchema()
 
-const service = Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
-  testStorage(schema),
-  WebhookSenderScripted.layer,
-  HmacNode.layer,
-  ContentHashNode.layer,
-  SealerNode.layer(),
-  DeliveryOptions.layer({ pollMillis: 50 })
-)))
+const service = testService(testStorage(schema))
 
 const endpointUrl = "https://receiver.example/hook"
 const changed = { delivery: { batchMaxSize: 7 } }

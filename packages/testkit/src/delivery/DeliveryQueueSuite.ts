@@ -112,6 +112,28 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([again.waiting.length, again.more], [12, false])
       }))
 
+    it.effect("hands out one delivery of a lane whose breaker is not closed, and says that there are more", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 1, F: 1 }, { policy: { batchMaxSize: 2 } })
+        const lane = yield* claimOne(tenantId)
+        const ids = [idOf(101), idOf(102), idOf(103)]
+        yield* queue.freeze(tenantId, [freezeOf(lane, {
+          fresh: ids.map((deliveryId, n) => ({ deliveryId, sentAt: occurredAt, entries: [lane.waiting[n]!], traceparent: undefined }))
+        })])
+        const breaker = { failures: 5, openUntil: occurredAt }
+        yield* queue.settle(tenantId, {
+          deliveries: ids.map((deliveryId) => settlementOf(lane, deliveryId, { state: "waiting", dueInMillis: 0 })),
+          lanes: [releaseOf(lane, { breaker })]
+        })
+        const probing = yield* claimOne(tenantId)
+        assert.deepStrictEqual([probing.due.map((each) => each.deliveryId), orderOf(probing), probing.more], [[idOf(101)], ["D/1", "E/1"], true])
+        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(probing, { breaker: { failures: 0, openUntil: undefined } })] })
+        const closed = yield* claimOne(tenantId)
+        assert.deepStrictEqual([closed.due.length, orderOf(closed), closed.more], [3, ["D/1", "E/1", "F/1"], false])
+      }))
+
     it.effect("hands out about as many bytes as asked, and one entry however large it is", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue

@@ -8,6 +8,7 @@ import type { SecretRows } from "./SecretTables.ts"
 export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimRequest, now: number): ClaimedLane => {
   const { endpointUrl, envelope, hmacSecretId, policy, signing, whenDead } = lane.settings
   const secret = secrets.find(request.tenantId, hmacSecretId, now)
+  const deliveries = lane.breaker.openUntil === undefined ? request.deliveriesPerLane : 1
   return {
     laneId: lane.laneId,
     token: lane.token,
@@ -22,8 +23,8 @@ export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimReque
     breaker: lane.breaker,
     rateMark: lane.rateMark,
     arrivals: lane.arrivals,
-    due: dueOf(lane, request.deliveriesPerLane, now),
-    ...waitingOf(lane, { rows: policy.batchMaxSize * request.deliveriesPerLane, bytes: request.bytesPerLane })
+    due: dueOf(lane, deliveries, now),
+    ...waitingOf(lane, { rows: policy.batchMaxSize * deliveries, bytes: request.bytesPerLane })
   }
 }
 

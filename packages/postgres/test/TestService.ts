@@ -1,0 +1,23 @@
+/** The whole service over the test run's Postgres, with receivers that do as they are told. */
+import { DeliveryOptions, FreightChargeOptions, type StoragePorts, Waybill } from "@waybill/core"
+import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
+import { PgClient } from "../src/index.ts"
+
+export const testService = <R>(
+  storage: Layer.Layer<StoragePorts | R, unknown>,
+  delivery: Partial<DeliveryOptions["Service"]> = { pollMillis: 50 }
+) =>
+  Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+    storage,
+    WebhookSenderScripted.layer,
+    HmacNode.layer,
+    ContentHashNode.layer,
+    SealerNode.layer(),
+    FreightChargeOptions.layer(),
+    DeliveryOptions.layer(delivery)
+  )))
+
+/** Rows of a statement in which `@` stands for the schema. */
+export const rowsIn = (schema: string) => <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values).unprepared)
