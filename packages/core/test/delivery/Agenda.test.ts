@@ -90,4 +90,16 @@ describe("what a worker has to look at", () => {
       agenda.makeRoom()
       assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
     }))
+
+  it("is looked for together where it comes due within a few milliseconds of the last look", () => {
+    const agenda = new Agenda()
+    agenda.beginPoll(1000, 6000)
+    agenda.lookAt(1001)
+    assert.strictEqual(agenda.nextPoll, 1025)
+    agenda.lookAt(1010)
+    assert.strictEqual(agenda.nextPoll, 1025)
+    agenda.beginPoll(1025, 6000)
+    agenda.lookAt(1400)
+    assert.strictEqual(agenda.nextPoll, 1400)
+  })
 })

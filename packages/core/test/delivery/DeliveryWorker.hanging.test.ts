@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, DeliveryQueue, DeliveryWorker, TransitEvents } from "@waybill/core"
+import { DeliveryOptions, DeliveryQueue, DeliveryWorker, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { Receiver, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer } from "effect"
 
 const hanging = "https://hanging.example/hook"
 const healthy = "https://healthy.example/hook"
+const moved = "https://moved.example/hook"
 
 /** A worker, and how often its claims ask for more of a lane that it holds. */
 const countingWorker = Effect.gen(function*() {
@@ -44,6 +45,37 @@ describe("a lane whose receiver hangs", () => {
       // H1's first event was taken after two and a half seconds, so that its second one is under way
       assert.deepStrictEqual((yield* receivers.deliveredEvents(hanging)).map(({ shipment }) => shipment.shipmentId), ["H1"])
       assert.lengthOf(yield* receivers.requests(hanging), 4)
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
+})
+
+describe("a lane whose probe hangs", () => {
+  it.effect("is asked about once a second, and goes on where its owner names another endpoint", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const events = yield* TransitEvents
+      const receivers = yield* ScriptedReceivers
+      const owner = tenant.customer("customer-H", ["H"])
+      const { id } = yield* TestWaybill.subscribe(tenant, owner, { endpointUrl: hanging, delivery: { batchMaxSize: 1, initialBackoffSeconds: 1 } })
+      yield* TestWaybill.subscribe(tenant, tenant.customer("customer-A", ["A"]), { endpointUrl: healthy, delivery: { batchMaxSize: 1 } })
+      yield* receivers.script(hanging, [...Array.from({ length: 6 }, () => Receiver.fail(503)), Receiver.hang])
+      const counted = yield* countingWorker
+      const publish = (shipmentId: string, account: string) => Effect.orDie(events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
+      for (let n = 0; n < 6; n++) yield* publish(`H${n}`, "H")
+      yield* TestWaybill.pass(2_500)
+      // six failures, and the probe
+      assert.lengthOf(yield* receivers.requests(hanging), 7)
+      counted.refills = 0
+      for (let n = 0; n < 100; n++) {
+        yield* publish(`A${n}`, "A")
+        yield* TestWaybill.pass(100)
+      }
+      assert.lengthOf(yield* receivers.delivered(healthy), 100)
+      assert.lengthOf(yield* receivers.requests(hanging), 7)
+      assert.isAtMost(counted.refills, 11)
+      yield* (yield* TransitSubscriptions).patch(owner, id, { endpointUrl: moved })
+      yield* TestWaybill.pass(1_100)
+      // all but the delivery that its probe still holds
+      assert.lengthOf(yield* receivers.deliveredEvents(moved), 5)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
