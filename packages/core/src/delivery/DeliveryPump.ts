@@ -29,6 +29,9 @@ import { workerMillis } from "./WorkerTime.ts"
 /** A lane whose attempts hang is looked at again after this long, so that its other shipments go on. */
 const lookAgainMillis = 200
 
+/** Beside a probe that hangs nothing goes out, but its owner may have named another endpoint. */
+const besideProbeMillis = 5000
+
 /** However long a worker may sleep, it asks again this soon after it claimed something or gave it back. */
 const askAgainMillis = 1000
 
@@ -335,9 +338,8 @@ export class DeliveryPump {
 
   private note(held: HeldLane, plan: LanePlan, { now, room }: { readonly now: number; readonly room: number }): void {
     held.rateMark = plan.rateMark
-    // beside a probe nothing goes out, but its owner may have named another endpoint
     const probes = held.underWay > 0 && held.breaker.openUntil !== undefined
-    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + (probes ? askAgainMillis : lookAgainMillis)
+    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + (probes ? besideProbeMillis : lookAgainMillis)
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.agenda.hot.add(held.tenantId)

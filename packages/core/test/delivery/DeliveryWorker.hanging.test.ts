@@ -49,7 +49,7 @@ describe("a lane whose receiver hangs", () => {
 })
 
 describe("a lane whose probe hangs", () => {
-  it.effect("is asked about once a second, and goes on where its owner names another endpoint", () =>
+  it.effect("is asked about every five seconds, and goes on where its owner names another endpoint", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const events = yield* TransitEvents
@@ -65,15 +65,15 @@ describe("a lane whose probe hangs", () => {
       // six failures, and the probe
       assert.lengthOf(yield* receivers.requests(hanging), 7)
       counted.refills = 0
-      for (let n = 0; n < 100; n++) {
+      for (let n = 0; n < 60; n++) {
         yield* publish(`A${n}`, "A")
         yield* TestWaybill.pass(100)
       }
-      assert.lengthOf(yield* receivers.delivered(healthy), 100)
+      assert.lengthOf(yield* receivers.delivered(healthy), 60)
       assert.lengthOf(yield* receivers.requests(hanging), 7)
-      assert.isAtMost(counted.refills, 11)
+      assert.isAtMost(counted.refills, 2)
       yield* (yield* TransitSubscriptions).patch(owner, id, { endpointUrl: moved })
-      yield* TestWaybill.pass(1_100)
+      yield* TestWaybill.pass(5_000)
       // all but the delivery that its probe still holds
       assert.lengthOf(yield* receivers.deliveredEvents(moved), 5)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
