@@ -35,8 +35,8 @@ const backlogs = [
 ]
 
 /** Healthy lanes alone and beside the hostile ones, in turn. What the hostile lanes send at once when they are let go comes apart. */
-const beside = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, shipments, ...backlog }: typeof backlogs[number]) => {
-  const rounds = bench.quick ? 1 : backlog.rounds
+const beside = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, rounds: most, shipments }: typeof backlogs[number]) => {
+  const rounds = bench.quick ? 1 : most
   const seconds = bench.quick ? 2 : 10
   const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200 })
   const lanes = await startMeasured<HostileLanesHandlers>(bench, new URL("../waybill/hostile-lanes-process.ts", import.meta.url), [contender.database])

@@ -22,21 +22,30 @@ const countingWorker = Effect.gen(function*() {
   return counted
 })
 
+/** A carrier whose customers see an account each, and take one event a request. */
+const scene = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  const events = yield* TransitEvents
+  const receivers = yield* ScriptedReceivers
+  const customerOf = (account: string) => tenant.customer(`customer-${account}`, [account])
+  const subscribe = (account: string, endpointUrl: string, delivery: Readonly<Record<string, number>> = {}) =>
+    TestWaybill.subscribe(tenant, customerOf(account), { endpointUrl, delivery: { batchMaxSize: 1, ...delivery } })
+  const publish = (account: string, ...shipmentIds: ReadonlyArray<string>) =>
+    Effect.orDie(events.publish(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] }))))
+  return { customerOf, publish, receivers, subscribe }
+})
+
 describe("a lane whose receiver hangs", () => {
   it.effect("is not read again at every claim for others, and goes on as soon as one attempt ends", () =>
     Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const events = yield* TransitEvents
-      const receivers = yield* ScriptedReceivers
-      for (const [account, endpointUrl] of [["H", hanging], ["A", healthy]] as const) {
-        yield* TestWaybill.subscribe(tenant, tenant.customer(`customer-${account}`, [account]), { endpointUrl, delivery: { batchMaxSize: 1 } })
-      }
+      const { publish, receivers, subscribe } = yield* scene
+      yield* subscribe("H", hanging)
+      yield* subscribe("A", healthy)
       yield* receivers.script(hanging, [Receiver.delay(2_500), Receiver.hang])
       const counted = yield* countingWorker
-      const publish = (shipmentId: string, account: string) => Effect.orDie(events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
-      for (const shipmentId of ["H1", "H2", "H3", "H1"]) yield* publish(shipmentId, "H")
+      for (const shipmentId of ["H1", "H2", "H3", "H1"]) yield* publish("H", shipmentId)
       for (let n = 0; n < 60; n++) {
-        yield* publish(`A${n}`, "A")
+        yield* publish("A", `A${n}`)
         yield* TestWaybill.pass(50)
       }
       assert.lengthOf(yield* receivers.delivered(healthy), 60)
@@ -51,28 +60,24 @@ describe("a lane whose receiver hangs", () => {
 describe("a lane whose probe hangs", () => {
   it.effect("is asked about every five seconds, and goes on where its owner names another endpoint", () =>
     Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const events = yield* TransitEvents
-      const receivers = yield* ScriptedReceivers
-      const owner = tenant.customer("customer-H", ["H"])
-      const { id } = yield* TestWaybill.subscribe(tenant, owner, { endpointUrl: hanging, delivery: { batchMaxSize: 1, initialBackoffSeconds: 1 } })
-      yield* TestWaybill.subscribe(tenant, tenant.customer("customer-A", ["A"]), { endpointUrl: healthy, delivery: { batchMaxSize: 1 } })
+      const { customerOf, publish, receivers, subscribe } = yield* scene
+      const { id } = yield* subscribe("H", hanging, { initialBackoffSeconds: 1 })
+      yield* subscribe("A", healthy)
       yield* receivers.script(hanging, [...Array.from({ length: 6 }, () => Receiver.fail(503)), Receiver.hang])
       const counted = yield* countingWorker
-      const publish = (shipmentId: string, account: string) => Effect.orDie(events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
-      for (let n = 0; n < 6; n++) yield* publish(`H${n}`, "H")
+      for (let n = 0; n < 6; n++) yield* publish("H", `H${n}`)
       yield* TestWaybill.pass(2_500)
       // six failures, and the probe
       assert.lengthOf(yield* receivers.requests(hanging), 7)
       counted.refills = 0
       for (let n = 0; n < 60; n++) {
-        yield* publish(`A${n}`, "A")
+        yield* publish("A", `A${n}`)
         yield* TestWaybill.pass(100)
       }
       assert.lengthOf(yield* receivers.delivered(healthy), 60)
       assert.lengthOf(yield* receivers.requests(hanging), 7)
       assert.isAtMost(counted.refills, 2)
-      yield* (yield* TransitSubscriptions).patch(owner, id, { endpointUrl: moved })
+      yield* (yield* TransitSubscriptions).patch(customerOf("H"), id, { endpointUrl: moved })
       yield* TestWaybill.pass(5_000)
       // all but the delivery that its probe still holds
       assert.lengthOf(yield* receivers.deliveredEvents(moved), 5)
@@ -82,24 +87,18 @@ describe("a lane whose probe hangs", () => {
 describe("two hundred lanes whose receivers hang", () => {
   it.effect("leave a healthy one its room, and never take more than all of it", () =>
     Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const events = yield* TransitEvents
-      const receivers = yield* ScriptedReceivers
+      const { publish, receivers, subscribe } = yield* scene
       const urls = Array.from({ length: 200 }, (_, n) => `https://hanging-${n}.example/hook`)
-      for (const [n, endpointUrl] of [...urls, healthy].entries()) {
-        yield* TestWaybill.subscribe(tenant, tenant.customer(`customer-${n}`, [`A${n}`]), { endpointUrl, delivery: { batchMaxSize: 1 } })
-      }
+      for (const [n, endpointUrl] of [...urls, healthy].entries()) yield* subscribe(`A${n}`, endpointUrl)
       for (const url of urls) yield* receivers.script(url, Array.from({ length: 40 }, () => Receiver.hang))
       yield* countingWorker
-      const publish = (n: number, shipments: ReadonlyArray<number>) =>
-        Effect.orDie(events.publish(tenant.carrier, shipments.map((shipment) => reportedEvent(`${n}-${shipment}`, { accounts: [`A${n}`] }))))
-      for (const n of urls.keys()) yield* publish(n, Array.from({ length: 16 }, (_, shipment) => shipment))
+      for (const n of urls.keys()) yield* publish(`A${n}`, ...Array.from({ length: 16 }, (_, shipment) => `${n}-${shipment}`))
       yield* TestWaybill.pass(2000)
       const underWay = (yield* Effect.forEach(urls, (url) => receivers.requests(url))).map((requests) => requests.length)
       assert.isTrue(underWay.every((attempts) => attempts > 0), "each of them has its turn")
       assert.isBelow(underWay.reduce((sum, each) => sum + each, 0), DeliveryOptions.defaults.concurrency)
       for (let n = 0; n < 20; n++) {
-        yield* publish(urls.length, [n])
+        yield* publish(`A${urls.length}`, `${urls.length}-${n}`)
         yield* TestWaybill.pass(100)
         assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
       }
