@@ -1,4 +1,4 @@
-/** W3C trace context, so that an attempt's span belongs to the trace that published the event. */
+/** Spans where somebody traces, and W3C trace context, so that an attempt's span belongs to the trace that published the event. */
 import { Context, Effect, type Fiber, Option, References, Tracer } from "effect"
 
 const shape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
