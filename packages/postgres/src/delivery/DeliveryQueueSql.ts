@@ -18,11 +18,13 @@ const epoch = (instant: string) => `(extract(epoch FROM ${instant}) * 1000)::flo
 
 /**
  * The index key that finds a lane whose due time becomes \`due\`: never later than it, and left alone while it is less than
- * a minute off, so that the row of a busy lane updates in place.
+ * a minute off, so that the row of a busy lane updates in place. Every claim reads what stands there too early, so a lane that
+ * is \`quiet\`, that nobody will claim before it is due, gets a key that is right.
  */
-export const wakeFor = (due: string) => `CASE
+export const wakeFor = (due: string, quiet: string) => `CASE
         WHEN ${due} IS NULL THEN NULL
-        WHEN l.wake_at IS NULL OR ${due} < l.wake_at OR ${due} > l.wake_at + interval '1 minute' THEN ${due}
+        WHEN l.wake_at IS NULL OR ${due} < l.wake_at OR ${due} > l.wake_at + interval '1 minute'
+          OR ${quiet} AND l.wake_at <= now() AND ${due} > now() + interval '1 second' THEN ${due}
         ELSE l.wake_at
       END`
 
@@ -186,7 +188,7 @@ leased AS (
   SET lease_token = CASE WHEN r.claimable AND r.turn <= $2::int8 THEN greatest(l.lease_token + 1, ${freshToken}) ELSE l.lease_token END,
       leased_until = CASE WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")} ELSE l.leased_until END,
       due_at = n.due,
-      wake_at = ${wakeFor("n.due")},
+      wake_at = ${wakeFor("n.due", "l.breaker_open_until IS NOT NULL")},
       arrivals = l.arrivals + CASE WHEN r.arrived THEN 1 ELSE 0 END
   FROM ranked AS r
   CROSS JOIN LATERAL (
@@ -419,7 +421,8 @@ WHERE taking.whole = 1`
 export const heartbeat = (schema: string) => `
 WITH ${lockedInOrder(schema, "$2")}
 UPDATE ${schema}.delivery_lanes AS l
-SET leased_until = now() + ${millis("$4")}, due_at = now() + ${millis("$4")}
+SET leased_until = now() + ${millis("$4")}, due_at = now() + ${millis("$4")},
+    wake_at = ${wakeFor(`(now() + ${millis("$4")})`, "true")}
 FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
 WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.state <> 'closed' AND l.leased_until IS NOT NULL
   AND ${isLocked}

@@ -89,7 +89,7 @@ returned AS (
       state_since = CASE WHEN ${pauses} THEN now() ELSE l.state_since END,
       leased_until = CASE WHEN r.release THEN NULL ELSE l.leased_until END,
       due_at = CASE WHEN r.release THEN ${dueAfterRelease} ELSE l.due_at END,
-      wake_at = CASE WHEN r.release THEN ${wakeFor(dueAfterRelease)} ELSE l.wake_at END
+      wake_at = CASE WHEN r.release THEN ${wakeFor(dueAfterRelease, "true")} ELSE l.wake_at END
   FROM unnest($9::uuid[], $10::int8[], $11::int4[], $12::float8[], $13::text[], $14::bool[], $15::int8[], $16::bool[], $17::float8[],
     $20::text[]) AS r (lane_id, token, failures, open_until, pause, release, arrivals, progress, not_before, endpoint)
   CROSS JOIN LATERAL (
