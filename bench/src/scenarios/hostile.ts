@@ -9,7 +9,6 @@ import { type Bench, type Scenario, startContender, startMeasured } from "./Benc
 import { delays } from "./latency.ts"
 
 const receivers = 200
-const perSecond = 200
 
 /** An attempt of the worker lasts no longer than this. */
 const attemptMillis = 15_000
@@ -27,29 +26,38 @@ const attempts = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, 
   return storms
 }
 
+const often = { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 }
+
+/** As much as `latency` has, and as much as fills three quarters of two processors without anybody hostile. */
+const [calm, busy] = [50, 200]
+
 /** A few pauses of a process make the p99 of one round: it takes several to tell. */
 const backlogs = [
-  { label: "hostile lanes by the default policy", rounds: 6, shipments: 50, delivery: {} },
-  { label: "tried again every second, one shipment each", rounds: 3, shipments: 1, delivery: { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } },
-  { label: "tried again every second, 50 shipments each", rounds: 3, shipments: 50, delivery: { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } }
+  { label: "hostile lanes by the default policy", perSecond: calm, rounds: 6, shipments: 50, delivery: {} },
+  { label: "the same beside a busy machine", perSecond: busy, rounds: 4, shipments: 50, delivery: {} },
+  { label: "tried again every second, one shipment each", perSecond: calm, rounds: 3, shipments: 1, delivery: often },
+  { label: "tried again every second, 50 shipments each", perSecond: calm, rounds: 3, shipments: 50, delivery: often }
 ]
 
+/** Events of healthy lanes in one round. */
+const eventsPerRound = 1000
+
 /** Healthy lanes alone and beside the hostile ones, in turn. What the hostile lanes send at once when they are let go comes apart. */
-const beside = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, rounds: most, shipments }: typeof backlogs[number]) => {
+const beside = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, perSecond, rounds: most, shipments }: typeof backlogs[number]) => {
   const rounds = bench.quick ? 1 : most
-  const seconds = bench.quick ? 2 : 10
+  const count = bench.quick ? perSecond : Math.max(eventsPerRound, 10 * perSecond)
   const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200 })
   const lanes = await startMeasured<HostileLanesHandlers>(bench, new URL("../waybill/hostile-lanes-process.ts", import.meta.url), [contender.database])
   await lanes.call.add(dealt(addresses), shipments, delivery)
   await bench.postgres.settle(contender.database)
   await contender.call.start()
-  await delays(bench, contender, { count: perSecond, perSecond })
+  await delays(bench, contender, { count: busy, perSecond: busy })
   const found = { alone: [] as Array<ReadonlyArray<number>>, first: [] as Array<ReadonlyArray<number>>, beside: [] as Array<ReadonlyArray<number>>, attempts: 0 }
   for (let round = 0; round < rounds; round++) {
-    found.alone.push(await delays(bench, contender, { count: perSecond * seconds, perSecond }))
+    found.alone.push(await delays(bench, contender, { count, perSecond }))
     await lanes.call.resume()
     found.first.push(await delays(bench, contender, { count: perSecond * (bench.quick ? 1 : 3), perSecond }))
-    found.beside.push(await delays(bench, contender, { count: perSecond * seconds, perSecond }))
+    found.beside.push(await delays(bench, contender, { count, perSecond }))
     await lanes.call.pause()
     if (round < rounds - 1) await after(attemptMillis + 1000)
   }
@@ -62,7 +70,7 @@ const beside = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { 
 
 export const hostile: Scenario = {
   name: "hostile",
-  title: "200 receivers that do everything wrong: attempts to them, and 1,000 healthy lanes with 200 events a second beside them",
+  title: "200 receivers that do everything wrong: attempts to them, and 1,000 healthy lanes with 50 and 200 events a second beside them",
   run: async (bench) => {
     const child = await startChild<HostileHandlers>(new URL("../machine/hostile-process.ts", import.meta.url), [])
     const addresses = await child.call.addresses()
