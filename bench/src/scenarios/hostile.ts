@@ -33,8 +33,8 @@ const [calm, busy] = [50, 200]
 
 /** A few pauses of a process make the p99 of one round: it takes several to tell. */
 const backlogs = [
-  { label: "hostile lanes by the default policy", perSecond: calm, rounds: 6, shipments: 50, delivery: {} },
-  { label: "the same beside a busy machine", perSecond: busy, rounds: 4, shipments: 50, delivery: {} },
+  { label: "hostile lanes by the default policy", perSecond: calm, rounds: 5, shipments: 50, delivery: {} },
+  { label: "the same beside a busy machine", perSecond: busy, rounds: 3, shipments: 50, delivery: {} },
   { label: "tried again every second, one shipment each", perSecond: calm, rounds: 3, shipments: 1, delivery: often },
   { label: "tried again every second, 50 shipments each", perSecond: calm, rounds: 3, shipments: 50, delivery: often }
 ]
