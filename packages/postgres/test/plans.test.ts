@@ -27,6 +27,9 @@ const sources = [
 
 const statementsIn = (quoted: string) => ({
   "claim": queue.claim(quoted, sources),
+  "claim what arrived": queue.claim(quoted, sources, "arrived"),
+  "claim what is due": queue.claim(quoted, sources, "due"),
+  "tenants due": queue.tenantsDue(quoted),
   "due deliveries": queue.dueDeliveries(quoted, sources),
   "freeze": queue.freeze(quoted),
   "settle": settle(quoted),

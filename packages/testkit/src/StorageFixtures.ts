@@ -163,6 +163,11 @@ export const claim = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     queue.claim({ tenantId, maxLanes: 10, refill: [], leaseMillis: 60_000, deliveriesPerLane: 4, bytesPerLane: 1_000_000, ...request }))
 
+/** Whether a lane of the tenant is due, or something arrived for one. */
+export const hasTurn = (tenantId: string) =>
+  Effect.flatMap(DeliveryQueue, (queue) =>
+    Effect.map(queue.tenantsDue(100_000), ({ arrived, due }) => due.includes(tenantId) || arrived.includes(tenantId)))
+
 /** The only lane there is to claim. */
 export const claimOne = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
   Effect.flatMap(claim(tenantId, request), ({ lanes }) =>

@@ -19,8 +19,8 @@ export class AttemptRoom {
   private bytes = 0
   private lanesAsked = 0
   private lanesPerClaim = 64
-  /** When a nearly full worker asks for lanes all the same: what is under way may hang. */
-  patientUntil = Infinity
+  /** When each loop of a nearly full worker asks for lanes all the same: what is under way may hang. */
+  readonly patientUntil = { arrived: Infinity, due: Infinity }
   private readonly limits: Limits
 
   constructor(limits: Limits) {
@@ -55,12 +55,13 @@ export class AttemptRoom {
     return Math.max(0, Math.min(this.perLane - lane.underWay, this.free))
   }
 
-  /** New lanes to ask for, beside the so many that are held; each of them can start something. */
-  newLanes(now: number, held: number): number {
+  /** New lanes that one loop may ask for, beside the so many that are held; each of them can start something. */
+  newLanes(now: number, held: number, loop: "arrived" | "due"): number {
+    const { patientUntil } = this
     const crowded = this.free < this.limits.concurrency / 8
-    if (crowded && this.patientUntil === Infinity) this.patientUntil = now + patienceMillis
-    if (crowded && now < this.patientUntil) return 0
-    this.patientUntil = Infinity
+    if (crowded && patientUntil[loop] === Infinity) patientUntil[loop] = now + patienceMillis
+    if (crowded && now < patientUntil[loop]) return 0
+    patientUntil[loop] = Infinity
     return Math.max(0, Math.min(this.lanesPerClaim, this.limits.maxLanes - held - this.lanesAsked, Math.ceil(this.free / 2)))
   }
 

@@ -1,7 +1,7 @@
 /**
- * The delivery engine's loops over one state: one claims lanes, freezes batches and sends; one does so for what was published
- * while the first is at it, so that it never waits behind a backlog; one writes outcomes and gives leases back. While one
- * waits for storage, attempts run and the others go on.
+ * The delivery engine's loops over one state: one claims lanes that are due, freezes batches and sends; two do so for lanes that
+ * something was published for, so that it waits neither behind a backlog nor behind a claim for much; one writes outcomes and
+ * gives leases back. While one waits for storage, attempts run and the others go on.
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
@@ -39,6 +39,8 @@ const askAgainMillis = 1000
 const crossedMillis = 20
 
 const tenantsPerPoll = 256
+
+const sendsAtAStretch = 16
 
 /** More outcomes than this are not waited for. */
 const outcomesPerWrite = 512
@@ -81,11 +83,14 @@ export class DeliveryPump {
 
   get run(): Effect.Effect<void> {
     const pump = this
-    const listen = Effect.forever(Effect.map(this.services.wakeups.next, (tenantIds) => pump.agenda.hear(tenantIds)))
-    const claiming = steadily(this.claimTurn(), this.untilWork())
-    const hearing = steadily(this.freshTurn(), this.agenda.untilNews)
+    const { arrived } = this.agenda
+    const listen = Effect.forever(Effect.map(this.services.wakeups.next, (tenantIds) => {
+      for (const tenantId of tenantIds) arrived.comeBack(tenantId)
+    }))
+    const claiming = steadily(this.dueTurn("due"), this.untilDue())
+    const hearing = steadily(this.arrivedTurn(), this.untilArrived())
     const settling = steadily(this.settleTurn(), this.done.await)
-    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, hearing, settling, listen])).pipe(
+    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, hearing, hearing, settling, listen])).pipe(
       Effect.onExit(() => pump.stop()),
       Effect.asVoid
     )
@@ -98,33 +103,35 @@ export class DeliveryPump {
       for (;;) {
         pump.agenda.nextPoll = 0
         yield* pump.settleTurn()
-        yield* pump.claimTurn()
+        yield* pump.dueTurn("all")
         yield* pump.settleTurn()
-        if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.agenda.hot.size === 0) return pump.attempts
-        yield* Effect.raceFirst(pump.done.await, pump.untilWork())
+        if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.agenda.due.tenants.size === 0) return pump.attempts
+        yield* Effect.raceFirst(pump.done.await, pump.untilDue())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
   }
 
   /** Leases kept alive, new work in. */
-  private claimTurn(): Effect.Effect<void, StorageError> {
+  private dueTurn(what: "all" | "due"): Effect.Effect<void, StorageError> {
     const pump = this
+    const { due } = this.agenda
     return Effect.gen(function*() {
       const now = yield* workerMillis
-      pump.agenda.beginTurn(now)
+      due.beginTurn(now)
       if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
-      if (now >= pump.agenda.nextPoll) yield* pump.poll(now)
-      for (const tenantId of Array.from(pump.agenda.hot)) if (pump.agenda.hot.has(tenantId)) yield* pump.claim(tenantId, now)
+      if (now >= pump.agenda.nextPoll) yield* pump.poll(now, what)
+      for (const tenantId of Array.from(due.tenants)) if (due.tenants.has(tenantId)) yield* pump.claim(tenantId, now, what)
     })
   }
 
-  /** What was published since the other loop began to claim. It goes on with the lanes we hold. */
-  private freshTurn(): Effect.Effect<void, StorageError> {
+  /** What was published. The other loop goes on with the lanes we hold. */
+  private arrivedTurn(): Effect.Effect<void, StorageError> {
     const pump = this
+    const { arrived } = this.agenda
     return Effect.gen(function*() {
-      pump.agenda.beginFreshTurn()
       const now = yield* workerMillis
-      for (const tenantId of Array.from(pump.agenda.fresh)) if (pump.agenda.fresh.has(tenantId)) yield* pump.claim(tenantId, now, "fresh")
+      arrived.beginTurn(now)
+      for (const tenantId of Array.from(arrived.tenants)) if (arrived.tenants.has(tenantId)) yield* pump.claim(tenantId, now, "arrived")
     })
   }
 
@@ -142,11 +149,20 @@ export class DeliveryPump {
     })
   }
 
-  private untilWork(): Effect.Effect<void> {
+  private untilDue(): Effect.Effect<void> {
     return Effect.flatMap(workerMillis, (now) => {
       const heartbeat = this.lanes.size > 0 ? this.nextHeartbeat : Infinity
-      return this.agenda.untilWork(now, this.room.patientUntil > now ? Math.min(heartbeat, this.room.patientUntil) : heartbeat)
+      return this.agenda.untilDue(now, Math.min(heartbeat, this.patience("due")))
     })
+  }
+
+  private untilArrived(): Effect.Effect<void> {
+    return Effect.flatMap(workerMillis, (now) => this.agenda.arrived.until(now, this.patience("arrived")))
+  }
+
+  /** When a loop that was told to be patient asks all the same. */
+  private patience(loop: "arrived" | "due"): number {
+    return this.agenda[loop].tenants.size > 0 && !this.room.isFull ? this.room.patientUntil[loop] : Infinity
   }
 
   private heartbeat(now: number): Effect.Effect<void, StorageError> {
@@ -171,14 +187,15 @@ export class DeliveryPump {
     return reportLost(tenantId, lanes.length)
   }
 
-  private poll(now: number): Effect.Effect<void, StorageError> {
+  private poll(now: number, what: "all" | "due"): Effect.Effect<void, StorageError> {
     const { agenda, services: { options, queue } } = this
     // what is to be looked at sooner is noted while it answers
     agenda.beginPoll(now, now + Math.min(options.pollMillis, this.room.underWay > 0 ? askAgainMillis : Infinity))
-    return Effect.map(queue.tenantsDue(tenantsPerPoll), ({ nextDueInMillis, tenantIds }) => {
-      for (const tenantId of tenantIds) agenda.hot.add(tenantId)
+    return Effect.map(queue.tenantsDue(tenantsPerPoll), ({ arrived, due, nextDueInMillis }) => {
+      for (const tenantId of due) agenda.due.add(tenantId)
+      for (const tenantId of arrived) what === "all" ? agenda.due.add(tenantId) : agenda.arrived.comeBack(tenantId)
       for (const lane of this.lanes.values()) {
-        if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) agenda.hot.add(lane.tenantId)
+        if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) agenda.due.add(lane.tenantId)
       }
       agenda.lookAt(now + Math.max(1, nextDueInMillis ?? Infinity))
     }).pipe(Effect.onError(() => Effect.sync(() => {
@@ -199,14 +216,13 @@ export class DeliveryPump {
     return lanes
   }
 
-  private claim(tenantId: string, now: number, what: "all" | "fresh" = "all"): Effect.Effect<void, StorageError> {
+  private claim(tenantId: string, now: number, what: "all" | "arrived" | "due"): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
-    this.agenda.ask(tenantId)
+    const list = this.agenda[what === "arrived" ? "arrived" : "due"]
     if (this.room.isFull) return Effect.void
-    const held = this.refillable(tenantId, now)
-    const refill = what === "all" ? held : []
-    const maxLanes = this.room.newLanes(now, this.lanes.size)
+    const refill = what === "arrived" ? [] : this.refillable(tenantId, now)
+    const maxLanes = this.room.newLanes(now, this.lanes.size, what === "arrived" ? "arrived" : "due")
     if (maxLanes === 0 && refill.length === 0) return Effect.void
     const asked = maxLanes + refill.length
     const touched = new Set(refill)
@@ -217,7 +233,9 @@ export class DeliveryPump {
       lane.settled = false
     }
     // a hint that comes while the claim is under way counts for the next one
-    if (refill.length === held.length) this.agenda.hot.delete(tenantId)
+    list.ask(tenantId)
+    // what is left on it need not wait for this claim: there are two loops
+    if (what === "arrived") list.makeRoom()
     this.room.ask(maxLanes)
     const { freeBytes, perLane } = this.room
     return Effect.gen(function*() {
@@ -226,6 +244,7 @@ export class DeliveryPump {
         tenantId,
         maxLanes,
         refill,
+        ...(what === "all" ? {} : { only: what }),
         leaseMillis: options.leaseMillis,
         deliveriesPerLane: perLane,
         bytesPerLane: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
@@ -239,16 +258,20 @@ export class DeliveryPump {
       for (const lane of refill) if (!given.has(lane.laneId)) lane.settled = true
       // others may hold what we were not given; whoever asks learns when their leases run out
       pump.agenda.lookAt(now + askAgainMillis)
-      if (claim.crossed) pump.agenda.comeBackAt(tenantId, answeredAt + crossedMillis)
-      if (maxLanes === 0) pump.agenda.hot.add(tenantId)
-      else if (claim.lanes.length === asked) pump.agenda.comeBack(tenantId)
+      if (claim.crossed) list.comeBackAt(tenantId, answeredAt + crossedMillis)
+      if (maxLanes === 0) list.add(tenantId)
+      else if (claim.lanes.length === asked) {
+        list.comeBack(tenantId)
+        // what arrived for more lanes is due by now
+        if (what === "arrived") pump.agenda.due.comeBack(tenantId)
+      }
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
       const started = yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, storeAhead, touched })
       pump.room.adapt(started, claim.lanes.length === asked)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) {
-          pump.agenda.hot.add(tenantId)
+          list.add(tenantId)
           // lanes may be leased although the answer got lost
           pump.agenda.lookAt(now + options.leaseMillis)
         }
@@ -257,6 +280,8 @@ export class DeliveryPump {
           if (Exit.isFailure(exit)) lane.settled = true
           if (lane.underWay === 0) this.done.openUnsafe()
         }
+        // what waits behind what arrived is the other loop's
+        if (what === "arrived") pump.agenda.due.makeRoom()
       })
     ))
   }
@@ -311,6 +336,8 @@ export class DeliveryPump {
         for (const attempt of attemptsOf(tenantId, lane, plan, freeze, { keys, storeAhead })) {
           promised -= 1
           yield* pump.send(held, attempt)
+          // hundreds at a stretch would hold up whatever else this process does
+          if ((inAll - promised) % sendsAtAStretch === 0) yield* Effect.yieldNow
         }
       }
       return inAll - promised
@@ -342,7 +369,7 @@ export class DeliveryPump {
     if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + (probes ? besideProbeMillis : lookAgainMillis)
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
-    if (plan.more && plan.notBeforeMillis === 0) this.agenda.hot.add(held.tenantId)
+    if (plan.more && plan.notBeforeMillis === 0) this.agenda.due.add(held.tenantId)
     for (const due of plan.hopeless) this.hopeless.push({ lane: held, settlement: deadSettlement(held, due) })
   }
 
@@ -373,7 +400,7 @@ export class DeliveryPump {
       if (this.mayRelease(lane, now)) released.push(lane)
       else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
         // kept because it can be handed more; a rate that held it back may have been what nobody else waited for
-        this.agenda.hot.add(lane.tenantId)
+        this.agenda.due.add(lane.tenantId)
         this.agenda.lookAt(now + lookAgainMillis)
       }
     }
@@ -391,7 +418,7 @@ export class DeliveryPump {
     }
     const writes = Effect.forEach(outcomes, ({ deliveries, lanes, tenantId }) =>
       Effect.map(this.services.queue.settle(tenantId, { deliveries, lanes }), (dueNow) => {
-        if (dueNow) this.agenda.comeBack(tenantId)
+        if (dueNow) this.agenda.due.comeBack(tenantId)
       }), { discard: true })
     return writes.pipe(
       // what could not be written is written the next time: settling twice changes nothing more
@@ -417,7 +444,7 @@ export class DeliveryPump {
         // a claim that looked before this was written found these shipments held
         for (const { lane } of [...finished, ...hopeless]) {
           lane.settled = true
-          if (lane.more && !lane.lost && lane.notBefore <= now) this.agenda.comeBack(lane.tenantId)
+          if (lane.more && !lane.lost && lane.notBefore <= now) this.agenda.due.comeBack(lane.tenantId)
         }
         for (const { verdict } of finished) if (verdict.state === "waiting") this.agenda.lookAt(now + Math.max(1, verdict.dueInMillis))
         this.agenda.makeRoom()

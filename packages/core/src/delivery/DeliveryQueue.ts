@@ -108,6 +108,11 @@ export interface ClaimRequest {
   readonly maxLanes: number
   /** Lanes already leased that have room for more. */
   readonly refill: ReadonlyArray<LaneLease>
+  /**
+   * Lease only lanes that something `arrived` for, or only those that are `due` already: what was published just now does not wait
+   * behind retries. Without it, both. What arrived for more lanes than are leased may become due.
+   */
+  readonly only?: "arrived" | "due"
   readonly leaseMillis: number
   /** Deliveries one lane may be handed, at most; one whose breaker is not closed is handed one, its probe. */
   readonly deliveriesPerLane: number
@@ -280,9 +285,10 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly closeLane: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
   readonly laneStatus: (tenantId: string, laneId: string) => Effect.Effect<Option.Option<LaneStatus>, StorageError>
 
-  /** Tenants with a lane due or an arrival, longest due first, and how long until the next lane is due otherwise. */
+  /** Tenants with a lane due, longest due first, those with an arrival, each so many at most, and how long until the next lane is due otherwise. */
   readonly tenantsDue: (limit: number) => Effect.Effect<{
-    readonly tenantIds: ReadonlyArray<string>
+    readonly due: ReadonlyArray<string>
+    readonly arrived: ReadonlyArray<string>
     readonly nextDueInMillis: number | undefined
   }, StorageError>
   readonly claim: (request: ClaimRequest) => Effect.Effect<Claim, StorageError>

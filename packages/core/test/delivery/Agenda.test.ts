@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Agenda } from "../../src/delivery/Agenda.ts"
+import { Agenda, CallList } from "../../src/delivery/Agenda.ts"
 
 /** Whether a wait that begins at 0 has ended by then. */
 const endsBy = (millis: number, wait: Effect.Effect<void>) =>
@@ -22,36 +22,32 @@ const resting = () => {
 describe("what a worker has to look at", () => {
   it.effect("is waited for until it is time, whichever time comes first", () =>
     Effect.gen(function*() {
-      assert.isFalse(yield* endsBy(999, resting().untilWork(0, Infinity)))
-      assert.isTrue(yield* endsBy(1000, resting().untilWork(0, Infinity)))
-      assert.isTrue(yield* endsBy(300, resting().untilWork(0, 300)))
+      assert.isFalse(yield* endsBy(999, resting().untilDue(0, Infinity)))
+      assert.isTrue(yield* endsBy(1000, resting().untilDue(0, Infinity)))
+      assert.isTrue(yield* endsBy(300, resting().untilDue(0, 300)))
+      assert.isTrue(yield* endsBy(300, new CallList().until(0, 300)))
+      assert.isFalse(yield* endsBy(1e9, new CallList().until(0, Infinity)))
     }))
 
-  it.effect("is there at once for both loops where somebody published, and for one where there is more", () =>
+  it.effect("is told to the loop whose it is, and not to the other", () =>
     Effect.gen(function*() {
-      const heard = resting()
-      heard.hear(["a", "b"])
-      assert.deepStrictEqual([[...heard.hot], [...heard.fresh]], [["a", "b"], ["a", "b"]])
-      assert.isTrue(yield* endsBy(0, heard.untilWork(0, Infinity)))
-      assert.isTrue(yield* endsBy(0, heard.untilNews))
-      const more = resting()
-      more.comeBack("a")
-      assert.deepStrictEqual([[...more.hot], [...more.fresh]], [["a"], []])
-      assert.isTrue(yield* endsBy(0, more.untilWork(0, Infinity)))
-      assert.isFalse(yield* endsBy(0, more.untilNews))
+      const agenda = resting()
+      agenda.arrived.comeBack("a")
+      assert.isTrue(yield* endsBy(0, agenda.arrived.until(0, Infinity)))
+      assert.isFalse(yield* endsBy(0, agenda.untilDue(0, Infinity)))
+      agenda.due.comeBack("b")
+      assert.isTrue(yield* endsBy(0, agenda.untilDue(0, Infinity)))
+      assert.deepStrictEqual([[...agenda.arrived.tenants], [...agenda.due.tenants]], [["a"], ["b"]])
     }))
 
   it.effect("that comes during a turn counts for the next one, and what came before it does not", () =>
     Effect.gen(function*() {
-      const agenda = resting()
-      agenda.hear(["a"])
-      agenda.beginTurn(0)
-      agenda.beginFreshTurn()
-      assert.isFalse(yield* endsBy(500, agenda.untilWork(0, Infinity)))
-      assert.isFalse(yield* endsBy(500, agenda.untilNews))
-      agenda.hear(["b"])
-      assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
-      assert.isTrue(yield* endsBy(0, agenda.untilNews))
+      const list = new CallList()
+      list.comeBack("a")
+      list.beginTurn(0)
+      assert.isFalse(yield* endsBy(500, list.until(0, Infinity)))
+      list.comeBack("b")
+      assert.isTrue(yield* endsBy(0, list.until(0, Infinity)))
     }))
 
   it.effect("sooner than it was known is told to who waits, and later is not", () =>
@@ -59,36 +55,43 @@ describe("what a worker has to look at", () => {
       const agenda = resting()
       agenda.lookAt(2000)
       assert.strictEqual(agenda.nextPoll, 1000)
-      assert.isFalse(yield* endsBy(0, agenda.untilWork(0, Infinity)))
+      assert.isFalse(yield* endsBy(0, agenda.untilDue(0, Infinity)))
       agenda.lookAt(400)
       assert.strictEqual(agenda.nextPoll, 400)
-      assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
+      assert.isTrue(yield* endsBy(0, agenda.untilDue(0, Infinity)))
     }))
 
   it.effect("once more where a claim passed over a lane is looked at soon, unless somebody asks before", () =>
     Effect.gen(function*() {
-      const agenda = resting()
-      agenda.comeBackAt("a", 20)
-      agenda.comeBackAt("b", 30)
-      assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
-      agenda.beginTurn(1)
-      assert.isFalse(yield* endsBy(18, agenda.untilWork(1, Infinity)))
-      assert.isTrue(yield* endsBy(19, agenda.untilWork(1, Infinity)))
-      agenda.beginTurn(20)
-      assert.deepStrictEqual([...agenda.hot], ["a"])
-      agenda.ask("a")
-      agenda.ask("b")
-      assert.isFalse(yield* endsBy(900, agenda.untilWork(20, Infinity)))
+      const list = new CallList()
+      list.comeBackAt("a", 20)
+      list.comeBackAt("b", 30)
+      assert.isTrue(yield* endsBy(0, list.until(0, Infinity)))
+      list.beginTurn(1)
+      assert.isFalse(yield* endsBy(18, list.until(1, Infinity)))
+      assert.isTrue(yield* endsBy(19, list.until(1, Infinity)))
+      list.beginTurn(20)
+      assert.deepStrictEqual([...list.tenants], ["a"])
+      // for want of room nobody asks: it stays on the list, and is not looked at again and again
+      assert.isFalse(yield* endsBy(9, list.until(20, Infinity)))
+      list.ask("a")
+      list.ask("b")
+      assert.deepStrictEqual([...list.tenants], [])
+      assert.isFalse(yield* endsBy(900, list.until(20, Infinity)))
     }))
 
-  it.effect("for want of room is looked at when there is some, if there is anything", () =>
+  it.effect("for want of room is looked at when there is some, by the loops that have something", () =>
     Effect.gen(function*() {
       const agenda = resting()
       agenda.makeRoom()
-      assert.isFalse(yield* endsBy(0, agenda.untilWork(0, Infinity)))
-      agenda.hot.add("a")
+      assert.isFalse(yield* endsBy(0, agenda.untilDue(0, Infinity)))
+      agenda.due.add("a")
       agenda.makeRoom()
-      assert.isTrue(yield* endsBy(0, agenda.untilWork(0, Infinity)))
+      assert.isTrue(yield* endsBy(0, agenda.untilDue(0, Infinity)))
+      assert.isFalse(yield* endsBy(0, agenda.arrived.until(0, Infinity)))
+      agenda.arrived.add("a")
+      agenda.makeRoom()
+      assert.isTrue(yield* endsBy(0, agenda.arrived.until(0, Infinity)))
     }))
 
   it("is looked for together where it comes due within a few milliseconds of the last look", () => {

@@ -211,7 +211,7 @@ describe.each(ways)("by %s", (way) => {
         const engine = yield* makeEngine()
         const { faults, run } = yield* TestWaybill.worker()
         yield* run
-        yield* faults.break("claim", "before", 30)
+        yield* faults.break("claim", "before", 70)
         yield* engine.publish("A")
         yield* TestWaybill.pass(20_000)
         assert.deepStrictEqual(yield* engine.delivered(), [])

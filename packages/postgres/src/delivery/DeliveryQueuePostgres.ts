@@ -43,7 +43,11 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
     Effect.gen(function*() {
       const sql = yield* PgClient
       const { quoted: schema } = yield* WaybillSchema
-      const claimLanes = statements.claim(schema, sources)
+      const claimLanes = {
+        all: statements.claim(schema, sources),
+        arrived: statements.claim(schema, sources, "arrived"),
+        due: statements.claim(schema, sources, "due")
+      }
       const dueDeliveries = statements.dueDeliveries(schema, sources)
       const freezeBatches = statements.freeze(schema)
       const settleOutcomes = settling(schema)
@@ -53,7 +57,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
 
       const claim = (request: ClaimRequest) =>
         Effect.gen(function*() {
-          const rows = yield* unlessDeadlocked(sql.bulk(claimLanes, [
+          const rows = yield* unlessDeadlocked(sql.bulk(claimLanes[request.only ?? "all"], [
             request.tenantId,
             request.maxLanes,
             uuidArray(request.refill.map((lane) => lane.laneId)),
@@ -176,7 +180,8 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             const rows = yield* sql.bulk(tenantsDue, [limit])
             const millis = next?.[0] as number | null | undefined
             return {
-              tenantIds: rows.map(([tenantId]) => tenantId as string),
+              due: rows.filter(([, arrived]) => arrived === false).map(([tenantId]) => tenantId as string),
+              arrived: rows.filter(([, arrived]) => arrived === true).map(([tenantId]) => tenantId as string),
               nextDueInMillis: millis === null || millis === undefined ? undefined : Math.max(1, Math.ceil(millis))
             }
           }).pipe(urgently, StorageError.refail("DeliveryQueue.tenantsDue")),

@@ -79,15 +79,15 @@ WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting') 
 
 /** The one question across tenants: whose turn it is. It reads ids and due times, nothing that belongs to a customer. */
 export const tenantsDue = (schema: string) => `
-SELECT tenant_id, min(due_at) AS due
-FROM (
-  SELECT tenant_id, due_at FROM ${schema}.delivery_lanes WHERE wake_at <= now() AND due_at <= now() AND state = 'active'
-  UNION ALL
-  SELECT tenant_id, now() FROM ${schema}.delivery_arrivals
-) AS waiting
-GROUP BY tenant_id
-ORDER BY due
-LIMIT $1::int8`
+(
+  SELECT tenant_id, false AS arrived FROM ${schema}.delivery_lanes
+  WHERE wake_at <= now() AND due_at <= now() AND state = 'active'
+  GROUP BY tenant_id
+  ORDER BY min(due_at)
+  LIMIT $1::int8
+)
+UNION ALL
+(SELECT DISTINCT tenant_id, true FROM ${schema}.delivery_arrivals LIMIT $1::int8)`
 
 export const nextDue = (schema: string) => `
 SELECT ${epoch("min(due_at) - now()")} AS millis
@@ -128,17 +128,17 @@ export const crossedPlace = 0
  * row of each lane only; every further row carries one entry. One entry more than asked for is looked at, to know whether
  * more wait.
  */
-export const claim = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
+export const claim = (schema: string, sources: ReadonlyArray<PayloadSource>, only?: "arrived" | "due") => `
 WITH wanted AS MATERIALIZED (
-  (
+  ${only === "arrived" ? "" : `(
     SELECT lane_id FROM ${schema}.delivery_lanes
     WHERE tenant_id = $1 AND state = 'active' AND wake_at <= now() AND due_at <= now()
     ORDER BY due_at
     LIMIT $2::int8 * 2
   )
-  UNION
-  (SELECT lane_id FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 LIMIT 1000)
-  UNION
+  UNION`}
+  ${only === "due" ? "" : `(SELECT lane_id FROM ${schema}.delivery_arrivals WHERE tenant_id = $1 LIMIT 1000)
+  UNION`}
   SELECT unnest($3::uuid[])
 ),
 seen AS MATERIALIZED (

@@ -8,6 +8,7 @@ import {
   eventually,
   freezeOf,
   freshTenant,
+  hasTurn,
   idOf,
   laneSettings,
   letSee,
@@ -26,9 +27,6 @@ const find = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
 
 const stateOf = (tenantId: string, deliveryId: string) => Effect.map(find(tenantId, deliveryId), (delivery) => delivery.state)
-
-const isDue = (tenantId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.tenantsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId)))
 
 /** A lane under lease with one delivery (number 101) of one shipment under way. */
 const sending = Effect.fnUntraced(function*(tenantId: string, leaseMillis = 60_000) {
@@ -161,7 +159,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const before = yield* queue.list(tenantId, everything)
         yield* queue.settle(tenantId, outcomes)
         assert.deepStrictEqual(yield* queue.list(tenantId, everything), before)
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
         yield* queue.retry(tenantId, idOf(102))
         const again = yield* claimOne(tenantId)
         assert.deepStrictEqual([again.due.length, again.due[0]!.tries, again.breaker.failures], [1, 0, 3])
@@ -339,7 +337,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(yield* release(tenantId, lane, { progress: true }))
         const again = yield* claimOne(tenantId)
         assert.isFalse(yield* release(tenantId, again, { progress: false }))
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
       }))
 
     it.effect("has a lane due at once when something arrived that its holder was not told of", () =>
@@ -350,7 +348,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publish(tenantId, [{ shipmentId: "S" }])
         // the store may tell of the arrival now, or with the next claim; either way it is not lost
         yield* release(tenantId, lane, { progress: false })
-        assert.isTrue(yield* isDue(tenantId))
+        assert.isTrue(yield* hasTurn(tenantId))
         assert.lengthOf((yield* claimOne(tenantId)).waiting, 2)
       }))
 
@@ -362,7 +360,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publish(tenantId, [{ shipmentId: "S" }])
         const [refilled] = (yield* claim(tenantId, { refill: [lane] })).lanes
         assert.isFalse(yield* release(tenantId, refilled!, { progress: false }))
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
       }))
 
     it.effect("has a lane looked at again in a moment whose holder sent nothing, when something of it could be sent and only then", () =>
@@ -496,7 +494,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* queue.settle(tenantId, outcomes))
         const status = Option.getOrThrow(yield* queue.laneStatus(tenantId, idOf(1)))
         assert.deepStrictEqual([status.state, status.reason], ["paused", "410"])
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
         assert.strictEqual(yield* stateOf(tenantId, idOf(101)), "waiting")
       }))
 
@@ -563,7 +561,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* ended(tenantId, state)
           const before = yield* find(tenantId, idOf(101))
           assert.deepStrictEqual(yield* queue.retry(tenantId, idOf(101)), Option.some<DeliveryState>(state))
-          assert.isTrue(yield* isDue(tenantId))
+          assert.isTrue(yield* hasTurn(tenantId))
           const waiting = yield* find(tenantId, idOf(101))
           assert.deepStrictEqual([waiting.state, waiting.settledAt, waiting.dueAt !== undefined, waiting.attempts.length], ["waiting", undefined, true, 1])
           const lane = yield* claimOne(tenantId)
@@ -653,7 +651,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const record = (attempt: number) => ({ attempt, at: occurredAt + attempt, durationMillis: 1, outcome: "http_5xx" })
         const failed = settlementOf(first, idOf(101), { state: "waiting", dueInMillis: 150, record: record(2) })
         assert.isFalse(yield* queue.settle(tenantId, { deliveries: [failed], lanes: [releaseOf(first, { progress: false })] }))
-        assert.isFalse(yield* isDue(tenantId), "the older one is not due yet")
+        assert.isFalse(yield* hasTurn(tenantId), "the older one is not due yet")
         const { lanes: [second] } = yield* eventually(claim(tenantId), ({ lanes }) => lanes.length > 0)
         assert.deepStrictEqual(dueOf(second!), [idOf(101)])
         yield* queue.freeze(tenantId, [freezeOf(second!, { again: [idOf(101)] })])

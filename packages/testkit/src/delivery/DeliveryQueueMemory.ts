@@ -33,12 +33,14 @@ export const DeliveryQueueMemory = {
       const claim = (request: ClaimRequest, now: number) => {
         const refilled = request.refill.flatMap((lease) => rows.held(request.tenantId, lease) ?? []).filter(isActive)
         for (const lane of refilled) rows.setDue(lane, now + request.leaseMillis)
-        const fresh = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now)
+        const asked = (lane: Lane) => request.only === undefined || lane.arrived === (request.only === "arrived")
+        const fresh = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))
           .sort((a, b) => a.dueAt! - b.dueAt!)
           .slice(0, request.maxLanes)
         for (const lane of fresh) {
           journal.set(lane, "token", lane.token + 1)
           journal.set(lane, "leased", true)
+          journal.set(lane, "arrived", false)
           rows.setDue(lane, now + request.leaseMillis)
         }
         return { now, lanes: [...refilled, ...fresh].map((lane) => claimedLane(lane, secrets, request, now)), crossed: false }
@@ -56,7 +58,7 @@ export const DeliveryQueueMemory = {
             rows.setState(lane, settings.state, undefined, now)
             // another address is another destination
             if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)
-            if (turned && settings.state === "active") rows.arrive(lane, now)
+            if (turned && settings.state === "active") rows.wake(lane, now)
           }),
         closeLane: (tenantId, laneId) =>
           operate((now) => {
@@ -224,25 +226,31 @@ class Outcomes {
     this.journal.set(delivery, "settledAt", undefined)
     this.journal.set(delivery, "tries", 0)
     this.journal.put(lane.unsettled, delivery.deliveryId, delivery)
-    this.rows.arrive(lane, now)
+    this.rows.wake(lane, now)
     return state
   }
 }
 
 const tenantsDue = (rows: LaneRows, limit: number, now: number) => {
   const due: Array<{ readonly tenantId: string; readonly at: number }> = []
-  let next: number | undefined
+  const arrived: Array<string> = []
+  let next = Infinity
   for (const { scheduled, tenantId } of rows.tenants.values()) {
-    let earliest: number | undefined
+    let earliest = Infinity
+    let something = false
     for (const lane of scheduled) {
-      if (isActive(lane)) earliest = earliest === undefined ? lane.dueAt! : Math.min(earliest, lane.dueAt!)
-      if (isActive(lane) && lane.dueAt! > now) next = next === undefined ? lane.dueAt! : Math.min(next, lane.dueAt!)
+      if (!isActive(lane)) continue
+      if (lane.dueAt! > now) next = Math.min(next, lane.dueAt!)
+      else if (lane.arrived) something = true
+      else earliest = Math.min(earliest, lane.dueAt!)
     }
-    if (earliest !== undefined && earliest <= now) due.push({ tenantId, at: earliest })
+    if (earliest <= now) due.push({ tenantId, at: earliest })
+    if (something) arrived.push(tenantId)
   }
   return {
-    tenantIds: due.sort((a, b) => a.at - b.at).slice(0, limit).map((each) => each.tenantId),
-    nextDueInMillis: next === undefined ? undefined : next - now
+    due: due.sort((a, b) => a.at - b.at).slice(0, limit).map((each) => each.tenantId),
+    arrived: arrived.slice(0, limit),
+    nextDueInMillis: next === Infinity ? undefined : next - now
   }
 }
 

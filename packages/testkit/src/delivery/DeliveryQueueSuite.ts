@@ -10,6 +10,7 @@ import {
   eventually,
   freezeOf,
   freshTenant,
+  hasTurn,
   idOf,
   laneSettings,
   letSee,
@@ -22,9 +23,6 @@ import {
   textOf
 } from "../StorageFixtures.ts"
 
-const isDue = (tenantId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.tenantsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId)))
-
 const orderOf = (lane: { readonly waiting: ReadonlyArray<{ readonly orderId: string }> }) => lane.waiting.map((entry) => entry.orderId)
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
@@ -33,11 +31,46 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, {})
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
         assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-        assert.isTrue(yield* isDue(tenantId))
+        assert.isTrue(yield* hasTurn(tenantId))
         assert.deepStrictEqual(orderOf(yield* claimOne(tenantId)), ["S/1"])
+      }))
+
+    it.effect("leases what arrived, or what is due, where only that is asked for", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* subscribe(tenantId, { n: 1 })
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const first = yield* claimOne(tenantId)
+        yield* subscribe(tenantId, { n: 2 })
+        yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+        // the first learned of it under its lease, and is due at once when it is given back
+        assert.deepStrictEqual((yield* claim(tenantId, { only: "due" })).lanes, [])
+        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(first)] })
+        const turns = yield* queue.tenantsDue(100_000)
+        assert.deepStrictEqual([turns.due.includes(tenantId), turns.arrived.includes(tenantId)], [true, true])
+        const due = yield* claimOne(tenantId, { only: "due" })
+        assert.deepStrictEqual([due.laneId, orderOf(due)], [idOf(1), ["S/1", "T/1"]])
+        assert.notInclude((yield* queue.tenantsDue(100_000)).due, tenantId)
+        const arrived = yield* claimOne(tenantId, { only: "arrived" })
+        assert.deepStrictEqual([arrived.laneId, orderOf(arrived)], [idOf(2), ["T/1"]])
+        assert.isFalse(yield* hasTurn(tenantId))
+      }))
+
+    it.effect("forgets nothing that arrived for more lanes than are leased", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 2, 3]) yield* subscribe(tenantId, { n })
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const claimed = (yield* claim(tenantId, { maxLanes: 1, only: "arrived" })).lanes.map(({ laneId }) => laneId)
+        assert.lengthOf(claimed, 1)
+        for (const only of ["arrived", "due"] as const) claimed.push(...(yield* claim(tenantId, { only })).lanes.map(({ laneId }) => laneId))
+        assert.sameMembers(claimed, [idOf(1), idOf(2), idOf(3)])
       }))
 
     it.effect("hands out a lane with everything that is needed to send", () =>
@@ -211,7 +244,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, { S: 1 })
         const lane = yield* claimOne(tenantId)
         assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
         yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
         assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
         assert.isTrue(yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { progress: false })] }))
@@ -306,7 +339,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* publish(tenantId, [{ shipmentId: "S" }])
           assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
           yield* queue.changeLane(tenantId, laneSettings({ state: "active" }))
-          assert.isTrue(yield* isDue(tenantId))
+          assert.isTrue(yield* hasTurn(tenantId))
           assert.deepStrictEqual(orderOf(yield* claimOne(tenantId)), ["S/1", "S/2"])
         }
       }))
@@ -429,14 +462,15 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        assert.lengthOf((yield* queue.tenantsDue(1)).tenantIds, 1)
+        const { arrived, due } = yield* queue.tenantsDue(1)
+        assert.isAtMost(Math.max(arrived.length, due.length), 1)
+        assert.isAtLeast(arrived.length + due.length, 1)
         const lane = yield* claimOne(tenantId, { leaseMillis: 60_000 })
         const { nextDueInMillis } = yield* queue.tenantsDue(100_000)
         assert.isAtMost(nextDueInMillis!, 60_000)
         yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { notBeforeMillis: 40_000 })] })
-        const later = yield* queue.tenantsDue(100_000)
-        assert.isFalse(later.tenantIds.includes(tenantId))
-        assert.isAtMost(later.nextDueInMillis!, 40_000)
+        assert.isFalse(yield* hasTurn(tenantId))
+        assert.isAtMost((yield* queue.tenantsDue(100_000)).nextDueInMillis!, 40_000)
         assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
       }))
 
@@ -462,7 +496,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           ["cancelled", 1, true, undefined]
         ])
         assert.strictEqual(Option.getOrThrow(yield* queue.find(tenantId, idOf(103))).endpointUrl, "https://receiver.example/hook")
-        assert.isFalse(yield* isDue(tenantId))
+        assert.isFalse(yield* hasTurn(tenantId))
         assert.deepStrictEqual((yield* claim(tenantId, { refill: [lane] })).lanes, [])
         assert.deepStrictEqual([...yield* queue.freeze(tenantId, [freezeOf(lane, { rateMark: 1 })])], [])
         assert.deepStrictEqual([...yield* queue.heartbeat(tenantId, [lane], 1000)], [])

@@ -54,6 +54,8 @@ export interface Lane {
   token: number
   leased: boolean
   dueAt: number | undefined
+  /** Due only because something was published for it. */
+  arrived: boolean
   arrivals: number
   breaker: Breaker
   rateMark: number | undefined
@@ -117,6 +119,7 @@ export class LaneRows {
       token: 0,
       leased: false,
       dueAt: undefined,
+      arrived: false,
       arrivals: 0,
       breaker: closedBreaker,
       rateMark: undefined,
@@ -152,10 +155,17 @@ export class LaneRows {
     if (at !== undefined) this.journal.add(lane.tenant.scheduled, lane)
   }
 
-  /** Something came in: due now, or as soon as whoever holds the lane gives it back. */
+  /** Something was published: due now, or as soon as whoever holds the lane gives it back. */
   arrive(lane: Lane, now: number): void {
+    if (this.wake(lane, now)) this.journal.set(lane, "arrived", true)
+  }
+
+  /** Something may go out that could not before. Answers whether that made the lane due. */
+  wake(lane: Lane, now: number): boolean {
     this.journal.set(lane, "arrivals", lane.arrivals + 1)
-    if (!lane.leased && (lane.dueAt === undefined || lane.dueAt > now)) this.setDue(lane, now)
+    if (lane.leased || (lane.dueAt !== undefined && lane.dueAt <= now)) return false
+    this.setDue(lane, now)
+    return true
   }
 
   /** Puts an entry in its place. */

@@ -14,7 +14,7 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
-import { bytesOf, claim, freshTenant, idOf, laneSettings, letSee, occurredAt, publish, recordOf, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, claim, freshTenant, hasTurn, idOf, laneSettings, letSee, occurredAt, publish, recordOf, subscribe } from "../StorageFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
@@ -78,7 +78,6 @@ const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>
 /** How much of `writeEverywhere` there is. */
 const seenOf = Effect.fnUntraced(function*(tenantId: string) {
   const queue = yield* DeliveryQueue
-  const { tenantIds } = yield* queue.tenantsDue(100_000)
   return {
     tenant: Option.isSome(yield* (yield* AccessStore).findTenant(tenantId)),
     secret: Option.isSome(yield* (yield* SecretStore).find(tenantId, "main")),
@@ -88,7 +87,7 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
     status: (yield* (yield* ShipmentStatusStore).record(tenantId, "S")) !== undefined,
     bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"])).length === 1,
     chargeSubscription: Option.isSome(yield* (yield* ChargeSubscriptionStore).findAny(tenantId, idOf(3))),
-    arrival: tenantIds.includes(tenantId),
+    arrival: yield* hasTurn(tenantId),
     entries: (yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting).length
   }
 })

@@ -106,7 +106,7 @@ export class Operators {
       case "rotate":
         return this.rotate(slot.tenantId, this.chance.pick([0, 1000, 60_000]))
       case "retry":
-        return this.retry(slot.tenantId)
+        return this.retryAny(slot.tenantId)
       case "recover":
         return this.recover(lane, this.world.storeNow - this.chance.pick([0, 3000, 1e9]))
     }
@@ -198,12 +198,17 @@ export class Operators {
     })
   }
 
-  private retry(tenantId: string): void | Promise<void> {
+  private retryAny(tenantId: string): void | Promise<void> {
     const known = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
-    if (known.length === 0) return undefined
-    // what a worker has claimed and not frozen yet is where a retry does harm, and seldom met by chance
-    const claimed = known.filter(({ dueAt, lane, state }) => lane.leased && state === "waiting" && dueAt <= this.world.storeNow)
-    const delivery = this.chance.pick(claimed.length > 0 && this.chance.share(0.5) ? claimed : known)
+    return known.length === 0 ? undefined : this.retry(tenantId, this.chance.pick(known))
+  }
+
+  /** What a worker has claimed and not frozen yet is where a retry does harm, and seldom met by chance. */
+  retryHandedOut(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
+    return this.retry(tenantId, this.ledger.deliveries.get(this.chance.pick(deliveryIds))!)
+  }
+
+  private retry(tenantId: string, delivery: LedgerDelivery): void | Promise<void> {
     const left = delivery.lane.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
     return this.tell(this.store.queue.retry(tenantId, delivery.id), (state) => {
       if (Option.getOrUndefined(state) !== (delivery.lane.open ? delivery.state : "cancelled")) {

@@ -27,6 +27,7 @@ export class Simulation {
   private readonly wire: StoreWire
   private readonly operators: Operators
   private readonly faults: Chance
+  private readonly waylaid: Chance
   private processes: Array<WorkerProcess> = []
   private lastProcess = 0
   private calm = false
@@ -40,7 +41,17 @@ export class Simulation {
     this.store = new SimulatedStore(this.world, ports)
     this.weather = new Weather(this.world, this.shape.disturbed)
     this.receivers = new Receivers(this.world, this.ledger, this.sha256, this.shape.faults > 0 ? 0.05 : 0)
-    this.wire = new StoreWire(this.world, { ledger: this.ledger, store: this.store, weather: this.weather, shape: this.shape })
+    this.waylaid = new Chance(seed, "waylaid")
+    this.wire = new StoreWire(this.world, {
+      ledger: this.ledger,
+      store: this.store,
+      weather: this.weather,
+      shape: this.shape,
+      handedOut: (tenantId, deliveryIds) => {
+        if (this.calm || this.shape.interventions === 0 || !this.waylaid.share(0.02)) return
+        this.world.after(this.waylaid.pick([0, 0, 1, 3]), () => this.operators.retryHandedOut(tenantId, deliveryIds))
+      }
+    })
     this.operators = new Operators(this.world, {
       ledger: this.ledger,
       store: this.store,

@@ -35,8 +35,19 @@ export class StoreWire {
   private readonly claims: ClaimAudit
   private readonly freezes: FreezeAudit
   private readonly settles: SettleAudit
+  private readonly handedOut: (tenantId: string, deliveryIds: ReadonlyArray<string>) => void
 
-  constructor(world: World, parts: { readonly ledger: Ledger; readonly store: SimulatedStore; readonly weather: Weather; readonly shape: Shape }) {
+  constructor(
+    world: World,
+    parts: {
+      readonly ledger: Ledger
+      readonly store: SimulatedStore
+      readonly weather: Weather
+      readonly shape: Shape
+      /** A claim has these to be sent once more; they are not frozen yet. */
+      readonly handedOut: (tenantId: string, deliveryIds: ReadonlyArray<string>) => void
+    }
+  ) {
     this.world = world
     this.ledger = parts.ledger
     this.store = parts.store
@@ -44,6 +55,7 @@ export class StoreWire {
     this.claims = new ClaimAudit(world, this.ledger, !parts.shape.disturbed)
     this.freezes = new FreezeAudit(world, this.ledger, parts.shape.options.maxBatchBytes)
     this.settles = new SettleAudit(world, this.ledger)
+    this.handedOut = parts.handedOut
   }
 
   /** The queue as this process sees it. */
@@ -82,6 +94,8 @@ export class StoreWire {
       applied: (exit) => {
         if (!Exit.isSuccess(exit)) return
         const grants = this.claims.claimed(process.name, request, exit.value)
+        const due = [...grants.values()].flatMap(({ claimed }) => claimed.due.map(({ deliveryId }) => deliveryId))
+        if (due.length > 0) this.handedOut(request.tenantId, due)
         if (this.world.trace) for (const { claimed, lane } of grants.values()) this.world.note("store", `${process.name} has ${lane.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
         return () => {
           process.grants = grants

@@ -263,8 +263,20 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "a lane that is paused is handed out",
     file: queue,
-    find: "[...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now)",
-    replace: "[...rows.tenant(request.tenantId).scheduled].filter((lane) => lane.dueAt! <= now)"
+    find: "filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))",
+    replace: "filter((lane) => lane.dueAt! <= now && asked(lane))"
+  },
+  {
+    name: "what arrived is looked for only where somebody tells of it",
+    file: pump,
+    find: "agenda.due.add(tenantId) : agenda.arrived.comeBack(tenantId)",
+    replace: "agenda.due.add(tenantId) : undefined"
+  },
+  {
+    name: "what is due is looked for as if it had just arrived",
+    file: queue,
+    find: `lane.arrived === (request.only === "arrived")`,
+    replace: "lane.arrived"
   },
   {
     name: "a lane that is paused meanwhile freezes",
