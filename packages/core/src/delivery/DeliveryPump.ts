@@ -1,7 +1,7 @@
 /**
- * The delivery engine's loops over one state: one claims lanes that are due, freezes batches and sends; two do so for lanes that
- * something was published for, so that it waits neither behind a backlog nor behind a claim for much; one writes outcomes and
- * gives leases back. While one waits for storage, attempts run and the others go on.
+ * The delivery engine's loops over one state: one claims lanes that are due, freezes batches and sends; one does so for lanes that
+ * something was published for, so that it does not wait behind a backlog, and a second relieves it where that takes long; one
+ * writes outcomes and gives leases back. While one waits for storage, attempts run and the others go on.
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
@@ -20,17 +20,12 @@ import { byTenant, clockAhead, deadSettlement, type Finished, type HeldLane, hol
 import type { Hmac } from "./Hmac.ts"
 import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
 import { answeringInTime } from "./QueueDeadline.ts"
+import { hasWaited, lookAgainAfter, lookAgainMillis, mayRelease, refillable } from "./LaneTurns.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
 import { steadily } from "./Steadily.ts"
 import type { Wakeups } from "./Wakeups.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
 import { workerMillis } from "./WorkerTime.ts"
-
-/** A lane whose attempts hang is looked at again after this long, so that its other shipments go on. */
-const lookAgainMillis = 200
-
-/** Beside a probe that hangs nothing goes out, but its owner may have named another endpoint. */
-const besideProbeMillis = 5000
 
 /** However long a worker may sleep, it asks again this soon after it claimed something or gave it back. */
 const askAgainMillis = 1000
@@ -39,6 +34,9 @@ const askAgainMillis = 1000
 const crossedMillis = 20
 
 const tenantsPerPoll = 256
+
+/** Where the claim for what was published takes longer than this, what was published since need not wait for it. */
+const reliefMillis = 25
 
 const sendsAtAStretch = 16
 
@@ -83,14 +81,14 @@ export class DeliveryPump {
 
   get run(): Effect.Effect<void> {
     const pump = this
-    const { arrived } = this.agenda
     const listen = Effect.forever(Effect.map(this.services.wakeups.next, (tenantIds) => {
-      for (const tenantId of tenantIds) arrived.comeBack(tenantId)
+      for (const tenantId of tenantIds) pump.agenda.arrived.comeBack(tenantId)
     }))
     const claiming = steadily(this.dueTurn("due"), this.untilDue())
     const hearing = steadily(this.arrivedTurn(), this.untilArrived())
+    const relieving = steadily(this.arrivedTurn(), Effect.andThen(this.untilArrived(), Effect.sleep(reliefMillis)))
     const settling = steadily(this.settleTurn(), this.done.await)
-    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, hearing, hearing, settling, listen])).pipe(
+    return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, hearing, relieving, settling, listen])).pipe(
       Effect.onExit(() => pump.stop()),
       Effect.asVoid
     )
@@ -150,10 +148,8 @@ export class DeliveryPump {
   }
 
   private untilDue(): Effect.Effect<void> {
-    return Effect.flatMap(workerMillis, (now) => {
-      const heartbeat = this.lanes.size > 0 ? this.nextHeartbeat : Infinity
-      return this.agenda.untilDue(now, Math.min(heartbeat, this.patience("due")))
-    })
+    return Effect.flatMap(workerMillis, (now) =>
+      this.agenda.untilDue(now, Math.min(this.lanes.size > 0 ? this.nextHeartbeat : Infinity, this.patience("due"))))
   }
 
   private untilArrived(): Effect.Effect<void> {
@@ -193,9 +189,10 @@ export class DeliveryPump {
     agenda.beginPoll(now, now + Math.min(options.pollMillis, this.room.underWay > 0 ? askAgainMillis : Infinity))
     return Effect.map(queue.tenantsDue(tenantsPerPoll), ({ arrived, due, nextDueInMillis }) => {
       for (const tenantId of due) agenda.due.add(tenantId)
-      for (const tenantId of arrived) what === "all" ? agenda.due.add(tenantId) : agenda.arrived.comeBack(tenantId)
+      if (what === "all") for (const tenantId of arrived) agenda.due.add(tenantId)
+      else for (const tenantId of arrived) agenda.arrived.comeBack(tenantId)
       for (const lane of this.lanes.values()) {
-        if (lane.underWay > 0 ? now - lane.since >= lookAgainMillis : lane.more && lane.notBefore <= now) agenda.due.add(lane.tenantId)
+        if (lane.underWay > 0 ? hasWaited(lane, now) : lane.more && lane.notBefore <= now) agenda.due.add(lane.tenantId)
       }
       agenda.lookAt(now + Math.max(1, nextDueInMillis ?? Infinity))
     }).pipe(Effect.onError(() => Effect.sync(() => {
@@ -203,25 +200,12 @@ export class DeliveryPump {
     })))
   }
 
-  /** Lanes we hold that may be handed more. While attempts are under way their shipments are held, so it is worth it only when they hang. */
-  private refillable(tenantId: string, now: number): ReadonlyArray<HeldLane> {
-    const lanes: Array<HeldLane> = []
-    for (const lane of this.lanes.values()) {
-      if (lane.tenantId !== tenantId || lane.lost || lane.busy || lane.doubtful || lane.pause !== undefined) continue
-      if (lane.notBefore > now || this.room.of(lane) === 0) continue
-      if (lane.lookAgainAt > now) this.agenda.lookAt(lane.lookAgainAt)
-      else if (lane.underWay === 0 ? lane.more : now - lane.since >= lookAgainMillis) lanes.push(lane)
-      else if (lane.underWay > 0) this.agenda.lookAt(lane.since + lookAgainMillis)
-    }
-    return lanes
-  }
-
   private claim(tenantId: string, now: number, what: "all" | "arrived" | "due"): Effect.Effect<void, StorageError> {
     const pump = this
     const { options, queue } = this.services
     const list = this.agenda[what === "arrived" ? "arrived" : "due"]
     if (this.room.isFull) return Effect.void
-    const refill = what === "arrived" ? [] : this.refillable(tenantId, now)
+    const refill = what === "arrived" ? [] : refillable(this.lanes.values(), { tenantId, now, room: this.room, agenda: this.agenda })
     const maxLanes = this.room.newLanes(now, this.lanes.size, what === "arrived" ? "arrived" : "due")
     if (maxLanes === 0 && refill.length === 0) return Effect.void
     const asked = maxLanes + refill.length
@@ -365,8 +349,7 @@ export class DeliveryPump {
 
   private note(held: HeldLane, plan: LanePlan, { now, room }: { readonly now: number; readonly room: number }): void {
     held.rateMark = plan.rateMark
-    const probes = held.underWay > 0 && held.breaker.openUntil !== undefined
-    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = now + (probes ? besideProbeMillis : lookAgainMillis)
+    if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = lookAgainAfter(held, now)
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.agenda.due.add(held.tenantId)
@@ -397,7 +380,7 @@ export class DeliveryPump {
     this.hopeless = []
     const released: Array<HeldLane> = []
     for (const lane of this.lanes.values()) {
-      if (this.mayRelease(lane, now)) released.push(lane)
+      if (mayRelease(lane, { now, isWanted: !this.stopping && this.lanes.size < this.services.options.maxLanes })) released.push(lane)
       else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
         // kept because it can be handed more; a rate that held it back may have been what nobody else waited for
         this.agenda.due.add(lane.tenantId)
@@ -444,7 +427,8 @@ export class DeliveryPump {
         // a claim that looked before this was written found these shipments held
         for (const { lane } of [...finished, ...hopeless]) {
           lane.settled = true
-          if (lane.more && !lane.lost && lane.notBefore <= now) this.agenda.due.comeBack(lane.tenantId)
+          const goesOn = lane.more || (lane.underWay > 0 && hasWaited(lane, now))
+          if (goesOn && !lane.lost && lane.notBefore <= now) this.agenda.due.comeBack(lane.tenantId)
         }
         for (const { verdict } of finished) if (verdict.state === "waiting") this.agenda.lookAt(now + Math.max(1, verdict.dueInMillis))
         this.agenda.makeRoom()
@@ -457,12 +441,6 @@ export class DeliveryPump {
   private forget(lane: HeldLane): void {
     const key = laneKey(lane.tenantId, lane.laneId)
     if (this.lanes.get(key) === lane) this.lanes.delete(key)
-  }
-
-  private mayRelease(lane: HeldLane, now: number): boolean {
-    if (lane.underWay > 0 || lane.lost || lane.busy) return false
-    const refillable = lane.more && !lane.doubtful && lane.pause === undefined && lane.notBefore <= now && !this.stopping
-    return !refillable || this.lanes.size >= this.services.options.maxLanes
   }
 
   private stop(): Effect.Effect<void> {

@@ -191,7 +191,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("have their lane due once they are closed", () =>
       Effect.gen(function*() {
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* collecting(tenantId)
         const laneIsDue = hasTurn(tenantId)

@@ -108,7 +108,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("have their lane due at once", () =>
       Effect.gen(function*() {
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
         yield* follow(tenantId, { references: ["r"] })

@@ -242,7 +242,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     it.effect("wakes the lane for what it replays", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         yield* deliverAll(tenantId, idOf(101))

@@ -269,8 +269,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "what arrived is looked for only where somebody tells of it",
     file: pump,
-    find: "agenda.due.add(tenantId) : agenda.arrived.comeBack(tenantId)",
-    replace: "agenda.due.add(tenantId) : undefined"
+    find: "else for (const tenantId of arrived) agenda.arrived.comeBack(tenantId)",
+    replace: ""
   },
   {
     name: "what is due is looked for as if it had just arrived",
