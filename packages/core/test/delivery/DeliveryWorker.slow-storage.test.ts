@@ -56,6 +56,34 @@ describe("a worker whose storage is slow", () => {
       assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
 
+  it.effect("sends what was published while a claim for what is due is under way", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      const receivers = yield* ScriptedReceivers
+      const healthy = "https://healthy.example/hook"
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { initialBackoffSeconds: 1 } })
+      yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+      yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
+      const asked: Array<string | undefined> = []
+      yield* workerOver((queue) => ({
+        claim: (request) =>
+          Effect.tap(queue.claim(request), ({ lanes }) => {
+            if (lanes.length > 0) asked.push(request.only)
+            return lanes.length > 0 && request.only === "due" ? Effect.sleep(5_000) : Effect.void
+          })
+      }))
+      yield* publish(tenant, "S", 1)
+      yield* TestWaybill.pass(2_000)
+      assert.deepStrictEqual(asked, ["arrived", "due"], "the retry is claimed, and its claim does not answer")
+      const events = yield* TransitEvents
+      yield* Effect.orDie(events.publish(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
+      yield* TestWaybill.pass(100)
+      assert.lengthOf(yield* receivers.delivered(healthy), 1)
+      assert.deepStrictEqual(yield* delivered, [])
+      yield* TestWaybill.pass(5_000)
+      assert.deepStrictEqual(yield* delivered, ["S/1"])
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+
   it.effect("sends what was published while a claim for something large is under way", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
