@@ -8,5 +8,6 @@ const setupFiles = process.env["WAYBILL_TEST_OUTPUT"] === undefined ? [] : [file
 export default defineConfig({
   resolve: { conditions: ["@waybill/source"] },
   ssr: { resolve: { conditions: ["@waybill/source"] } },
-  test: { include: ["test/**/*.test.ts"], setupFiles }
+  // what hangs is found; a property on a busy machine may take its time
+  test: { include: ["test/**/*.test.ts"], setupFiles, testTimeout: 30_000 }
 })

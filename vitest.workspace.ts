@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 const shared = { extends: "./vitest.shared.ts" } as const
 
 /** Projects that ask for it get `inject("pgUrl")`: one Postgres for the whole run, see vitest.postgres.ts. */
-const postgres = { globalSetup: ["../../vitest.postgres.ts"], testTimeout: 30_000, hookTimeout: 60_000 }
+const postgres = { globalSetup: ["../../vitest.postgres.ts"], hookTimeout: 60_000 }
 
 export default defineConfig({
   test: {
