@@ -18,7 +18,7 @@ const undistributed = new Set(["cluster", "migrations"])
 
 /** Statements that ask across tenants, and why that does not forbid distribution. */
 const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
-  { says: /^\s*SELECT tenant_id, arrived\s+FROM/, why: "whose turn it is: ids and due times only, gathered from all nodes" },
+  { says: /^[\s(]*SELECT tenant_id, false AS arrived FROM/, why: "whose turn it is: ids and due times only, gathered from all nodes" },
   { says: /min\(due_at\) - now\(\)/, why: "how long to sleep, gathered from all nodes" },
   { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },

@@ -79,19 +79,15 @@ WHERE tenant_id = $1 AND lane_id = $2::uuid AND state IN ('sending', 'waiting') 
 
 /** The one question across tenants: whose turn it is. It reads ids and due times, nothing that belongs to a customer. */
 export const tenantsDue = (schema: string) => `
-SELECT tenant_id, arrived
-FROM (
-  (
-    SELECT tenant_id, false AS arrived, min(due_at) AS due FROM ${schema}.delivery_lanes
-    WHERE wake_at <= now() AND due_at <= now() AND state = 'active'
-    GROUP BY tenant_id
-    ORDER BY due
-    LIMIT $1::int8
-  )
-  UNION ALL
-  (SELECT DISTINCT tenant_id, true, now() FROM ${schema}.delivery_arrivals LIMIT $1::int8)
-) AS turns
-ORDER BY due`
+(
+  SELECT tenant_id, false AS arrived FROM ${schema}.delivery_lanes
+  WHERE wake_at <= now() AND due_at <= now() AND state = 'active'
+  GROUP BY tenant_id
+  ORDER BY min(due_at)
+  LIMIT $1::int8
+)
+UNION ALL
+(SELECT DISTINCT tenant_id, true FROM ${schema}.delivery_arrivals LIMIT $1::int8)`
 
 export const nextDue = (schema: string) => `
 SELECT ${epoch("min(due_at) - now()")} AS millis
