@@ -3,6 +3,8 @@ import { isTraced } from "@waybill/core"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Reactivity } from "effect/reactivity"
 import * as Redacted from "effect/Redacted"
@@ -254,7 +256,7 @@ const transactions = (
   acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>,
   spanAttributes: ReadonlyArray<readonly [string, unknown]>
 ): SqlClient.SqlClient["withTransaction"] => {
-  const send = (connection: PgConnection, text: string) => connection.control(text, controlDeadlineMs)
+  const send = (connection: PgConnection, text: string) => toTheEnd(connection.control(text, controlDeadlineMs))
   // where even this fails, the connection is closed on release, or is the host's, whose commit then rolls back
   const undo = (connection: PgConnection, text: string) =>
     connection.isLost() ? Effect.void : Effect.ignore(connection.control(text, cancelDeadlineMs))
@@ -295,8 +297,20 @@ const transactions = (
 /** How long the server may take to begin or commit before its connection is given up; a commit's outcome is then unknown. */
 const controlDeadlineMs = 60_000
 
+/**
+ * An interruption waits for the answer, as what follows a commit has to follow this one. But only for a moment: whoever stops
+ * must not be kept by a connection whose other end is gone without a word.
+ */
+const toTheEnd = <A>(asked: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+  Effect.uninterruptible(Effect.flatMap(Effect.forkChild(asked, { startImmediately: true, uninterruptible: false }), (asking) => {
+    const end = Fiber.await(asking)
+    const giveUp = Effect.andThen(Effect.timeoutOption(end, cancelDeadlineMs), Fiber.interrupt(asking))
+    return Effect.flatten(Effect.andThen(Effect.exit(Effect.interruptible(end)), (waited) =>
+      Exit.isSuccess(waited) ? Effect.succeed(waited.value) : Effect.andThen(giveUp, end)))
+  }))
+
 const commit = (connection: PgConnection): Effect.Effect<void, SqlError> =>
-  Effect.flatMap(connection.control("COMMIT", controlDeadlineMs), ({ command }) =>
+  Effect.flatMap(toTheEnd(connection.control("COMMIT", controlDeadlineMs)), ({ command }) =>
     command === "ROLLBACK"
       ? Effect.fail(refusal(
         "Nothing was stored: a statement of this transaction failed, and its error was caught. Let it fail, or put it into a withTransaction of its own.",

@@ -1,5 +1,5 @@
 import { assert, describe, inject, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber } from "effect"
+import { Duration, Effect, Exit, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
@@ -272,6 +272,22 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
         assert.notStrictEqual(yield* backend, pid)
         yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state !== "active")))
       }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
+    }))
+
+  it.live("does not keep whom nobody waits for any more, not even in the middle of a commit", () =>
+    Effect.gen(function*() {
+      const door = yield* proxy
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const asked = Latch.makeUnsafe(false)
+        const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.tap(backend, () => {
+          door.freeze()
+          return asked.open
+        })))
+        yield* asked.await
+        assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), "6 seconds")))
+        yield* backend
+      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
     }))
 
   it.live("takes those with it that rested in the pool meanwhile", () =>
