@@ -106,7 +106,11 @@ export class Fleet {
       if (process === undefined || process.exitCode !== undefined) return
       const late = Symbol("late")
       const ended = await Promise.race([process.kill("SIGTERM"), pause(30_000).then(() => late)])
-      if (ended === late) await process.kill("SIGKILL")
+      if (ended === late) {
+        process.report()
+        await pause(2_000)
+        await process.kill("SIGKILL")
+      }
       if (process.exitCode !== 0) stubborn.push(`${process.logFile} with ${process.exitCode}`)
     }))
     return stubborn

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createWriteStream, readdirSync, readFileSync, readlinkSync, type WriteStream } from "node:fs"
 import { tmpdir } from "node:os"
+import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
@@ -37,7 +38,9 @@ export class ServerProcess {
     this.logFile = logFile
     this.log = createWriteStream(logFile)
     this.child = spawn(process.execPath, [
-      "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", `--import=${endWithLauncher}`, `--import=${clock}`, main, ...args
+      "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning",
+      "--report-on-signal", "--report-exclude-env", `--report-directory=${dirname(logFile)}`, `--report-filename=${basename(logFile, ".log")}.json`,
+      `--import=${endWithLauncher}`, `--import=${clock}`, main, ...args
     ], {
       cwd: tmpdir(),
       env: {
@@ -82,6 +85,11 @@ export class ServerProcess {
     this.killed = true
     this.child.kill(signal)
     return this.exited
+  }
+
+  /** Has it write down, beside its log, what it runs and whom it waits for. */
+  report(): void {
+    this.child.kill("SIGUSR2")
   }
 
   /** Resident memory in MiB; 0 when it is gone. */
