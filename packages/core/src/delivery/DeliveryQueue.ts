@@ -285,7 +285,7 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly closeLane: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
   readonly laneStatus: (tenantId: string, laneId: string) => Effect.Effect<Option.Option<LaneStatus>, StorageError>
 
-  /** Tenants with a lane due, longest due first, those with an arrival, each so many at most, and how long until the next lane is due otherwise. */
+  /** Tenants with a lane due and those with an arrival, who waits longest first, each so many at most, and how long until the next lane is due otherwise. */
   readonly tenantsDue: (limit: number) => Effect.Effect<{
     readonly due: ReadonlyArray<string>
     readonly arrived: ReadonlyArray<string>

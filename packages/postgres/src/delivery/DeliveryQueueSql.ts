@@ -87,7 +87,7 @@ export const tenantsDue = (schema: string) => `
   LIMIT $1::int8
 )
 UNION ALL
-(SELECT DISTINCT tenant_id, true FROM ${schema}.delivery_arrivals LIMIT $1::int8)`
+(SELECT tenant_id, true FROM ${schema}.delivery_arrivals GROUP BY tenant_id ORDER BY min(arrival) LIMIT $1::int8)`
 
 export const nextDue = (schema: string) => `
 SELECT ${epoch("min(due_at) - now()")} AS millis

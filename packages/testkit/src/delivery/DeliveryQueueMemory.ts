@@ -33,14 +33,14 @@ export const DeliveryQueueMemory = {
       const claim = (request: ClaimRequest, now: number) => {
         const refilled = request.refill.flatMap((lease) => rows.held(request.tenantId, lease) ?? []).filter(isActive)
         for (const lane of refilled) rows.setDue(lane, now + request.leaseMillis)
-        const asked = (lane: Lane) => request.only === undefined || lane.arrived === (request.only === "arrived")
+        const asked = (lane: Lane) => request.only === undefined || (lane.arrival !== undefined) === (request.only === "arrived")
         const fresh = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))
           .sort((a, b) => a.dueAt! - b.dueAt!)
           .slice(0, request.maxLanes)
         for (const lane of fresh) {
           journal.set(lane, "token", lane.token + 1)
           journal.set(lane, "leased", true)
-          journal.set(lane, "arrived", false)
+          journal.set(lane, "arrival", undefined)
           rows.setDue(lane, now + request.leaseMillis)
         }
         return { now, lanes: [...refilled, ...fresh].map((lane) => claimedLane(lane, secrets, request, now)), crossed: false }
@@ -231,25 +231,32 @@ class Outcomes {
   }
 }
 
+interface Turn {
+  readonly tenantId: string
+  readonly at: number
+}
+
+const soonest = (turns: Array<Turn>, limit: number) => turns.sort((a, b) => a.at - b.at).slice(0, limit).map((each) => each.tenantId)
+
 const tenantsDue = (rows: LaneRows, limit: number, now: number) => {
-  const due: Array<{ readonly tenantId: string; readonly at: number }> = []
-  const arrived: Array<string> = []
+  const due: Array<Turn> = []
+  const arrived: Array<Turn> = []
   let next = Infinity
   for (const { scheduled, tenantId } of rows.tenants.values()) {
     let earliest = Infinity
-    let something = false
+    let first = Infinity
     for (const lane of scheduled) {
       if (!isActive(lane)) continue
       if (lane.dueAt! > now) next = Math.min(next, lane.dueAt!)
-      else if (lane.arrived) something = true
+      else if (lane.arrival !== undefined) first = Math.min(first, lane.arrival)
       else earliest = Math.min(earliest, lane.dueAt!)
     }
     if (earliest <= now) due.push({ tenantId, at: earliest })
-    if (something) arrived.push(tenantId)
+    if (first < Infinity) arrived.push({ tenantId, at: first })
   }
   return {
-    due: due.sort((a, b) => a.at - b.at).slice(0, limit).map((each) => each.tenantId),
-    arrived: arrived.slice(0, limit),
+    due: soonest(due, limit),
+    arrived: soonest(arrived, limit),
     nextDueInMillis: next === Infinity ? undefined : next - now
   }
 }

@@ -61,6 +61,16 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* hasTurn(tenantId))
       }))
 
+    it.effect("tells of those first for whom something arrived first", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenants = Array.from({ length: 5 }, freshTenant)
+        for (const tenantId of tenants) yield* seed(tenantId, {})
+        for (const tenantId of tenants.toReversed()) yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const { arrived } = yield* queue.tenantsDue(100_000)
+        assert.deepStrictEqual(arrived.filter((tenantId) => tenants.includes(tenantId)), tenants.toReversed())
+      }))
+
     it.effect("forgets nothing that arrived for more lanes than are leased", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

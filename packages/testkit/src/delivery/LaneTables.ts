@@ -54,8 +54,8 @@ export interface Lane {
   token: number
   leased: boolean
   dueAt: number | undefined
-  /** Due only because something was published for it. */
-  arrived: boolean
+  /** Due only because something was published for it: its place among all such. */
+  arrival: number | undefined
   arrivals: number
   breaker: Breaker
   rateMark: number | undefined
@@ -85,6 +85,7 @@ export class LaneRows {
   readonly tenants = new Map<string, Tenant>()
   private readonly journal: Journal
   private lastRef = 0
+  private lastArrival = 0
 
   constructor(journal: Journal) {
     this.journal = journal
@@ -119,7 +120,7 @@ export class LaneRows {
       token: 0,
       leased: false,
       dueAt: undefined,
-      arrived: false,
+      arrival: undefined,
       arrivals: 0,
       breaker: closedBreaker,
       rateMark: undefined,
@@ -157,7 +158,7 @@ export class LaneRows {
 
   /** Something was published: due now, or as soon as whoever holds the lane gives it back. */
   arrive(lane: Lane, now: number): void {
-    if (this.wake(lane, now)) this.journal.set(lane, "arrived", true)
+    if (this.wake(lane, now)) this.journal.set(lane, "arrival", ++this.lastArrival)
   }
 
   /** Something may go out that could not before. Answers whether that made the lane due. */

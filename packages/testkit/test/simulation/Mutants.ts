@@ -275,8 +275,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "what is due is looked for as if it had just arrived",
     file: queue,
-    find: `lane.arrived === (request.only === "arrived")`,
-    replace: "lane.arrived"
+    find: `(lane.arrival !== undefined) === (request.only === "arrived")`,
+    replace: "lane.arrival !== undefined"
   },
   {
     name: "a lane that is paused meanwhile freezes",
