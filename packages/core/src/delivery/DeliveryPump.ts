@@ -5,7 +5,7 @@
  *
  * Everything that must survive is in the queue: a worker that is killed loses only its leases, which run out.
  */
-import { Effect, Exit, Latch } from "effect"
+import { Effect, Exit } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
@@ -16,13 +16,14 @@ import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
 import type { ClaimedLane, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
 import { report, reportLost } from "./DeliveryReport.ts"
-import { byTenant, clockAhead, deadSettlement, type Finished, type HeldLane, holdLane, type Hopeless, judge, outcomesOf } from "./HeldLane.ts"
+import { byTenant, clockAhead, deadSettlement, type HeldLane, holdLane, judge, outcomesOf } from "./HeldLane.ts"
 import type { Hmac } from "./Hmac.ts"
 import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
 import { hasWaited, lookAgainAfter, lookAgainMillis, mayRelease, refillable } from "./LaneTurns.ts"
 import { answeringInTime } from "./QueueDeadline.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
 import { steadily } from "./Steadily.ts"
+import { UnwrittenOutcomes } from "./UnwrittenOutcomes.ts"
 import type { Wakeups } from "./Wakeups.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
 import { workerMillis } from "./WorkerTime.ts"
@@ -40,8 +41,6 @@ const reliefMillis = 25
 
 const sendsAtAStretch = 16
 
-/** More outcomes than this are not waited for. */
-const outcomesPerWrite = 512
 /** Bytes that one claim hands out of one lane, about: others wait while they are read. */
 const bytesPerTurn = 256 * 1024
 
@@ -63,10 +62,7 @@ export class DeliveryPump {
   private readonly lanes = new Map<string, HeldLane>()
   private readonly flights: AttemptsUnderWay
   private readonly agenda = new Agenda()
-  /** Open when there is something to write or to give back. */
-  private readonly done = Latch.makeUnsafe(false)
-  private finished: Array<Finished> = []
-  private hopeless: Array<Hopeless> = []
+  private readonly outcomes = new UnwrittenOutcomes()
   private readonly room: AttemptRoom
   private attempts = 0
   private nextHeartbeat = 0
@@ -87,7 +83,7 @@ export class DeliveryPump {
     const claiming = steadily(this.dueTurn("due"), this.untilDue())
     const hearing = steadily(this.arrivedTurn(), this.untilArrived())
     const relieving = steadily(this.arrivedTurn(), Effect.andThen(this.untilArrived(), Effect.sleep(reliefMillis)))
-    const settling = steadily(this.settleTurn(), this.done.await)
+    const settling = steadily(this.settleTurn(), this.outcomes.until)
     return Effect.andThen(this.flights.ready, Effect.raceAllFirst([claiming, hearing, relieving, settling, listen])).pipe(
       Effect.onExit(() => pump.stop()),
       Effect.asVoid
@@ -103,8 +99,8 @@ export class DeliveryPump {
         yield* pump.settleTurn()
         yield* pump.dueTurn("all")
         yield* pump.settleTurn()
-        if (pump.lanes.size === 0 && pump.finished.length === 0 && pump.agenda.due.tenants.size === 0) return pump.attempts
-        yield* Effect.raceFirst(pump.done.await, pump.untilDue())
+        if (pump.lanes.size === 0 && pump.outcomes.attempts === 0 && pump.agenda.due.tenants.size === 0) return pump.attempts
+        yield* Effect.raceFirst(pump.outcomes.until, pump.untilDue())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
   }
@@ -137,12 +133,7 @@ export class DeliveryPump {
   private settleTurn(): Effect.Effect<void, StorageError> {
     const pump = this
     return Effect.gen(function*() {
-      // outcomes that come in the same breath are written together
-      for (let turn = 0, seen = -1; turn < 16 && pump.finished.length > seen && pump.finished.length < outcomesPerWrite && pump.room.underWay > 0; turn++) {
-        seen = pump.finished.length
-        yield* Effect.yieldNow
-      }
-      pump.done.closeUnsafe()
+      yield* pump.outcomes.gather(() => pump.room.underWay > 0)
       yield* pump.settle(yield* workerMillis)
     })
   }
@@ -262,7 +253,7 @@ export class DeliveryPump {
         for (const lane of touched) {
           lane.busy = false
           if (Exit.isFailure(exit)) lane.settled = true
-          if (lane.underWay === 0) this.done.openUnsafe()
+          if (lane.underWay === 0) this.outcomes.wake()
         }
         // what waits behind what arrived is the other loop's
         if (what === "arrived") pump.agenda.due.makeRoom()
@@ -353,7 +344,7 @@ export class DeliveryPump {
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.agenda.due.add(held.tenantId)
-    for (const due of plan.hopeless) this.hopeless.push({ lane: held, settlement: deadSettlement(held, due) })
+    for (const due of plan.hopeless) this.outcomes.giveUp({ lane: held, settlement: deadSettlement(held, due) })
   }
 
   private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {
@@ -368,16 +359,12 @@ export class DeliveryPump {
     lane.underWay -= 1
     lane.settled = true
     judge(lane, attempt, verdict)
-    this.finished.push({ lane, attempt, verdict })
-    this.done.openUnsafe()
+    this.outcomes.add({ lane, attempt, verdict })
   }
 
   /** Writes verdicts and gives back leases of lanes that have nothing under way. */
   private settle(now: number): Effect.Effect<void, StorageError> {
-    const finished = this.finished
-    const hopeless = this.hopeless
-    this.finished = []
-    this.hopeless = []
+    const { finished, hopeless } = this.outcomes.take()
     const released: Array<HeldLane> = []
     for (const lane of this.lanes.values()) {
       if (mayRelease(lane, { now, isWanted: !this.stopping && this.lanes.size < this.services.options.maxLanes })) released.push(lane)
@@ -404,10 +391,9 @@ export class DeliveryPump {
         if (dueNow) this.agenda.due.comeBack(tenantId)
       }), { discard: true })
     return writes.pipe(
-      // what could not be written is written the next time: settling twice changes nothing more
+      // settling twice changes nothing more
       Effect.onError(() => Effect.sync(() => {
-        this.finished = [...finished, ...this.finished]
-        this.hopeless = [...hopeless, ...this.hopeless]
+        this.outcomes.putBack({ finished, hopeless })
         for (const { breakerChanged, lane, pause } of told) {
           lane.breakerChanged ||= breakerChanged
           lane.pause ??= pause
@@ -450,8 +436,7 @@ export class DeliveryPump {
       pump.stopping = true
       const idle = Effect.gen(function*() {
         while (pump.room.underWay > 0) {
-          pump.done.closeUnsafe()
-          yield* pump.done.await
+          yield* pump.outcomes.until
           yield* Effect.ignore(pump.settle(yield* workerMillis))
         }
       })

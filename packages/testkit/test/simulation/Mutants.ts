@@ -15,6 +15,7 @@ const tables = "testkit/src/delivery/LaneTables.ts"
 const events = "testkit/src/transit-events/TransitEventTables.ts"
 const secrets = "testkit/src/delivery/SecretTables.ts"
 const pump = "core/src/delivery/DeliveryPump.ts"
+const outcomes = "core/src/delivery/UnwrittenOutcomes.ts"
 const held = "core/src/delivery/HeldLane.ts"
 const attempts = "core/src/delivery/Attempts.ts"
 const time = "core/src/delivery/WorkerTime.ts"
@@ -250,8 +251,14 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "outcomes that could not be written are forgotten",
     file: pump,
-    find: "this.finished = [...finished, ...this.finished]",
+    find: "this.outcomes.putBack({ finished, hopeless })",
     replace: ""
+  },
+  {
+    name: "what failed is written when something else ends, and not before",
+    file: outcomes,
+    find: "latch.openUnsafe()",
+    replace: "if (latch === this.done) latch.openUnsafe()"
   },
   {
     name: "an old outcome that is written once more takes back what happened since",
