@@ -4,10 +4,9 @@ import { createWaybill, toNodeHandler } from "@waybill/http"
 import { memoryStorage } from "@waybill/testkit"
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { onTestFinished } from "vitest"
-import { listening, Program, urlOf } from "../program/Program.ts"
+import { directory, listening, Program, urlOf } from "../program/Program.ts"
 
 export interface Ran {
   readonly code: number | null
@@ -23,9 +22,11 @@ export const run = (
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string | Uint8Array; readonly cwd?: string } = {}
 ): Promise<Ran> =>
   new Promise((resolve, reject) => {
+    // where no program ever ran and left its keys
+    const home = directory()
     const child = spawn(process.execPath, ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", main, ...args], {
-      cwd: options.cwd ?? tmpdir(),
-      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...options.env },
+      cwd: options.cwd ?? home,
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
       stdio: ["pipe", "pipe", "pipe"]
     })
     onTestFinished(() => {
