@@ -16,7 +16,7 @@ import type * as Stream from "effect/Stream"
 import { setTimeout as after } from "node:timers/promises"
 import pg from "pg"
 import type { BulkRunner } from "./PgBulk.ts"
-import type { PgConnection, PgWireConnection } from "./PgConnection.ts"
+import type { PgConnection, PgResult, PgWireConnection } from "./PgConnection.ts"
 import { refusal } from "./PgErrors.ts"
 import { hostConnection, type HostClient, type HostExecutor, inTurn } from "./PgHost.ts"
 import { listenOn } from "./PgListen.ts"
@@ -256,7 +256,6 @@ const transactions = (
   acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>,
   spanAttributes: ReadonlyArray<readonly [string, unknown]>
 ): SqlClient.SqlClient["withTransaction"] => {
-  const send = (connection: PgConnection, text: string) => toTheEnd(connection.control(text, controlDeadlineMs))
   // where even this fails, the connection is closed on release, or is the host's, whose commit then rolls back
   const undo = (connection: PgConnection, text: string) =>
     connection.isLost() ? Effect.void : Effect.ignore(connection.control(text, cancelDeadlineMs))
@@ -301,16 +300,19 @@ const controlDeadlineMs = 60_000
  * An interruption waits for the answer, as what follows a commit has to follow this one. But only for a moment: whoever stops
  * must not be kept by a connection whose other end is gone without a word.
  */
-const toTheEnd = <A>(asked: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
-  Effect.uninterruptible(Effect.flatMap(Effect.forkChild(asked, { startImmediately: true, uninterruptible: false }), (asking) => {
-    const end = Fiber.await(asking)
-    const giveUp = Effect.andThen(Effect.timeoutOption(end, cancelDeadlineMs), Fiber.interrupt(asking))
-    return Effect.flatten(Effect.andThen(Effect.exit(Effect.interruptible(end)), (waited) =>
-      Exit.isSuccess(waited) ? Effect.succeed(waited.value) : Effect.andThen(giveUp, end)))
+const send = (connection: PgConnection, text: string): Effect.Effect<PgResult, SqlError> =>
+  Effect.uninterruptible(Effect.gen(function*() {
+    const asking = yield* Effect.forkChild(connection.control(text, controlDeadlineMs), { startImmediately: true, uninterruptible: false })
+    const answer = Fiber.await(asking)
+    const waited = yield* Effect.exit(Effect.interruptible(answer))
+    if (Exit.isSuccess(waited)) return yield* waited.value
+    yield* Effect.timeoutOption(answer, cancelDeadlineMs)
+    yield* Fiber.interrupt(asking)
+    return yield* yield* answer
   }))
 
 const commit = (connection: PgConnection): Effect.Effect<void, SqlError> =>
-  Effect.flatMap(toTheEnd(connection.control("COMMIT", controlDeadlineMs)), ({ command }) =>
+  Effect.flatMap(send(connection, "COMMIT"), ({ command }) =>
     command === "ROLLBACK"
       ? Effect.fail(refusal(
         "Nothing was stored: a statement of this transaction failed, and its error was caught. Let it fail, or put it into a withTransaction of its own.",
