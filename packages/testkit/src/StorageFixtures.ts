@@ -58,6 +58,7 @@ export interface SubscriptionFixture {
 
 export const laneSettings = (fixture: SubscriptionFixture = {}): LaneSettings => ({
   laneId: idOf(fixture.n ?? 1),
+  client: fixture.client ?? "client",
   source: "transit-events",
   endpointUrl: fixture.endpointUrl ?? "https://receiver.example/hook",
   hmacSecretId: "main",

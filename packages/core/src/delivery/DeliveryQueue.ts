@@ -25,6 +25,8 @@ export type WhenDead = "goOn" | "pause"
 /** What an area says of a lane. The lane's id is the subscription's. */
 export interface LaneSettings {
   readonly laneId: string
+  /** The client it delivers to, as principals name it. It never changes. */
+  readonly client: string
   /** Which kind of stored bytes its entries refer to, such as `transit-events`. */
   readonly source: string
   readonly endpointUrl: string
@@ -279,10 +281,15 @@ export interface QueueDepth {
 
 export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly openLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
-  /** Changes everything but source, envelope, signing and `whenDead`. Turning `active` makes the lane due. */
+  /** Changes everything but client, source, envelope, signing and `whenDead`. Turning `active` makes the lane due. */
   readonly changeLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
   /** Removes the lane and what waits in it; unsettled deliveries end as `cancelled`. */
   readonly closeLane: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
+  /**
+   * The client, or all of the tenant, has access again: lanes that were held are due at once. Called in the transaction that gives
+   * the access, after the write that gives it.
+   */
+  readonly accessRestored: (tenantId: string, client: string | undefined) => Effect.Effect<void, StorageError>
   readonly laneStatus: (tenantId: string, laneId: string) => Effect.Effect<Option.Option<LaneStatus>, StorageError>
 
   /** Tenants with a lane due and those with an arrival, who waits longest first, each so many at most, and how long until the next lane is due otherwise. */

@@ -231,6 +231,7 @@ const clientsOnly = (principal: Principal) =>
 /** Without a secret of its own choice, a client's deliveries are signed once the operator registers one for the client. SPEC-GAP-E15 */
 const laneOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: LaneState): LaneSettings => ({
   laneId: id,
+  client,
   source: settings.frequency === "real_time" ? chargeSource : chargeWindowSource,
   endpointUrl: settings.webhookUrl,
   hmacSecretId: settings.hmacSecretId ?? secretOfClient(client),

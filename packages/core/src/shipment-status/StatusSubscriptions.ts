@@ -132,6 +132,7 @@ const decode = decodeInput(SubscribeRequest)
  */
 const laneOf = (id: string, principal: Principal, request: SubscribeRequest): LaneSettings => ({
   laneId: id,
+  client: principal.client,
   source: shipmentStatusSource,
   endpointUrl: request.webhookUrl,
   hmacSecretId: request.hmacSecretId ?? secretOfClient(principal.client),

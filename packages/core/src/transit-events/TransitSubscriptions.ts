@@ -126,7 +126,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
-          yield* queue.openLane(principal.tenantId, laneOf(id, settings, "active"))
+          yield* queue.openLane(principal.tenantId, laneOf(id, principal.client, settings, "active"))
           yield* store.insert(principal.tenantId, record)
         }))
         yield* wakeups.wake(principal.tenantId)
@@ -173,7 +173,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           const named = input as Readonly<Record<string, unknown>>
           yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: "hmacSecretId" in named })
           const now = yield* Clock.currentTimeMillis
-          yield* queue.changeLane(principal.tenantId, laneOf(id, settings, status))
+          yield* queue.changeLane(principal.tenantId, laneOf(id, principal.client, settings, status))
           yield* store.update(
             principal.tenantId,
             recordOf({ id, client: principal.client, createdAt: before.createdAt, updatedAt: now }, settings, status)
@@ -225,8 +225,9 @@ const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
   return Effect.asVoid(decodePatch(input))
 }
 
-const laneOf = (id: string, settings: SubscriptionCreate, state: SubscriptionStatus): LaneSettings => ({
+const laneOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): LaneSettings => ({
   laneId: id,
+  client,
   source: transitEventSource,
   endpointUrl: settings.endpointUrl,
   hmacSecretId: settings.hmacSecretId,

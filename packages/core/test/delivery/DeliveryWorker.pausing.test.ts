@@ -10,6 +10,7 @@ const laneId = "0199c5a1-0000-7000-8000-00000000abcd"
 
 const settings: LaneSettings = {
   laneId,
+  client: "fragile",
   source: "transit-events",
   endpointUrl: url,
   hmacSecretId: "nobody-registered-this",
@@ -27,7 +28,7 @@ const makeFragile = Effect.fnUntraced(function*() {
   const wakeups = yield* Wakeups
   const subscriptions = yield* TransitSubscriptionStore
   const { tenantId } = engine.tenant
-  yield* queue.openLane(tenantId, settings)
+  yield* queue.openLane(tenantId, { ...settings, client: engine.customer.client })
   yield* subscriptions.insert(tenantId, {
     id: laneId,
     client: engine.customer.client,

@@ -142,7 +142,8 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             lane.envelope.close,
             lane.signing,
             lane.whenDead,
-            lane.state
+            lane.state,
+            lane.client
           ]).pipe(
             Effect.asVoid,
             StorageError.refail("DeliveryQueue.openLane")
@@ -159,6 +160,11 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             sql.bulk(statements.lockLane(schema), [tenantId, laneId], ["uuid"]),
             sql.bulk(statements.closeLane(schema), [tenantId, laneId])
           )).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeLane")),
+        accessRestored: (tenantId, client) =>
+          sql.bulk(statements.accessRestored(schema), [tenantId, client ?? null]).pipe(
+            Effect.asVoid,
+            StorageError.refail("DeliveryQueue.accessRestored")
+          ),
         laneStatus: (tenantId, laneId) =>
           sql.bulk(
             `SELECT state, state_reason, state_since FROM ${schema}.delivery_lanes

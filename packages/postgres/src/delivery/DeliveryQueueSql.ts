@@ -29,11 +29,11 @@ export const wakeFor = (due: string, quiet: string) => `CASE
       END`
 
 export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds,
-  max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state`
+  max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state, client`
 
 export const openLane = (schema: string) => `
 INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns})
-VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 
 /** An activated lane is due at once, unless a worker holds it: then it is when the worker gives it back. */
 export const changeLane = (schema: string) => `
@@ -49,6 +49,24 @@ SET endpoint_url = $3, hmac_secret_id = $4, max_attempts = $5, initial_backoff_s
     breaker_open_until = CASE WHEN endpoint_url = $3 THEN breaker_open_until END,
     state = $10
 WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`
+
+/**
+ * Writes every lane of the client, held or not: a claim that is about to hold a lane is waited for, or finds that the row is no longer the
+ * one it saw.
+ */
+export const accessRestored = (schema: string) => `
+WITH locked AS MATERIALIZED (
+  SELECT l.lane_id FROM ${schema}.delivery_lanes AS l
+  WHERE l.tenant_id = $1 AND l.client = coalesce($2, l.client) AND l.state <> 'closed'
+  ORDER BY l.lane_id
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_lanes AS l
+SET held = false,
+    due_at = CASE WHEN l.held AND coalesce(l.leased_until, '-infinity') <= now() THEN now() ELSE l.due_at END,
+    wake_at = CASE WHEN l.held THEN now() ELSE l.wake_at END,
+    arrivals = l.arrivals + CASE WHEN l.held THEN 1 ELSE 0 END
+WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM locked))`
 
 /** A statement of its own in front of what ends a lane: it waits for whoever freezes or settles, so that what follows sees what they wrote. */
 export const lockLane = (schema: string) => `

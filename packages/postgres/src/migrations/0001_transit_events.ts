@@ -149,10 +149,12 @@ CREATE TABLE ${schema}.transit_routes (
 CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id, subscription_id);
 
 -- due_at of a leased lane is the end of its lease, so that an expired lease is due by itself. wake_at is a lower bound of it
--- that moves seldom: a busy lane is updated many times a second, and only columns without an index update in place
+-- that moves seldom: a busy lane is updated many times a second, and only columns without an index update in place. A held lane
+-- is active and not due: its client, or its tenant, has no access. dropped counts entries that were removed without being sent
 CREATE TABLE ${schema}.delivery_lanes (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
   source text NOT NULL,
   endpoint_url text NOT NULL,
   hmac_secret_id text COLLATE "C" NOT NULL,
@@ -175,9 +177,12 @@ CREATE TABLE ${schema}.delivery_lanes (
   breaker_failures integer NOT NULL DEFAULT 0,
   breaker_open_until float8,
   cursor text COLLATE "C",
+  held boolean NOT NULL DEFAULT false,
+  dropped bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, lane_id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX delivery_lanes_wake ON ${schema}.delivery_lanes (tenant_id, wake_at) WHERE wake_at IS NOT NULL AND state = 'active';
+CREATE INDEX delivery_lanes_client ON ${schema}.delivery_lanes (tenant_id, client, lane_id) WHERE state <> 'closed';
 
 CREATE TABLE ${schema}.delivery_entries (
   tenant_id text COLLATE "C" NOT NULL,
@@ -186,8 +191,22 @@ CREATE TABLE ${schema}.delivery_entries (
   sequence bigint NOT NULL,
   ref bigint NOT NULL,
   size integer NOT NULL,
+  queued_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, lane_id, key, sequence, ref)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+-- entries that were removed without being sent, and why: the newest thousand of each lane
+CREATE TABLE ${schema}.delivery_drops (
+  tenant_id text COLLATE "C" NOT NULL,
+  lane_id uuid NOT NULL,
+  drop_no bigint GENERATED ALWAYS AS IDENTITY,
+  key text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  ref bigint NOT NULL,
+  reason text NOT NULL,
+  dropped_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, lane_id, drop_no)
+);
 
 -- publishers say here that a lane has something new, without waiting for the lane's own row
 CREATE TABLE ${schema}.delivery_arrivals (

@@ -52,9 +52,9 @@ export const DeliveryQueueMemory = {
           operate((now) => {
             const lane = rows.find(tenantId, settings.laneId)
             if (lane === undefined) return
-            const { endpointUrl, envelope, signing, source, whenDead } = lane.settings
+            const { client, endpointUrl, envelope, signing, source, whenDead } = lane.settings
             const turned = lane.status.state !== settings.state
-            journal.set(lane, "settings", { ...settings, envelope, signing, source, whenDead })
+            journal.set(lane, "settings", { ...settings, client, envelope, signing, source, whenDead })
             rows.setState(lane, settings.state, undefined, now)
             // another address is another destination
             if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)
@@ -64,6 +64,14 @@ export const DeliveryQueueMemory = {
           operate((now) => {
             const lane = rows.find(tenantId, laneId)
             if (lane !== undefined) rows.close(lane, now)
+          }),
+        accessRestored: (tenantId, client) =>
+          operate((now) => {
+            for (const lane of rows.tenant(tenantId).lanes.values()) {
+              if (!lane.held || lane.settings.client !== (client ?? lane.settings.client)) continue
+              journal.set(lane, "held", false)
+              rows.wake(lane, now)
+            }
           }),
         laneStatus: (tenantId, laneId) => operate(() => Option.fromUndefinedOr(rows.find(tenantId, laneId)?.status)),
         tenantsDue: (limit) => operate((now) => tenantsDue(rows, limit, now)),

@@ -51,6 +51,8 @@ export interface Lane {
   readonly tenant: Tenant
   settings: LaneSettings
   status: LaneStatus
+  /** Active and not due: its client, or its tenant, has no access. */
+  held: boolean
   token: number
   leased: boolean
   dueAt: number | undefined
@@ -117,6 +119,7 @@ export class LaneRows {
       tenant,
       settings,
       status: { state: settings.state, reason: undefined, since: now },
+      held: false,
       token: 0,
       leased: false,
       dueAt: undefined,

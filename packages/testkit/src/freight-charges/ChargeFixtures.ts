@@ -30,9 +30,9 @@ export interface ChargeSubscriptionFixture {
 const webhook = "https://receiver.example/pfc"
 
 export const chargeLane = (fixture: ChargeSubscriptionFixture = {}): LaneSettings => {
-  const { n = 1, source = "freight-charges", state = "active", webhookUrl = webhook } = fixture
+  const { client = "client", n = 1, source = "freight-charges", state = "active", webhookUrl = webhook } = fixture
   return {
-    ...laneSettings({ n, state, endpointUrl: webhookUrl }),
+    ...laneSettings({ client, n, state, endpointUrl: webhookUrl }),
     source,
     envelope: { open: "[", close: "]" },
     signing: "whenRegistered",

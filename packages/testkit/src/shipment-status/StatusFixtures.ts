@@ -67,8 +67,8 @@ export interface FollowerFixture {
   readonly state?: LaneState
 }
 
-export const statusLane = ({ n = 1, state = "active" }: Pick<FollowerFixture, "n" | "state"> = {}): LaneSettings => {
-  const settings = laneSettings({ n, state })
+export const statusLane = ({ client = "client", n = 1, state = "active" }: Pick<FollowerFixture, "client" | "n" | "state"> = {}): LaneSettings => {
+  const settings = laneSettings({ client, n, state })
   return {
     ...settings,
     source: "shipment-status",

@@ -135,7 +135,7 @@ export class Operators {
     slot.laneId = idOf(n)
     const name = `lane ${n}${slot.tenantId === tenantOf(0) ? "" : ` of ${slot.tenantId}`}`
     const { policy, whenDead } = this.shape.lanes[slot.at]!
-    const settings: LaneSettings = { ...laneSettings({ n, policy, endpointUrl: `https://lane-${n}.${slot.tenantId}.example/` }), whenDead }
+    const settings: LaneSettings = { ...laneSettings({ n, client: slot.client, policy, endpointUrl: `https://lane-${n}.${slot.tenantId}.example/` }), whenDead }
     const record = recordOf({ n, client: slot.client })
     const { queue } = this.store
     const effect = Effect.flatMap(Transaction, (transaction) =>
