@@ -5,8 +5,10 @@ import { firstCaught } from "./mutated.ts"
 
 const seeds = { from: 1, count: 10_000 }
 
+const tried = process.env["WAYBILL_PROOF"] === "long" ? mutants : mutants.filter(({ rare }) => rare !== true)
+
 describe("schedules", () => {
-  it.concurrent.each(mutants)("find it when $name", { timeout: 600_000 }, async (mutant) => {
+  it.concurrent.each(tried)("find it when $name", { timeout: 600_000 }, async (mutant) => {
     assert.isDefined(await firstCaught(mutant, seeds), `${mutant.name}: not found in ${seeds.count} schedules`)
   })
 
