@@ -1,6 +1,7 @@
 /** Everything the service does, as one layer over a storage layer and a transport layer. */
 import { Layer } from "effect"
 import { ApiKeys } from "./access/ApiKeys.ts"
+import { TenantLimits } from "./access/TenantLimits.ts"
 import { Tenants } from "./access/Tenants.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
@@ -52,6 +53,6 @@ export const layer = Layer.mergeAll(
   ApiKeys.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, ShipmentReports.layer, FreightCharges.layer, SigningSecrets.layer)),
-  Layer.provideMerge(Tenants.layer),
+  Layer.provideMerge(Layer.mergeAll(Tenants.layer, TenantLimits.layer)),
   Layer.provideMerge(UniqueIds.layer)
 )

@@ -10,6 +10,7 @@ import {
   storageAdapter,
   StorageError,
   SubscriptionLanes,
+  TenantLimits,
   Tenants,
   TransitEvents,
   TransitSubscriptions,
@@ -57,6 +58,10 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
       create: (tenantId, request) =>
         service.run(Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, plain(request))), ({ id, key }) => ({ id, key: Redacted.value(key) }))),
       revoke: (tenantId, id) => service.run(ofTenant(tenantId, ApiKeys, (keys) => keys.revoke(tenantId, id)))
+    },
+    limits: {
+      get: (tenantId) => service.run(Effect.flatMap(TenantLimits, (limits) => limits.get(tenantId))),
+      put: (tenantId, change) => service.run(Effect.flatMap(TenantLimits, (limits) => limits.put(tenantId, plain(change))))
     },
     secrets: {
       put: (tenantId, hmacSecretId, settings = {}) =>

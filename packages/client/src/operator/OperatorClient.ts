@@ -5,6 +5,7 @@ import type { ChargeSubscription } from "../freight-charges/ChargeSubscription.t
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Lane, LaneState } from "./Lane.ts"
+import type { Limits, LimitsChange } from "./Limits.ts"
 
 export interface TenantSettings {
   readonly name: string
@@ -113,6 +114,16 @@ export class OperatorClient {
   /** Creates a tenant or changes it. */
   async putTenant(tenantId: string, settings: TenantSettings, options?: CallOptions): Promise<void> {
     await this.#send("PUT", [tenantId], settings, true, options)
+  }
+
+  /** All quotas of a tenant, those that were never changed with their defaults. */
+  async getLimits(tenantId: string, options?: CallOptions): Promise<Limits> {
+    return await this.#send("GET", [tenantId, "limits"], undefined, true, options) as Limits
+  }
+
+  /** Changes the quotas that are named; `null` returns one to its default. Answers all. */
+  async putLimits(tenantId: string, change: LimitsChange, options?: CallOptions): Promise<Limits> {
+    return await this.#send("PUT", [tenantId, "limits"], change, true, options) as Limits
   }
 
   async createApiKey(tenantId: string, key: ApiKeyCreate, options?: CallOptions): Promise<ApiKey> {

@@ -25,6 +25,9 @@ describe("OperatorClient", () => {
       { method: "POST", path: "/operator/v1/tenants/acme/api-keys", body: { name: "tms", roles: ["customer"], accounts: ["1"] } }, { id: "k1", key: "wb_1" }],
     ["revokes a key", (client) => client.revokeApiKey("acme", "k/1"), undefined,
       { method: "DELETE", path: "/operator/v1/tenants/acme/api-keys/k%2F1", body: undefined }, undefined],
+    ["gets quotas", (client) => client.getLimits("acme"), { subscriptions: 1 }, { method: "GET", path: "/operator/v1/tenants/acme/limits" }, { subscriptions: 1 }],
+    ["changes quotas", (client) => client.putLimits("acme", { subscriptions: 1, waitingDays: null }), { subscriptions: 1 },
+      { method: "PUT", path: "/operator/v1/tenants/acme/limits", body: { subscriptions: 1, waitingDays: null } }, { subscriptions: 1 }],
     ["rotates a secret", (client) => client.putSecret("acme", "main", { overlapSeconds: 60 }), { hmacSecretId: "main", secret: "whsec_x" },
       { method: "PUT", path: "/operator/v1/tenants/acme/secrets/main", body: { overlapSeconds: 60 } }, { hmacSecretId: "main", secret: "whsec_x" }],
     ["puts a secret of one's own", (client) => client.putSecret("acme", "main", { secret: "whsec_x", accounts: ["1"], bodySignature: true }), { hmacSecretId: "main", secret: "whsec_x" },
@@ -64,7 +67,7 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries, newest first", "lists tenants",
+  const repeated = new Set(["gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries, newest first", "lists tenants",
     "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a suspended subscription"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))

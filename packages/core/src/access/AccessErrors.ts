@@ -1,5 +1,6 @@
 /** How finding out who calls, and what they may, can fail. */
 import { Schema } from "effect"
+import { quotas } from "./model/Limits.ts"
 
 /** No credentials came, or none that are valid. One answer for all reasons, so that guessing learns nothing. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
@@ -33,6 +34,31 @@ export class TenantNotFound extends Schema.TaggedError<TenantNotFound>()("Tenant
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }) {
   override get message(): string {
     return `No live API key ${this.id} in this tenant. It may have been revoked already.`
+  }
+}
+
+/** A counted quota is used up: what already exists has to go first, or the operator raises the quota. */
+export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExceeded", {
+  /** Its name in the tenant's limits. */
+  quota: Schema.Literals(quotas),
+  limit: Schema.Number
+}) {
+  override get message(): string {
+    return `The quota ${this.quota} of ${this.limit} is used up. Remove what is no longer needed, or ask the operator to raise it.`
+  }
+}
+
+/** A quota of what happens in a second or at the same time is used up for now. */
+export class RateExceeded extends Schema.TaggedError<RateExceeded>()("RateExceeded", {
+  /** Its name in the tenant's limits. */
+  quota: Schema.Literals(quotas),
+  limit: Schema.Number,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message(): string {
+    return `The quota ${this.quota} of ${this.limit} is used up for now. Try again in ${this.retryAfterSeconds} second${
+      this.retryAfterSeconds === 1 ? "" : "s"
+    }.`
   }
 }
 

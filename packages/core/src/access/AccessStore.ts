@@ -26,6 +26,12 @@ export class AccessStore extends Context.Service<AccessStore, {
   /** By id, after one of them; `limit` at most. */
   readonly pageTenants: (range: { readonly after: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   readonly listTenants: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
+  /** The tenant's quotas as JSON that only core reads, `undefined` where nothing was changed; `None` when there is no such tenant. */
+  readonly findLimits: (tenantId: string) => Effect.Effect<Option.Option<string | undefined>, StorageError>
+  /** The same, locked until the transaction ends. */
+  readonly findLimitsForUpdate: (tenantId: string) => Effect.Effect<Option.Option<string | undefined>, StorageError>
+  /** Replaces the quotas of a tenant that exists. */
+  readonly putLimits: (tenantId: string, limits: string) => Effect.Effect<void, StorageError>
   /** Writes to a tenant's keys are serialised until the transaction ends, so that what a client may see is computed from all of them. */
   readonly addKey: (tenantId: string, key: StoredApiKey) => Effect.Effect<void, StorageError>
   /** In the order of the ids, and only keys that were not revoked. Read at every request, so a revocation works at once on every node. */

@@ -1,5 +1,5 @@
 /** What operators look at, as plain promises. */
-import type { DeliveryView, FoundShipment, LaneState, LaneView, ListPage, ShipmentJourney, Tenant } from "@waybill/core"
+import type { DeliveryView, FoundShipment, Limits, LimitsChange, LaneState, LaneView, ListPage, ShipmentJourney, Tenant } from "@waybill/core"
 
 export interface PageQuery {
   /** `nextCursor` of the page before. */
@@ -23,6 +23,13 @@ export interface DeliveriesQuery extends PageQuery {
 export type DeliveriesPage = ListPage<DeliveryView>
 export type LanesPage = ListPage<LaneView>
 export type TenantsPage = ListPage<Tenant>
+
+export interface LimitMethods {
+  /** All quotas of a tenant, those that were never changed with their defaults. */
+  readonly get: (tenantId: string) => Promise<Limits>
+  /** Changes those that are named; `null` returns one to its default. Answers all. */
+  readonly put: (tenantId: string, change: LimitsChange) => Promise<Limits>
+}
 
 export interface LaneMethods {
   /** Subscriptions of every client and area, by id, with what waits for them and how they do. */

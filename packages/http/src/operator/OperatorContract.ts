@@ -4,6 +4,8 @@ import {
   ChargeSubscription,
   DeliveryListQuery,
   LaneListQuery,
+  LimitsChange,
+  LimitsShown,
   RecoverCall,
   ReplayCall,
   SecretSettings,
@@ -52,6 +54,25 @@ export const OperatorContract = contract({
       description: "By tenantId.",
       query: pageOf(TenantListQuery.fields),
       answers: { 200: { description: "Tenants", schema: TenantsPage } }
+    },
+    getLimits: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/limits",
+      access: "operator",
+      summary: "Get the quotas of a tenant",
+      description: "All of them, those that were never changed with their defaults.",
+      params: tenant,
+      answers: { 200: { description: "The quotas", schema: LimitsShown } }
+    },
+    putLimits: {
+      method: "PUT",
+      path: "/v1/tenants/{tenantId}/limits",
+      access: "operator",
+      summary: "Change quotas of a tenant",
+      description: "Any of them; null returns one to its default. What exists beyond a lowered quota stays. Other processes follow within seconds.",
+      params: tenant,
+      body: { schema: LimitsChange, closed: true },
+      answers: { 200: { description: "All quotas", schema: LimitsShown } }
     },
     createApiKey: {
       method: "POST",

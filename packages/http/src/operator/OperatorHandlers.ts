@@ -6,6 +6,7 @@ import {
   ShipmentJourneys,
   SigningSecrets,
   SubscriptionLanes,
+  TenantLimits,
   Tenants,
   TransitSubscriptions
 } from "@waybill/core"
@@ -17,6 +18,7 @@ import type { OperatorContract } from "./OperatorContract.ts"
 
 export const OperatorHandlers = Effect.gen(function*() {
   const tenants = yield* Tenants
+  const limits = yield* TenantLimits
   const apiKeys = yield* ApiKeys
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
@@ -29,6 +31,8 @@ export const OperatorHandlers = Effect.gen(function*() {
   const handlers: HandlersOf<typeof OperatorContract> = {
     putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), (tenant) => json(tenant)),
     listTenants: ({ query }) => Effect.map(tenants.page(query), (page) => json(page)),
+    getLimits: ({ params: { tenantId } }) => Effect.map(limits.get(tenantId), (all) => json(all)),
+    putLimits: ({ body, params: { tenantId } }) => Effect.map(limits.put(tenantId, body), (all) => json(all)),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),

@@ -16,6 +16,7 @@ import type {
   StatusSubscriptions,
   StatusUpdateIntake,
   SubscriptionLanes,
+  TenantLimits,
   Tenants,
   TransitEventIntake,
   TransitEvents,
@@ -95,6 +96,7 @@ export type WaybillHttpServices =
   | StatusSubscriptions
   | StatusUpdateIntake
   | SubscriptionLanes
+  | TenantLimits
   | Tenants
   | TransitEventIntake
   | TransitEvents

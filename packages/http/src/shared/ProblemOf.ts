@@ -21,6 +21,8 @@ import type {
   PickupDeskFailed,
   PickupFinal,
   PickupNotFound,
+  QuotaExceeded,
+  RateExceeded,
   SecretUnreadable,
   ShipmentNotFound,
   StatusSubscriptionNotFound,
@@ -58,6 +60,8 @@ export type Failure =
   | PickupDeskFailed
   | PickupFinal
   | PickupNotFound
+  | QuotaExceeded
+  | RateExceeded
   | Refused
   | SecretUnreadable
   | ShipmentNotFound
@@ -95,7 +99,9 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   TenantNotFound: [404, "tenant_not_found"],
   ChargeSubscriptionConflict: [409, "subscription_conflict"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
+  QuotaExceeded: [409, "quota_exceeded"],
   FileTooLarge: [413, "file_too_large"],
+  RateExceeded: [429, "rate_exceeded"],
   TooManyCalls: [429, "too_many_calls"],
   TooManyLookups: [429, "too_many_lookups"],
   PickupDeskFailed: [503, "pickup_desk_failed"],
@@ -157,6 +163,10 @@ const moreOf = (failure: Failure): Partial<Problem> => {
       return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "out_of_bounds" }] }
     case "PickupDeskFailed":
       return { headers: { "retry-after": "1" } }
+    case "QuotaExceeded":
+      return { about: { resource: "quota", value: failure.quota } }
+    case "RateExceeded":
+      return { about: { resource: "quota", value: failure.quota }, headers: { "retry-after": String(failure.retryAfterSeconds) } }
     case "TooManyCalls":
     case "TooManyLookups":
       return { headers: { "retry-after": String(failure.retryAfterSeconds) } }

@@ -77,6 +77,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
     documents: listed(body["documents"], (document) => ({ ...document, files: [fileOf(subject)] }))
   }),
   putTenant: (body, { tenantId }) => ({ ...body, hosts: [`${tenantId}.example`] }),
+  putLimits: () => ({ subscriptions: 150_000, waitingDays: null }),
   createApiKey: (body, { accounts, shipmentId }) => ({ ...body, name: `${shipmentId}-key`, accounts }),
   putSecret: (body, { accounts }) => ({ ...body, accounts }),
   recoverSubscription: () => ({ since: "2020-01-01T00:00:00Z" }),

@@ -23,6 +23,8 @@ describe("who may operate", () => {
     ["PUT", "acme"],
     ["POST", "acme/api-keys"],
     ["DELETE", "acme/api-keys/1"],
+    ["GET", "acme/limits"],
+    ["PUT", "acme/limits"],
     ["PUT", "acme/secrets/main"],
     ["GET", "acme/deliveries"],
     ["GET", "acme/deliveries/1"],

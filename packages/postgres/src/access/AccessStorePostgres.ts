@@ -15,6 +15,12 @@ export const layer = Layer.effect(
     const lockTenant = (tenantId: string) =>
       sql.bulk(`SELECT 1 AS locked FROM ${schema}.tenants WHERE tenant_id = $1 FOR UPDATE`, [tenantId])
 
+    const findLimits = (tenantId: string, lock = "") =>
+      Effect.map(
+        sql.bulk(`SELECT limits FROM ${schema}.tenants WHERE tenant_id = $1 ${lock}`, [tenantId], ["text"]),
+        ([row]) => row === undefined ? Option.none<string | undefined>() : Option.some((row[0] as string | null) ?? undefined)
+      )
+
     return AccessStore.of({
       putTenant: ({ hosts, name, tenantId }) =>
         sql.bulk(
@@ -40,6 +46,16 @@ export const layer = Layer.effect(
         Effect.map((rows) => rows.map(tenantOf)),
         StorageError.refail("AccessStore.listTenants")
       ),
+
+      findLimits: (tenantId) => StorageError.refail("AccessStore.findLimits")(findLimits(tenantId)),
+
+      findLimitsForUpdate: (tenantId) => StorageError.refail("AccessStore.findLimitsForUpdate")(findLimits(tenantId, "FOR UPDATE")),
+
+      putLimits: (tenantId, limits) =>
+        sql.bulk(`UPDATE ${schema}.tenants SET limits = $2 WHERE tenant_id = $1`, [tenantId, limits]).pipe(
+          Effect.asVoid,
+          StorageError.refail("AccessStore.putLimits")
+        ),
 
       addKey: (tenantId, key) =>
         Effect.andThen(

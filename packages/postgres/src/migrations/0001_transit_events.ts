@@ -14,6 +14,7 @@ CREATE TABLE ${schema}.tenants (
   tenant_id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL,
   hosts text[] NOT NULL,
+  limits text,
   created_at timestamptz NOT NULL DEFAULT now()
 );
 

@@ -5,6 +5,7 @@ import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { keysCommand } from "./KeysCommand.ts"
+import { limitsCommand } from "./LimitsCommand.ts"
 import { listenCommand } from "./ListenCommand.ts"
 import { migrateCommand } from "./MigrateCommand.ts"
 import { recoverCommand, replayCommand, retryCommand } from "./ResendCommands.ts"
@@ -32,7 +33,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withShortDescription(about),
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
-    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, tenantsCommand, secretsCommand, keysCommand] },
+    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand] },
     { group: "For receivers and for trying things", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
 )

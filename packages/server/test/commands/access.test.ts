@@ -36,6 +36,21 @@ describe("tenants on the command line", { timeout: 60_000 }, () => {
   })
 })
 
+describe("limits on the command line", { timeout: 60_000 }, () => {
+  it("shows every quota, changes some, and returns them to their defaults", async () => {
+    const { env } = await runningServer()
+    const shown = await run(["limits", "get", "--json"], { env })
+    expect(jsonLines(shown.stdout)).toMatchObject([{ subscriptions: 200_000, uploadsPerClient: 8 }])
+    const changed = await run(["limits", "set", "uploadsPerClient=2", "waitingDays=30"], { env })
+    expect(changed).toMatchObject({ code: 0, stderr: "" })
+    expect(changed.stdout).toMatch(/^uploadsPerClient +2 +default 8$/m)
+    const returned = await run(["limits", "set", "uploadsPerClient=default", "--json"], { env })
+    expect(jsonLines(returned.stdout)).toMatchObject([{ uploadsPerClient: 8, waitingDays: 30 }])
+    for (const wrong of ["uploads=2", "uploadsPerClient", "uploadsPerClient=many"]) expect((await run(["limits", "set", wrong], { env })).code).toBe(2)
+    expect((await run(["limits", "set", "waitingDays=0"], { env })).code).toBe(4)
+  })
+})
+
 describe("keys on the command line", { timeout: 60_000 }, () => {
   it("creates one into a file that only its owner can read, and revokes it", async () => {
     const server = await runningServer()

@@ -17,6 +17,12 @@ export const AccessStoreMemory = {
         pageTenants: ({ after, limit }) =>
           operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
         listTenants: operate(() => allTenants(rows)),
+        findLimits: (tenantId) => operate(() => limitsOf(rows, tenantId)),
+        findLimitsForUpdate: (tenantId) => operate(() => limitsOf(rows, tenantId)),
+        putLimits: (tenantId, limits) =>
+          operate(() => {
+            if (rows.tenants.has(tenantId)) journal.put(rows.limits, tenantId, limits)
+          }),
         addKey: (tenantId, key) => operate(() => journal.put(rows.of(tenantId).keys, key.id, key)),
         findKeys: (tenantId, ids) => operate(() => ids.map((id) => Option.fromUndefinedOr(rows.of(tenantId).keys.get(id)))),
         revokeKey: (tenantId, id) =>
@@ -32,5 +38,8 @@ export const AccessStoreMemory = {
     })
   )
 }
+
+const limitsOf = ({ limits, tenants }: AccessRows, tenantId: string): Option.Option<string | undefined> =>
+  tenants.has(tenantId) ? Option.some(limits.get(tenantId)) : Option.none()
 
 const allTenants = ({ tenants }: AccessRows): ReadonlyArray<Tenant> => [...tenants.values()].sort((a, b) => compareText(a.tenantId, b.tenantId))

@@ -58,6 +58,23 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])
       }))
 
+    it.effect("finds a tenant's limits as they were put last, beside its name and hosts", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
+        yield* store.putLimits(tenantId, "{\"subscriptions\":1}")
+        assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
+        yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
+        assert.isUndefined(Option.getOrThrow(yield* store.findLimits(tenantId)))
+        yield* store.putLimits(tenantId, "{\"subscriptions\":2}")
+        yield* store.putTenant({ tenantId, name: "Acme again", hosts: [] })
+        assert.strictEqual(Option.getOrThrow(yield* store.findLimits(tenantId)), "{\"subscriptions\":2}")
+        assert.strictEqual(Option.getOrThrow(yield* store.findLimitsForUpdate(tenantId)), "{\"subscriptions\":2}")
+        assert.strictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)).name, "Acme again")
+        assert.isTrue(Option.isNone(yield* store.findLimits(freshTenant())))
+      }))
+
     it.effect("finds a key with everything it was added with", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore

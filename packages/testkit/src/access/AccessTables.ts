@@ -25,6 +25,7 @@ export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@
 
 export class AccessRows {
   readonly tenants = new Map<string, Tenant>()
+  readonly limits = new Map<string, string>()
   private readonly access = new Map<string, TenantAccess>()
   private readonly journal: Journal
 

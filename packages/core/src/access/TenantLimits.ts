@@ -1,0 +1,80 @@
+/** The quotas of each tenant, as the operator set them. */
+import { Context, Effect, Layer, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { TenantNotFound } from "./AccessErrors.ts"
+import { AccessStore } from "./AccessStore.ts"
+import { changedLimits, type Limits, LimitsChange, limitsOf } from "./model/Limits.ts"
+
+/** How long a process may go on with limits that another process changed. */
+const cacheMillis = 3_000
+
+/** Tenants whose limits are remembered. Beyond that the one read first is read again. */
+const maxCached = 10_000
+
+interface CachedLimits {
+  readonly limits: Limits
+  /** Until when nobody reads them again. */
+  freshUntil: number
+}
+
+export class TenantLimits extends Context.Service<TenantLimits, {
+  /** For checks on the way of every call: at most three seconds old. The defaults where there is no such tenant. */
+  readonly of: (tenantId: string) => Effect.Effect<Limits, StorageError>
+  /** As they are stored now, defaults filled in. */
+  readonly get: (tenantId: string) => Effect.Effect<Limits, TenantNotFound | StorageError>
+  /** Changes those that are named; `null` returns one to its default. Holds at once in this process, within seconds in others. */
+  readonly put: (tenantId: string, input: unknown) => Effect.Effect<Limits, InvalidInput | TenantNotFound | StorageError>
+}>()("@waybill/core/access/TenantLimits") {
+  static readonly layer = Layer.effect(
+    TenantLimits,
+    Effect.gen(function*() {
+      const store = yield* AccessStore
+      const transaction = yield* Transaction
+      const decode = decodeInput(LimitsChange, { closed: true })
+      const cache = new Map<string, CachedLimits>()
+
+      const remember = (tenantId: string, limits: Limits, now: number) => {
+        cache.delete(tenantId)
+        cache.set(tenantId, { limits, freshUntil: now + cacheMillis })
+        if (cache.size > maxCached) cache.delete(cache.keys().next().value!)
+        return limits
+      }
+
+      const stored = (tenantId: string) => Effect.map(store.findLimits(tenantId), Option.map(limitsOf))
+
+      const of = Effect.fnUntraced(function*(tenantId: string) {
+        const now = yield* Clock.currentTimeMillis
+        const cached = cache.get(tenantId)
+        if (cached !== undefined && now < cached.freshUntil) return cached.limits
+        // one call reads them again; those beside it go on with what is known
+        if (cached !== undefined) cached.freshUntil = now + cacheMillis
+        const limits = Option.getOrElse(yield* stored(tenantId), () => limitsOf(undefined))
+        // changed here meanwhile: that is newer
+        return cache.get(tenantId) === cached ? remember(tenantId, limits, now) : cache.get(tenantId)?.limits ?? limits
+      })
+
+      const get = Effect.fn("TenantLimits.get")(function*(tenantId: string) {
+        const found = yield* stored(tenantId)
+        if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
+        return found.value
+      })
+
+      const put = Effect.fn("TenantLimits.put")(function*(tenantId: string, input: unknown) {
+        const change = yield* decode(input)
+        const limits = yield* transaction.run(Effect.gen(function*() {
+          const before = yield* store.findLimitsForUpdate(tenantId)
+          if (Option.isNone(before)) return yield* new TenantNotFound({ tenantId })
+          const text = changedLimits(before.value, change)
+          yield* store.putLimits(tenantId, text)
+          return limitsOf(text)
+        }))
+        return remember(tenantId, limits, yield* Clock.currentTimeMillis)
+      })
+
+      return TenantLimits.of({ of, get, put })
+    })
+  )
+}

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AccessStore, defaultLimits, quotas, TenantLimits, Tenants } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+const acme = Effect.flatMap(Tenants, (tenants) => tenants.put("acme", { name: "Acme" }))
+
+describe("TenantLimits", () => {
+  it.effect("are the defaults until the operator changes them", () =>
+    inService(Effect.gen(function*() {
+      yield* acme
+      const limits = yield* TenantLimits
+      assert.deepStrictEqual(yield* limits.get("acme"), defaultLimits)
+      assert.deepStrictEqual(yield* limits.of("acme"), defaultLimits)
+      assert.strictEqual((yield* Effect.flip(limits.get("nobody")))._tag, "TenantNotFound")
+      assert.strictEqual((yield* Effect.flip(limits.put("nobody", {})))._tag, "TenantNotFound")
+      assert.deepStrictEqual(yield* limits.of("nobody"), defaultLimits)
+    })))
+
+  it.effect("change where they are named, and return to their default by null", () =>
+    inService(Effect.gen(function*() {
+      yield* acme
+      const limits = yield* TenantLimits
+      assert.deepStrictEqual(yield* limits.put("acme", { subscriptions: 5, waitingDays: 1 }), { ...defaultLimits, subscriptions: 5, waitingDays: 1 })
+      assert.deepStrictEqual(yield* limits.put("acme", { documentBytes: 0 }), { ...defaultLimits, subscriptions: 5, waitingDays: 1, documentBytes: 0 })
+      assert.deepStrictEqual(yield* limits.put("acme", { subscriptions: null }), { ...defaultLimits, waitingDays: 1, documentBytes: 0 })
+      assert.deepStrictEqual(yield* limits.get("acme"), { ...defaultLimits, waitingDays: 1, documentBytes: 0 })
+    })))
+
+  it.effect("are whole numbers under their own names", () =>
+    inService(Effect.gen(function*() {
+      yield* acme
+      const limits = yield* TenantLimits
+      for (const input of [{ subscription: 1 }, { subscriptions: -1 }, { subscriptions: 1.5 }, { subscriptions: "1" }, { waitingDays: 0 }, [], 1]) {
+        assert.strictEqual((yield* Effect.flip(limits.put("acme", input)))._tag, "InvalidInput", JSON.stringify(input))
+      }
+      for (const quota of quotas) {
+        assert.strictEqual((yield* Effect.flip(limits.put("acme", { [quota]: 1e300 })))._tag, "InvalidInput", quota)
+        assert.strictEqual((yield* limits.put("acme", { [quota]: 1 }))[quota], 1)
+      }
+    })))
+
+  it.effect("hold at once where they are changed, and within seconds in other processes", () =>
+    inService(Effect.gen(function*() {
+      yield* acme
+      const limits = yield* TenantLimits
+      const elsewhere = yield* TenantLimits.pipe(Effect.provide(Layer.fresh(TenantLimits.layer)))
+      assert.strictEqual((yield* elsewhere.of("acme")).subscriptions, defaultLimits.subscriptions)
+      yield* limits.put("acme", { subscriptions: 7 })
+      assert.strictEqual((yield* limits.of("acme")).subscriptions, 7)
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual((yield* elsewhere.of("acme")).subscriptions, 7)
+    })))
+
+  it.effect("are read once in seconds, however many calls there are", () =>
+    inService(Effect.gen(function*() {
+      yield* acme
+      const store = yield* AccessStore
+      let reads = 0
+      const counting = AccessStore.of({ ...store, findLimits: (tenantId) => Effect.andThen(Effect.sync(() => reads++), store.findLimits(tenantId)) })
+      const limits = yield* TenantLimits.pipe(Effect.provide(Layer.fresh(TenantLimits.layer)), Effect.provideService(AccessStore, counting))
+      for (let n = 0; n < 100; n++) yield* limits.of("acme")
+      assert.strictEqual(reads, 1)
+      yield* TestClock.adjust("3 seconds")
+      for (let n = 0; n < 100; n++) yield* limits.of("acme")
+      assert.strictEqual(reads, 2)
+    })))
+})

@@ -1,0 +1,63 @@
+/** `waybill limits`: the quotas of a tenant. */
+import { type Limits, type LimitsChange, OperatorClient } from "@waybill/client"
+import { defaultLimits, quotas } from "@waybill/core"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, jsonFlag, table } from "./shared/Output.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+
+const told = (limits: Limits): string =>
+  table(quotas.map((quota) => [quota, String(limits[quota]), limits[quota] === defaultLimits[quota] ? "" : `default ${defaultLimits[quota]}`]))
+
+const getCommand = Command.make(
+  "get",
+  { ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const limits = yield* called((signal) => new OperatorClient(connected).getLimits(tenantId, { signal }))
+    yield* answer(json, { json: limits, text: told(limits) })
+  })
+).pipe(
+  Command.withDescription("Show every quota of a tenant"),
+  Command.withExamples([{ command: "waybill limits get --tenant acme", description: "What its clients may have and do" }])
+)
+
+/** `quota=number` or `quota=default`. */
+const changeOf = (given: ReadonlyArray<string>): LimitsChange | string => {
+  const change: Record<string, number | null> = {}
+  for (const each of given) {
+    const [quota = "", value = ""] = each.split("=", 2)
+    if (!quotas.some((name) => name === quota)) return `There is no quota ${quota}. The quotas are ${quotas.join(", ")}.`
+    if (value !== "default" && !/^\d+$/.test(value)) return `Give ${quota} a number, as in ${quota}=10, or ${quota}=default.`
+    change[quota] = value === "default" ? null : Number(value)
+  }
+  return change
+}
+
+const setCommand = Command.make(
+  "set",
+  {
+    limits: Argument.String("quota=value").pipe(Argument.withDescription("A number, or `default`; can be given several times"), Argument.atLeast(1)),
+    ...operatorFlags,
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ json, limits: given, ...flags }) {
+    const change = changeOf(given)
+    if (typeof change === "string") return yield* unusable(change)
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const limits = yield* called((signal) => new OperatorClient(connected).putLimits(tenantId, change, { signal }))
+    yield* answer(json, { json: limits, text: told(limits) })
+  })
+).pipe(
+  Command.withDescription("Change quotas of a tenant"),
+  Command.withExamples([
+    { command: "waybill limits set eventSubscriptionsPerClient=500 --tenant acme", description: "A client may have 500 subscriptions to transit events" },
+    { command: "waybill limits set documentBytes=default --tenant acme", description: "Back to the default" }
+  ])
+)
+
+export const limitsCommand = Command.make("limits").pipe(
+  Command.withDescription("Show and change the quotas of a tenant"),
+  Command.withSubcommands([getCommand, setCommand])
+)
