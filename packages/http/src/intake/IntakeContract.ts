@@ -19,7 +19,8 @@ import { ProblemFault } from "../shared/ProblemDetails.ts"
 /** A thousand items, with room for what JSON adds to them. */
 export const maxIntakeBytes = 16 * 1024 * 1024
 
-const some = <S extends Schema.Top>(item: S) => Schema.NonEmptyArray(item).check(Schema.isMaxLength(maxItemsPerCall))
+const some = <S extends Schema.Top>(item: S) =>
+  Schema.NonEmptyArray(item).check(Schema.isMaxLength(maxItemsPerCall, { message: `At most ${maxItemsPerCall} items in one call. Send several calls.` }))
 
 const Events = Schema.Struct({ events: some(ReportedEvent) }).annotate({ identifier: "ReportedEvents" })
 const Shipments = Schema.Struct({ shipments: some(PostedShipment) }).annotate({ identifier: "PostedShipments" })
@@ -86,7 +87,7 @@ export const IntakeContract = contract({
       description: "eventId and sequence may be left out; the service assigns them, gap-free per shipment. The same content under the same " +
         "eventId again is a duplicate and changes nothing. The shipment's status follows.",
       query: partial,
-      body: { schema: Events, maxBytes: maxIntakeBytes, itemByItem: true },
+      body: { schema: Events, maxBytes: maxIntakeBytes, items: "events" },
       answers: {
         200: { description: "What became of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) }
       }
@@ -99,7 +100,7 @@ export const IntakeContract = contract({
       description: "By shipmentId: the first call makes it known, later ones replace its fields. What reports have established is changed only where " +
         "the posted value differs from the one posted before.",
       query: partial,
-      body: { schema: Shipments, maxBytes: maxIntakeBytes, itemByItem: true },
+      body: { schema: Shipments, maxBytes: maxIntakeBytes, items: "shipments" },
       answers: { 200: { description: "What became of each shipment", schema: reportOf("Shipment", { shipmentId: text }) } }
     },
     getShipmentRecord: {
@@ -119,7 +120,7 @@ export const IntakeContract = contract({
       description: "Fields of a delivery update or a delivery information, with shipmentId or proNumber. A move that is not permitted is refused with " +
         "the reason. The same updateId again is a duplicate.",
       query: partial,
-      body: { schema: Updates, maxBytes: maxIntakeBytes, itemByItem: true },
+      body: { schema: Updates, maxBytes: maxIntakeBytes, items: "updates" },
       answers: { 200: { description: "What became of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome) }) } }
     },
     reportFreightCharges: {
@@ -129,7 +130,7 @@ export const IntakeContract = contract({
       summary: "Report freight bills",
       description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
       query: partial,
-      body: { schema: Charges, maxBytes: maxIntakeBytes, itemByItem: true },
+      body: { schema: Charges, maxBytes: maxIntakeBytes, items: "charges" },
       answers: { 200: { description: "What became of each bill", schema: reportOf("FreightCharge", { uniqueID: text, version: integer }) } }
     },
     reportPickupStatus: {

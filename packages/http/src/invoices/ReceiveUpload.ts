@@ -1,5 +1,6 @@
 /** Carries an upload from the wire into core, file by file, without ever having one in memory. */
 import {
+  DocumentRequest,
   type DocumentUpload,
   fault,
   type FileFormatUnknown,
@@ -8,16 +9,20 @@ import {
   InvalidInput,
   isObject,
   maxDepth,
+  maxDocumentsPerUpload,
   maxFileBytes,
+  maxFilesPerDocument,
   noBase64,
   pointer,
   type StorageError
 } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import type { IncomingBody } from "../shared/Contract.ts"
-import { bodyMissing, bodyNotJson, bodyNotUtf8, bodyTooDeep, bodyTooLarge, type Refused } from "../shared/Refused.ts"
-import { jsonOf } from "../shared/RequestBody.ts"
-import { maxRecordBytes, type UploadPart, UploadReader } from "./UploadReader.ts"
+import { bodyNotJson, bodyTooDeep, bodyTooLarge, type Refused } from "../shared/Refused.ts"
+import { parseBody, withoutPosition } from "../shared/ParseBody.ts"
+import { type FilePath, maxRecordBytes, type UploadPart, UploadReader } from "./UploadReader.ts"
+
+const recordSpec = { schema: DocumentRequest }
 
 type Failure = InvalidInput | FileTooLarge | FileFormatUnknown | Refused | StorageError
 
@@ -44,7 +49,7 @@ export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload,
 
   yield* Stream.runForEach(body, (chunk) => Effect.forEach(reader.push(chunk), take, { discard: true }))
   // a position in what is left would be none in what was sent
-  const record = yield* Effect.mapError(jsonOf(reader.rest), (error) => error === bodyMissing || error === bodyNotUtf8 ? error : bodyNotJson(undefined))
+  const record = yield* Effect.mapError(parseBody(reader.rest, recordSpec, maxRecordBytes), withoutPosition)
   return withFileIds(record, fileIds)
 })
 
@@ -56,9 +61,18 @@ const refusalOf = ({ path, why }: Extract<UploadPart, { readonly _tag: "Refused"
       return path === undefined ? InvalidInput.of(fault([], "A file is base64 of its bytes.")) : noBase64(path)
     case "tooDeep":
       return bodyTooDeep(maxDepth)
+    case "tooMany":
+      return tooManyFiles(path)
     case "tooLarge":
       return path === undefined ? bodyTooLarge(maxRecordBytes) : new FileTooLarge({ pointer: pointer(path), maxBytes: maxFileBytes })
   }
+}
+
+const tooManyFiles = (path: FilePath | undefined): InvalidInput => {
+  const [documents, document = 0, files] = path ?? ["documents"]
+  return document >= maxDocumentsPerUpload
+    ? InvalidInput.of(fault([documents], `At most ${maxDocumentsPerUpload} documents in one upload.`, "out_of_bounds"))
+    : InvalidInput.of(fault([documents, document, ...(files === undefined ? [] : [files])], `At most ${maxFilesPerDocument} files in one document.`, "out_of_bounds"))
 }
 
 /** Every text in a file's place is the number of a file that was read. */

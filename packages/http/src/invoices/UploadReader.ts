@@ -2,7 +2,7 @@
  * Reads the JSON of an upload as it arrives. The texts at `documents[*].files[*]` are handed out as decoded pieces and never
  * held; what is left of the JSON is small, and has the number of each file in its place.
  */
-import { type Base64Decoder, base64Decoder, maxDepth, maxFileBytes } from "@waybill/core"
+import { type Base64Decoder, base64Decoder, maxDepth, maxDocumentsPerUpload, maxFileBytes, maxFilesPerDocument } from "@waybill/core"
 import { ByteBuffer } from "./ByteBuffer.ts"
 import { UnescapedText } from "./UnescapedText.ts"
 
@@ -12,7 +12,7 @@ export const maxRecordBytes = 1024 * 1024
 /** Room for base64 of the largest file with every line broken. Nobody sends blanks without end in place of one. */
 const maxFileCharacters = 2 * maxFileBytes
 
-type FilePath = readonly ["documents", number, "files", number]
+export type FilePath = readonly ["documents", number, "files", number]
 
 export type UploadPart =
   /** Files begin in the order of their numbers, from 0, and end one after the other. */
@@ -22,8 +22,8 @@ export type UploadPart =
   /** Always the last part. */
   | { readonly _tag: "Refused"; readonly why: UploadFault; readonly path: FilePath | undefined }
 
-/** `notJson`: a file's text is no JSON string. `notBase64`: it is one, but no file. */
-export type UploadFault = "notJson" | "notBase64" | "tooDeep" | "tooLarge"
+/** `notJson`: a file's text is no JSON string. `notBase64`: it is one, but no file. `tooMany`: the list it stands in is full. */
+export type UploadFault = "notJson" | "notBase64" | "tooDeep" | "tooLarge" | "tooMany"
 
 /** An object or array that is open. */
 interface Frame {
@@ -89,7 +89,7 @@ export class UploadReader {
         this.kept.append(chunk, from, at + 1)
         const path = this.filePath()
         if (path === undefined) this.beginText()
-        else this.beginFile(path, parts)
+        else if (!this.beginFile(path, parts)) return "tooMany"
         return at + 1
       }
       if (byte === openObject || byte === openArray) {
@@ -151,10 +151,14 @@ export class UploadReader {
     return isPlace ? ["documents", documents.index, "files", files.index] : undefined
   }
 
-  private beginFile(path: FilePath, parts: Array<UploadPart>): void {
+  /** Every file costs something before its first byte, so they are counted as they begin. */
+  private beginFile(path: FilePath, parts: Array<UploadPart>): boolean {
+    const [, document, , file] = path
     this.reading = "file"
     this.file = { path, text: new UnescapedText(), decoder: base64Decoder(), characters: 0 }
+    if (document >= maxDocumentsPerUpload || file >= maxFilesPerDocument) return false
     parts.push({ _tag: "FileBegins", path })
+    return true
   }
 
   private readFile(chunk: Uint8Array, from: number, parts: Array<UploadPart>): number | UploadFault {

@@ -25,7 +25,7 @@ const cancelled: AnswerSpec = { description: "Cancelled" }
 const pickupId = { pickupId: "The carrierPickupNumber it was accepted under." }
 
 /** Five hundred shipments of five hundred units are more than anybody sends; what fits in here is read as a whole. */
-const maxRequestBytes = 4 * 1024 * 1024
+const maxRequestBytes = 1024 * 1024
 
 const parameter = (name: keyof typeof PickupQuery.fields, description: string) =>
   ({ kind: "text", schema: PickupQuery.fields[name], description, required: true }) as const

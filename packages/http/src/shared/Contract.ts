@@ -31,8 +31,11 @@ export interface BodySpec {
   /** Accepted media types, the first being the one to send. `application/json` also admits `application/*+json`. */
   readonly contentTypes?: ReadonlyArray<string>
   readonly maxBytes?: number
-  /** The call judges its items one by one, their depth too, so the body is not walked as a whole. */
-  readonly itemByItem?: boolean
+  /**
+   * The member that holds the call's items. They are parsed one by one and each is judged for itself, its depth too. One item, or a
+   * list at the top, stands for the member.
+   */
+  readonly items?: string
   /** An absent body is `{}`. */
   readonly optional?: boolean
   /** Refuses members that the schema does not name. */

@@ -1,4 +1,5 @@
 /** What HTTP itself refuses, before or beside any use case. */
+import { pointer } from "@waybill/core"
 import { Data } from "effect"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 
@@ -68,9 +69,15 @@ export const bodyNotJson = (position: string | undefined) => {
   return refused(400, "invalid_json", "Bad request", detail, { errors: [{ detail, pointer: "", code: "invalid" }] })
 }
 
-export const bodyTooDeep = (depth: number) => {
-  const detail = `The body nests deeper than ${depth} levels.`
-  return refused(400, "invalid_input", "Bad request", detail, { errors: [{ detail, pointer: "", code: "out_of_bounds" }] })
+export const bodyTooDeep = (depth: number) => bodyBeyond([], `The body nests deeper than ${depth} levels.`)
+
+/** A limit that was exceeded before anything was decoded; `path` is where. */
+export const bodyBeyond = (path: ReadonlyArray<PropertyKey>, detail: string) =>
+  refused(400, "invalid_input", "Bad request", detail, { errors: [{ detail, pointer: pointer(path), code: "out_of_bounds" }] })
+
+export const itemTooLarge = (path: ReadonlyArray<PropertyKey>, maxBytes: number) => {
+  const detail = `An item has at most ${maxBytes} bytes of JSON.`
+  return refused(413, "body_too_large", "Content too large", detail, { errors: [{ detail, pointer: pointer(path), code: "out_of_bounds" }] })
 }
 
 export const wrongMediaType = (accepted: ReadonlyArray<string>, method: string) =>

@@ -1,15 +1,12 @@
-/** A request's body as JSON: its media type, its size while it arrives, its encoding and its depth, in this order. */
-import { maxDepth, nestsDeeperThan } from "@waybill/core"
+/** A request's body as JSON: its media type, its size while it arrives, how much it holds, its encoding, in this order. */
 import { ByteSize, Effect, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import type { BodySpec, IncomingBody } from "./Contract.ts"
+import { parseBody } from "./ParseBody.ts"
 import {
   bodyBroken,
   bodyMissing,
-  bodyNotJson,
-  bodyNotUtf8,
-  bodyTooDeep,
   bodyTooLarge,
   bodyTooSlow,
   type Refused,
@@ -19,13 +16,8 @@ import {
 
 export const defaultMaxBodyBytes = 256 * 1024
 
-/** Nothing that a call takes nests this deep; what does would overflow the stack of whoever describes what is wrong with it. */
-const deepestBody = maxDepth
-
 export const jsonMediaTypes = ["application/json"]
 export const mergePatchMediaTypes = ["application/merge-patch+json", "application/json"]
-
-const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** `timeoutMillis` bounds how long the whole body may take to arrive. */
 export const readBody = (
@@ -43,7 +35,7 @@ export const readBody = (
     Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(bodyTooSlow) }),
     Effect.flatMap((buffer) => {
       if (buffer.byteLength === 0) return spec.optional === true ? Effect.succeed({}) : Effect.fail(bodyMissing)
-      return judgeHeaders(headers, spec, request.method) ?? parse(buffer, spec)
+      return judgeHeaders(headers, spec, request.method) ?? parseBody(new Uint8Array(buffer), spec, maxBytes)
     })
   )
 }
@@ -99,29 +91,6 @@ const admits = (accepted: ReadonlyArray<string>, contentType: string | undefined
   if (accepted.includes(type!)) return true
   // a merge patch names its own meaning; another +json would have another one
   return accepted === jsonMediaTypes && /^application\/[a-z0-9!#$&^_.+-]+\+json$/.test(type!)
-}
-
-const parse = (buffer: ArrayBuffer, spec: BodySpec): Effect.Effect<unknown, Refused> =>
-  Effect.filterOrFail(
-    jsonOf(buffer),
-    (value) => spec.itemByItem === true || !nestsDeeperThan(value, deepestBody),
-    () => bodyTooDeep(deepestBody)
-  )
-
-/** Whatever JSON it is, however deep. */
-export const jsonOf = (bytes: ArrayBuffer | Uint8Array): Effect.Effect<unknown, Refused> => {
-  if (bytes.byteLength === 0) return Effect.fail(bodyMissing)
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    return Effect.fail(bodyNotUtf8)
-  }
-  try {
-    return Effect.succeed(JSON.parse(text))
-  } catch (error) {
-    return Effect.fail(bodyNotJson(/position (\d+)/.exec(String(error))?.[1]))
-  }
 }
 
 const refusalOf = (error: HttpServerError.HttpServerError, maxBytes: number): Refused =>

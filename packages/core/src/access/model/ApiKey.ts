@@ -12,7 +12,8 @@ const CarrierNumber = Schema.String.check(
 /** What the operator asks for. */
 export const ApiKeyRequest = Schema.Struct({
   name: ClientName,
-  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"]).annotate({ message: "A role is carrier or customer." })),
+  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"]).annotate({ message: "A role is carrier or customer." }))
+    .check(Schema.isMaxLength(10, { message: "At most 10 roles." })),
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
   dot: Schema.optionalKey(CarrierNumber),
   mc: Schema.optionalKey(CarrierNumber)

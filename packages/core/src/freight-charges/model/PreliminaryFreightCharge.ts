@@ -180,7 +180,7 @@ export type BillChangeReport = typeof BillChangeReport.Type
 /** A bill that nobody owes any more; only its name is needed. */
 export const BillRemovalReport = Schema.Struct({
   change: Schema.Literal("removed"),
-  accounts: optional(Schema.Array(AccountNumber)),
+  accounts: optional(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
   pfc: Schema.Struct({ pfc: Schema.Struct({ uniqueID: UniqueId, header }) })
 }).annotate({ identifier: "FreightBillRemoval" })
 export type BillRemovalReport = typeof BillRemovalReport.Type

@@ -46,15 +46,25 @@ const described = {
   comments: Schema.optionalKey(InvoiceComments)
 }
 
+/** Documents of an invoice number may grow by further uploads. */
+export const maxDocumentsPerUpload = 100
+export const maxFilesPerDocument = 100
+
 /** An upload. Each text in `files` is a file in base64, or stands for one that was handed over before. */
 export const DocumentRequest = Schema.Struct({
   ...described,
   documents: Schema.Array(
     Schema.Struct({
       documentType: DocumentType,
-      files: Schema.Array(Schema.String).check(Schema.isMinLength(1, { message: "Send at least one file." }))
+      files: Schema.Array(Schema.String).check(
+        Schema.isMinLength(1, { message: "Send at least one file." }),
+        Schema.isMaxLength(maxFilesPerDocument, { message: `At most ${maxFilesPerDocument} files in one document.` })
+      )
     })
-  ).check(Schema.isMinLength(1, { message: "Send at least one document." }))
+  ).check(
+    Schema.isMinLength(1, { message: "Send at least one document." }),
+    Schema.isMaxLength(maxDocumentsPerUpload, { message: `At most ${maxDocumentsPerUpload} documents in one upload.` })
+  )
 }).annotate({ identifier: "DocumentRequest" })
 export type DocumentRequest = typeof DocumentRequest.Type
 
