@@ -25,7 +25,7 @@ const service = async ({ sockets = false } = {}) => {
   const waybill = createWaybill({
     storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
     sealingKeys: [new Uint8Array(32).fill(7)],
-    operatorKey,
+    operatorKeys: [operatorKey],
     log: () => {}
   })
   open.push(() => waybill.stop())

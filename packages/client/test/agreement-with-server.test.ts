@@ -24,7 +24,7 @@ const service = async () => {
   const waybill: Waybill = createWaybill({
     storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
     sealingKeys: [new Uint8Array(32).fill(7)],
-    operatorKey: "operator-key-of-the-test",
+    operatorKeys: ["operator-key-of-the-test"],
     egressAllow: ["127.0.0.1"],
     log: () => {}
   })

@@ -29,7 +29,7 @@ import type { HandlerOptions, Waybill } from "./facade/Waybill.ts"
 import { errorOf, WaybillError } from "./facade/WaybillError.ts"
 import { HeldByHost } from "./invoices/OutsideContents.ts"
 import type { App } from "./server/RequestPipeline.ts"
-import { WaybillHttp } from "./server/WaybillHttp.ts"
+import { type WaybillApps, WaybillHttp } from "./server/WaybillHttp.ts"
 import { instanceOf } from "./shared/CorrelationId.ts"
 import { type Problem, problemDetails } from "./shared/ProblemDetails.ts"
 import { type Failure, problemOf } from "./shared/ProblemOf.ts"
@@ -88,7 +88,9 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
         service.run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),
       get: (tenantId, shipmentId) => service.run(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.get(tenantId, shipmentId)))
     },
-    handler: (request, options = {}) => service.answer(request, options),
+    handler: (request, options = {}) => service.answer("whole", request, options),
+    customerHandler: (request, options = {}) => service.answer("customers", request, options),
+    operatorHandler: (request, options = {}) => service.answer("operators", request, options),
     within: (transaction) => {
       const join = joined(transaction)
       return methodsOf(run, (effect) => Effect.provideService(join(effect), HeldByHost, true))
@@ -110,7 +112,7 @@ const decoder = new TextDecoder()
 /** How long `stop` waits for calls that are running. */
 const patienceMillis = 10_000
 
-class WaybillApp extends Context.Service<WaybillApp, App>()("@waybill/http/createWaybill/WaybillApp") {}
+class Apps extends Context.Service<Apps, WaybillApps>()("@waybill/http/createWaybill/Apps") {}
 
 /** The layers behind the methods: built at the first call, released by `stop`. */
 class Service {
@@ -125,7 +127,7 @@ class Service {
     const { basePaths, bodyTimeoutMillis, clientAddress, publicBaseUrl, publicTenant, trustForwarded } = options
     this.#logger = loggerOf(options.log)
     this.#layer = Layer.provideMerge(
-      Layer.effect(WaybillApp, WaybillHttp.make({
+      Layer.effect(Apps, WaybillHttp.makeParts({
         basePaths,
         bodyTimeoutMillis,
         publicBaseUrl,
@@ -155,7 +157,7 @@ class Service {
     })())
   }
 
-  async answer(request: Request, reached: HandlerOptions): Promise<Response> {
+  async answer(part: keyof WaybillApps, request: Request, reached: HandlerOptions): Promise<Response> {
     if (this.#stopped !== undefined) return refusal(stopping.problem)
     if (request.bodyUsed) {
       Effect.runFork(Effect.provide(Effect.logError(bodyWasUsed.detail), this.#logger))
@@ -169,7 +171,7 @@ class Service {
         Effect.runFork(Effect.provide(Effect.logError("The service could not be opened.", (error as Error).cause ?? error), this.#logger))
         return refusal(unavailable)
       }
-      const app = Effect.map(reachedBy(reached, Context.get(context, WaybillApp)), (response) =>
+      const app = Effect.map(reachedBy(reached, Context.get(context, Apps)[part]), (response) =>
         request.method === "HEAD" ? response : this.#untilSent(response))
       return HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(app)(request)
     })())
@@ -219,7 +221,7 @@ const deliverOnce = Effect.gen(function*() {
   return yield* worker.drain
 })
 
-type Services = Layer.Success<ReturnType<typeof layerOf>> | WaybillApp
+type Services = Layer.Success<ReturnType<typeof layerOf>> | Apps
 
 const build = async (layer: Layer.Layer<Services, Failure>) => {
   const scope = Scope.makeUnsafe()

@@ -10,7 +10,7 @@ import {
 import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Exit, Layer, Logger, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
-import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
+import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
 export { reportedEvent }
 
@@ -41,7 +41,7 @@ export interface LogLine {
 
 export interface TestServiceOptions extends WaybillHttpOptions {
   readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessStore>
-  readonly standard?: Omit<AuthenticatorStandardOptions, "operatorKey">
+  readonly standard?: AuthenticatorStandardOptions
   readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
   /** So many that no test meets the limit by accident, unless it says otherwise. */
   readonly othersLookupsPerMinute?: number
@@ -55,7 +55,7 @@ export interface TestServiceOptions extends WaybillHttpOptions {
 
 export const layerOfService = (options: TestServiceOptions = {}) =>
   Layer.mergeAll(
-    options.authenticator ?? AuthenticatorStandard.layer({ operatorKey: Redacted.make(operatorKey), ...options.standard }),
+    options.authenticator ?? AuthenticatorStandard.layer({ operatorKeys: [{ name: "operator", key: Redacted.make(operatorKey), readOnly: false }], ...options.standard }),
     options.readiness ?? Readiness.layerStorage
   ).pipe(Layer.provideMerge(
     options.over === undefined ? options.waybill ?? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
@@ -79,10 +79,13 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
   const run = <A, E>(effect: Effect.Effect<A, E, Services>) => Effect.runPromiseWith(context)(effect)
-  const handler = HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(await run(WaybillHttp.make(options)))
+  const parts = await run(WaybillHttp.makeParts(options))
+  const handlerOf = HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)
+  const handlers = { whole: handlerOf(parts.whole), customers: handlerOf(parts.customers), operators: handlerOf(parts.operators) }
+  const handler = handlers.whole
 
-  const fetch = async (request: Request): Promise<Answer> => {
-    const response = await handler(request)
+  const fetch = async (request: Request, part: keyof WaybillApps = "whole"): Promise<Answer> => {
+    const response = await handlers[part](request)
     const text = await response.text()
     if (response.status >= 400) globalThis.waybillTestOutput?.said(JSON.stringify([...response.headers, text]))
     return { status: response.status, headers: response.headers, text, json: parsed(text) }

@@ -5,7 +5,9 @@ import { quotas } from "./model/Limits.ts"
 /** No credentials came, or none that are valid. One answer for all reasons, so that guessing learns nothing. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
   /** Whether any credential was sent at all. */
-  presented: Schema.Boolean
+  presented: Schema.Boolean,
+  /** Why they do not hold, such as `JWT expired`: for the log of the service, never for the caller. */
+  reason: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
     return this.presented
@@ -20,6 +22,29 @@ export class NotPermitted extends Schema.TaggedError<NotPermitted>()("NotPermitt
 }) {
   override get message(): string {
     return `This needs the role ${this.needed}. Ask the operator for a key that has it.`
+  }
+}
+
+/** A read-only operator key asked for more than it may: a write, or the body of a delivery. */
+export class OperatorReadOnly extends Schema.TaggedError<OperatorReadOnly>()("OperatorReadOnly", {
+  refused: Schema.Literals(["write", "body"])
+}) {
+  override get message(): string {
+    return this.refused === "write"
+      ? "This operator key is read-only and cannot change anything. Use an operator key that may write."
+      : "This operator key is read-only and cannot read bodies of deliveries. Use an operator key that may write."
+  }
+}
+
+/** What decides on credentials could not be asked, which says nothing about the credentials. */
+export class AuthenticationUnavailable extends Schema.TaggedError<AuthenticationUnavailable>()("AuthenticationUnavailable", {
+  /** What failed, such as `JWKS fetch`. */
+  operation: Schema.String,
+  /** For the log only. */
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return `${this.operation} failed. The credentials could not be checked. Try again.`
   }
 }
 
@@ -50,8 +75,8 @@ export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExc
 
 /** A quota of what happens in a second or at the same time is used up for now. */
 export class RateExceeded extends Schema.TaggedError<RateExceeded>()("RateExceeded", {
-  /** Its name in the tenant's limits. */
-  quota: Schema.Literals(quotas),
+  /** Its name in the tenant's limits; `failedCredentials` is the same for all. */
+  quota: Schema.Literals([...quotas, "failedCredentials"]),
   limit: Schema.Number,
   retryAfterSeconds: Schema.Int
 }) {

@@ -67,10 +67,11 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const principalOf = Effect.fnUntraced(function*(key: Redacted.Redacted) {
         const text = Redacted.value(key)
         const address = keyAddress(text)
-        if (address === undefined) return yield* new Unauthenticated({ presented: true })
+        if (address === undefined) return yield* new Unauthenticated({ presented: true, reason: "malformed API key" })
         const hash = yield* sha256(text)
         const stored = yield* findKey(address.tenantId, address.id)
-        if (Option.isNone(stored) || !sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true })
+        if (Option.isNone(stored)) return yield* new Unauthenticated({ presented: true, reason: "unknown or revoked API key" })
+        if (!sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
         const { accounts, dot, mc, name, roles } = stored.value
         return {
           tenantId: address.tenantId,

@@ -1,5 +1,5 @@
 /** A host's own log-in in place of ours. */
-import { type AccessStore, AccountNumber, Authenticator, ClientName, type Principal, StorageError, TenantId, Unauthenticated } from "@waybill/core"
+import { type AccessStore, AccountNumber, AuthenticationUnavailable, Authenticator, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
 import { Context, Effect, Layer, Schema } from "effect"
 import { makeTokenAccess } from "./TokenAccess.ts"
 
@@ -12,6 +12,8 @@ export interface HostPrincipal {
   readonly dot?: string
   readonly mc?: string
   readonly origin?: Principal["origin"]
+  /** Of an operator: it writes nothing and reads no bodies of deliveries. */
+  readonly readOnly?: boolean
 }
 
 interface HostLogin {
@@ -44,10 +46,11 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
       const host = yield* HostRequest
       const said = yield* Effect.tryPromise({
         try: () => authenticate(request, host),
-        catch: (cause) => new StorageError({ operation: "Authenticator.authenticate", cause })
+        catch: (cause) => new AuthenticationUnavailable({ operation: "authenticate of the host", cause })
       })
       if (said === undefined || said === null) {
-        return yield* new Unauthenticated({ presented: headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined })
+        const presented = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined
+        return yield* new Unauthenticated({ presented, reason: "authenticate of the host knows no caller" })
       }
       const principal = yield* principalOf(said)
       yield* rememberAccess(principal)
@@ -69,9 +72,9 @@ const decode = Schema.decodeUnknownEffect(Customer)
 
 /** What a host says is checked once, here: a principal without a tenant must not reach a store. Dies with what is wrong. */
 export const principalOf = (said: HostPrincipal): Effect.Effect<Principal> => {
-  const { accounts = [], client, dot, mc, origin = "token", roles, tenantId } = said
+  const { accounts = [], client, dot, mc, origin = "token", readOnly, roles, tenantId } = said
   if (Array.isArray(roles) && roles.includes("operator")) {
-    return Effect.succeed({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin })
+    return Effect.succeed({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin, ...(readOnly === true ? { readOnly } : {}) })
   }
   return decode({ tenantId, client, roles, accounts }).pipe(
     Effect.mapError((error) => new TypeError(`This principal cannot be used. ${error.message}`)),

@@ -2,6 +2,7 @@
 import {
   AccessStore,
   ApiKeys,
+  type AuthenticationUnavailable,
   Authenticator,
   isOperator,
   type Principal,
@@ -12,26 +13,34 @@ import {
 } from "@waybill/core"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type JwtOptions, makeJwtVerifier } from "./JwtVerifier.ts"
+import type { OperatorKey } from "./OperatorKeys.ts"
 import { presentedIn } from "./PresentedCredentials.ts"
 import { makeTokenAccess } from "./TokenAccess.ts"
 
 export interface AuthenticatorStandardOptions {
-  /** Opens `/operator`. Without it only operators' JWTs do. */
-  readonly operatorKey?: Redacted.Redacted | undefined
+  /** Open `/operator`. Without any only operators' JWTs do. */
+  readonly operatorKeys?: ReadonlyArray<OperatorKey> | undefined
   readonly jwt?: JwtOptions | undefined
 }
 
-type Checked = Effect.Effect<Principal, Unauthenticated | StorageError>
+type Failure = Unauthenticated | AuthenticationUnavailable | StorageError
 
-const operator: Principal = { tenantId: "", client: "", roles: ["operator"], accounts: [], origin: "key" }
+const operatorOf = ({ name, readOnly }: OperatorKey): Principal => ({
+  tenantId: "",
+  client: name,
+  roles: ["operator"],
+  accounts: [],
+  origin: "key",
+  ...(readOnly ? { readOnly } : {})
+})
 
-const invalid = new Unauthenticated({ presented: true })
+const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
 export const AuthenticatorStandard = {
   /**
    * The same credentials for every area. SPEC-GAP-X1
    *
-   * Takes `X-API-Key` and `Authorization: Bearer`; either may carry an API key or the operator's key. A request that shows
+   * Takes `X-API-Key` and `Authorization: Bearer`; either may carry an API key or an operator's key. A request that shows
    * two credentials must show two of the same caller.
    */
   layer: (options: AuthenticatorStandardOptions = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessStore> =>
@@ -43,30 +52,32 @@ const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) 
   const access = yield* AccessStore
   const rememberAccess = yield* makeTokenAccess
   const verifyJwt = options.jwt === undefined ? undefined : makeJwtVerifier(options.jwt)
-  const operatorHash = options.operatorKey === undefined ? undefined : yield* sha256(Redacted.value(options.operatorKey))
+  const operators = yield* Effect.forEach(options.operatorKeys ?? [], (key) =>
+    Effect.map(sha256(Redacted.value(key.key)), (hash) => ({ hash, principal: operatorOf(key) })))
 
   const byKey = Effect.fnUntraced(function*(key: Redacted.Redacted): Effect.fn.Return<Principal, Unauthenticated | StorageError> {
     const text = Redacted.value(key)
-    if (text === "") return yield* invalid
+    if (text === "") return yield* invalid("empty key")
     if (text.startsWith("wb.")) return yield* apiKeys.principalOf(key)
     // hashes have one length, so their comparison tells nothing of the key's
-    if (operatorHash !== undefined && sameHash(operatorHash, yield* sha256(text))) return operator
-    return yield* invalid
+    const presented = yield* sha256(text)
+    const found = operators.find(({ hash }) => sameHash(hash, presented))
+    return found === undefined ? yield* invalid("unknown key") : found.principal
   })
 
   const byJwt = Effect.fnUntraced(function*(
     token: Redacted.Redacted,
     verify: ReturnType<typeof makeJwtVerifier>
-  ): Effect.fn.Return<Principal, Unauthenticated | StorageError> {
+  ): Effect.fn.Return<Principal, Failure> {
     const principal = yield* verify(token)
     if (isOperator(principal)) return principal
-    if (Option.isNone(yield* access.findTenant(principal.tenantId))) return yield* invalid
+    if (Option.isNone(yield* access.findTenant(principal.tenantId))) return yield* invalid("JWT of an unknown tenant")
     yield* rememberAccess(principal)
     return principal
   })
 
   /** An operator's key may look like anything, a token too. */
-  const byBearer = (token: Redacted.Redacted): Checked =>
+  const byBearer = (token: Redacted.Redacted): Effect.Effect<Principal, Failure> =>
     verifyJwt === undefined || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(Redacted.value(token))
       ? byKey(token)
       : Effect.catchTag(byKey(token), "Unauthenticated", () => byJwt(token, verifyJwt))
@@ -74,17 +85,17 @@ const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) 
   return Authenticator.of({
     authenticate: Effect.fnUntraced(function*({ headers }) {
       const { apiKey, bearer, unreadable } = presentedIn(headers)
-      if (unreadable) return yield* invalid
+      if (unreadable) return yield* invalid("Authorization header without a bearer token")
       if (apiKey === undefined && bearer === undefined) return yield* new Unauthenticated({ presented: false })
       if (bearer === undefined) return yield* byKey(apiKey!)
       const principal = yield* byBearer(bearer)
       if (apiKey === undefined) return principal
-      return sameCaller(principal, yield* byKey(apiKey)) ? principal : yield* invalid
+      return sameCaller(principal, yield* byKey(apiKey)) ? principal : yield* invalid("two credentials of different callers")
     })
   })
 })
 
 const sameCaller = (a: Principal, b: Principal): boolean => shown(a) === shown(b)
 
-const shown = ({ accounts, client, dot, mc, roles, tenantId }: Principal): string =>
-  JSON.stringify([tenantId, client, roles.toSorted(), accounts.toSorted(), dot, mc])
+const shown = ({ accounts, client, dot, mc, readOnly, roles, tenantId }: Principal): string =>
+  JSON.stringify([tenantId, client, roles.toSorted(), accounts.toSorted(), dot, mc, readOnly])

@@ -1,11 +1,14 @@
 /** Bearer JWTs of an identity provider that the operator trusts. */
-import { AccountNumber, ClientName, type Principal, StorageError, TenantId, Unauthenticated } from "@waybill/core"
+import { AccountNumber, AuthenticationUnavailable, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from "jose"
 
 export interface JwtOptions {
+  /** https, unless `allowHttpHosts` names its host: whoever can change the key set on the way can sign tokens. */
   readonly jwksUrl: string
+  /** Hosts whose key set may come over plain http, such as `127.0.0.1` on the same machine. None by default. */
+  readonly allowHttpHosts?: ReadonlyArray<string> | undefined
   readonly issuer: string | ReadonlyArray<string>
   readonly audience: string | ReadonlyArray<string>
   /** How far apart the clocks may be. 60 by default. */
@@ -28,22 +31,35 @@ const Claims = Schema.Struct({
 
 const decodeClaims = Schema.decodeUnknownEffect(Claims)
 
-const invalid = new Unauthenticated({ presented: true })
+const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
-/** A token as a principal. Fails with `StorageError` when the provider's keys cannot be had, because that says nothing about the token. */
+/** Why the address of a key set cannot be used, or `undefined`. */
+export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptions, "jwksUrl" | "allowHttpHosts">): string | undefined => {
+  const url = URL.parse(jwksUrl)
+  if (url === null || !/^https?:$/.test(url.protocol)) return "is not an address such as https://login.example.com/jwks"
+  if (url.protocol === "https:" || allowHttpHosts.includes(url.hostname)) return undefined
+  return "uses plain http. Whoever is on the way could put keys of their own into the key set and sign tokens with them: use https"
+}
+
+/**
+ * A token as a principal. Fails with `AuthenticationUnavailable` when the provider's keys cannot be had, because that says
+ * nothing about the token. Throws when the address of the keys cannot be used.
+ */
 export const makeJwtVerifier = (options: JwtOptions) => {
+  const refusal = refusalOfJwksUrl(options)
+  if (refusal !== undefined) throw new RangeError(`jwksUrl ${refusal}.`)
   const keys = createRemoteJWKSet(new URL(options.jwksUrl), { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 })
   const issuers = [options.issuer].flat()
   const audiences = [options.audience].flat()
   const clockTolerance = options.clockToleranceSeconds ?? 60
 
-  /** Read before any key is fetched, so that junk makes nobody fetch. */
-  const couldBeOurs = (token: string): boolean => {
+  /** Why it cannot be one of ours. Read before any key is fetched, so that junk makes nobody fetch. */
+  const refusalOf = (token: string): string | undefined => {
     try {
       const { iss } = decodeJwt(token)
-      return iss !== undefined && issuers.includes(iss)
+      return iss !== undefined && issuers.includes(iss) ? undefined : "JWT issuer is wrong"
     } catch {
-      return false
+      return "unknown key or malformed JWT"
     }
   }
 
@@ -72,26 +88,27 @@ export const makeJwtVerifier = (options: JwtOptions) => {
     }
   }
 
-  return Effect.fnUntraced(function*(token: Redacted.Redacted): Effect.fn.Return<Principal, Unauthenticated | StorageError> {
+  return Effect.fnUntraced(function*(token: Redacted.Redacted): Effect.fn.Return<Principal, Unauthenticated | AuthenticationUnavailable> {
     const text = Redacted.value(token)
-    if (!couldBeOurs(text)) return yield* invalid
+    const foreign = refusalOf(text)
+    if (foreign !== undefined) return yield* invalid(foreign)
     const now = yield* Clock.currentTimeMillis
     const payload = yield* Effect.tryPromise({
       try: () => verify(text, now),
-      catch: (error) => tellsOfToken(error) ? invalid : new StorageError({ operation: "Authenticator.keys", cause: error })
+      catch: (error) => tellsOfToken(error) ? invalid(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
     })
-    const claims = yield* Effect.mapError(decodeClaims(payload), () => invalid)
-    return yield* principalOf(claims)
+    const claims = yield* Effect.mapError(decodeClaims(payload), () => invalid("JWT claims cannot be used"))
+    return yield* principalOf(claims, payload.iss!)
   })
 }
 
-const principalOf = (claims: typeof Claims.Type): Effect.Effect<Principal, Unauthenticated> => {
+const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<Principal, Unauthenticated> => {
   const { accounts = [], dot, mc, roles, sub, tenant } = claims
   if (roles.includes("operator")) {
     // operators belong to no tenant, and see no tenant's freight as a side effect
-    return Effect.succeed({ tenantId: "", client: sub, roles: ["operator"], accounts: [], origin: "token" })
+    return Effect.succeed({ tenantId: "", client: `jwt:${issuer}:${sub}`, roles: ["operator"], accounts: [], origin: "token" })
   }
-  if (tenant === undefined) return Effect.fail(invalid)
+  if (tenant === undefined) return Effect.fail(invalid("JWT without a tenant"))
   return Effect.succeed({
     tenantId: tenant,
     client: sub,
@@ -104,6 +121,24 @@ const principalOf = (claims: typeof Claims.Type): Effect.Effect<Principal, Unaut
 }
 
 /** Whether the token is at fault. Everything else, above all fetching keys, is trouble of ours. */
-const tellsOfToken = (error: unknown): boolean =>
+const tellsOfToken = (error: unknown): error is errors.JOSEError =>
   error instanceof errors.JOSEError && error.constructor !== errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) && !(error instanceof errors.JWKSInvalid)
+
+/** Why a token does not hold, for the log. Nothing of the token stands in it. */
+const reasonOf = (error: errors.JOSEError): string => {
+  if (error instanceof errors.JWTExpired) return "JWT expired"
+  if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? "JWT claims cannot be used"
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "JWT signature is wrong"
+  if (error instanceof errors.JWKSNoMatchingKey) return "JWT signed with an unknown key"
+  if (error instanceof errors.JOSEAlgNotAllowed) return "JWT algorithm is not allowed"
+  return "malformed JWT"
+}
+
+const claimReasons: Readonly<Record<string, string>> = {
+  aud: "JWT audience is wrong",
+  iss: "JWT issuer is wrong",
+  nbf: "JWT is not valid yet",
+  exp: "JWT expiry is missing or wrong",
+  sub: "JWT subject is missing"
+}

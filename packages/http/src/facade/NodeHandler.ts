@@ -4,6 +4,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream as NodeReadableStream } from "node:stream/web"
 import { problemDetails } from "../shared/ProblemDetails.ts"
+import { hostsNamed } from "../shared/RequestHost.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
 import type { Waybill } from "./Waybill.ts"
 
@@ -74,7 +75,7 @@ export const webRequestOf = (req: IncomingMessage, { body, signal, target }: Web
   try {
     return new Request(`${secure ? "https" : "http"}://${hostOf(req.headers.host ?? req.headers[":authority"])}${pathOf(target)}`, {
       method: req.method ?? "GET",
-      headers: headersOf(req),
+      headers: headersOf(req, target),
       signal,
       ...(body === undefined ? {} : { body, duplex: "half" })
     } as RequestInit)
@@ -119,13 +120,16 @@ const pathOf = (target: string | undefined): string => {
   return target.startsWith("/") ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, "") || "/"
 }
 
-const headersOf = (req: IncomingMessage): Headers => {
+const headersOf = (req: IncomingMessage, target: string | undefined): Headers => {
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
     // HTTP/2 puts method and target among the headers
     if (name.startsWith(":")) continue
     for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) headers.append(name, each)
   }
+  // told as a list, which the service refuses: Node keeps the first and passes over the others
+  const hosts = hostsNamed(req, target)
+  if (hosts.length > 1) headers.set("host", hosts.join(", "))
   return headers
 }
 

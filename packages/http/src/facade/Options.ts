@@ -13,7 +13,8 @@ import {
 import { Layer, Logger, Redacted, References, Result } from "effect"
 import { AuthenticatorHost, type HostAuthenticate } from "../access/AuthenticatorHost.ts"
 import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"
-import type { JwtOptions } from "../access/JwtVerifier.ts"
+import { type JwtOptions, refusalOfJwksUrl } from "../access/JwtVerifier.ts"
+import { type OperatorKeySetting, operatorKeysOf } from "../access/OperatorKeys.ts"
 import { Readiness } from "../server/Readiness.ts"
 import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
 import { normalBase } from "../shared/Contract.ts"
@@ -74,10 +75,10 @@ export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl"
   readonly storage: WaybillStorage
   /** Your own log-in. Leave it out to take Waybill's API keys. */
   readonly authenticate?: HostAuthenticate
-  /** Takes Waybill's own API keys, and what else is set here: an operator's key, JWTs. */
+  /** Takes Waybill's own API keys, and what else is set here: operators' keys, JWTs. */
   readonly apiKeys?: true
-  /** Opens `/operator`; at least 16 characters. */
-  readonly operatorKey?: string
+  /** Open `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
+  readonly operatorKeys?: ReadonlyArray<OperatorKeySetting>
   readonly jwt?: JwtOptions
   /** 32 bytes each, as bytes or base64. The first seals webhook secrets, all of them open: put a new key in front. */
   readonly sealingKeys: readonly [Uint8Array | string, ...ReadonlyArray<Uint8Array | string>]
@@ -106,7 +107,8 @@ export const layerOf = (options: WaybillOptions) => {
   if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
   const { jwt, publicBaseUrl } = options
   if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
-  if (jwt !== undefined && !isWebAddress(jwt.jwksUrl)) throw new RangeError("jwt.jwksUrl is an address such as https://login.example.com/jwks.")
+  const refusal = jwt === undefined ? undefined : refusalOfJwksUrl(jwt)
+  if (refusal !== undefined) throw new RangeError(`jwt.jwksUrl ${refusal}, or name its host in jwt.allowHttpHosts.`)
   for (const base of Object.values(options.basePaths ?? {})) normalBase(base ?? "")
   const storage = storageOf(adapter.layer, options)
   return Layer.mergeAll(Waybill.layer, Readiness.layerStorage).pipe(
@@ -146,15 +148,14 @@ const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retenti
 
 const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKey }: WaybillOptions) => {
+const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKeys }: WaybillOptions) => {
   if (authenticate !== undefined) {
-    if (apiKeys !== undefined || jwt !== undefined || operatorKey !== undefined) {
-      throw new TypeError("Give authenticate alone: it takes the place of apiKeys, jwt and operatorKey.")
+    if (apiKeys !== undefined || jwt !== undefined || operatorKeys !== undefined) {
+      throw new TypeError("Give authenticate alone: it takes the place of apiKeys, jwt and operatorKeys.")
     }
     return AuthenticatorHost.layer(authenticate)
   }
-  if (operatorKey !== undefined && operatorKey.length < 16) throw new RangeError("operatorKey has at least 16 characters.")
-  return AuthenticatorStandard.layer({ jwt, operatorKey: operatorKey === undefined ? undefined : Redacted.make(operatorKey) })
+  return AuthenticatorStandard.layer({ jwt, operatorKeys: operatorKeysOf(operatorKeys ?? []) })
 }
 
 /** Also from programs that no compiler looked at. */

@@ -161,6 +161,10 @@ export interface Waybill {
   readonly journeys: JourneyMethods
   /** Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
+  /** The part of `handler` for customers and carriers: the areas, intake, probes, and their OpenAPI document. All else is 404. */
+  readonly customerHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
+  /** The part of `handler` for operators: `/operator`, `/metrics`, `/docs`, probes, and the whole OpenAPI document. All else is 404. */
+  readonly operatorHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The same methods inside a transaction that the host holds: what they write is there when it commits, or never was. */
   readonly within: (transaction: unknown) => WaybillWithin
   /** Begins to deliver, to close windows of charges and to remove what is old, until `stop`. Processes that only publish or answer need not call it. */

@@ -35,7 +35,7 @@ const maxSettingsBytes = 2 * 1024 * 1024
 export const OperatorContract = contract({
   area: "operator",
   title: "Operator",
-  description: "For whoever runs the service. Needs the operator key.",
+  description: "For whoever runs the service. Needs an operator key; a read-only one makes the calls that read, without bodies of deliveries.",
   endpoints: {
     putTenant: {
       method: "PUT",
@@ -123,8 +123,9 @@ export const OperatorContract = contract({
       method: "GET",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}",
       access: "operator",
+      showsBodies: true,
       summary: "Get a delivery",
-      description: "With its exact body and every attempt.",
+      description: "With its exact body and every attempt. A read-only operator key is refused.",
       params: ofDelivery,
       answers: { 200: { description: "The delivery", schema: DeliveryInFull } }
     },

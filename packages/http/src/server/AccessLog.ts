@@ -1,6 +1,7 @@
 /** One log line and two metrics for every request. Never a secret, a query or a body: only what the service itself gave names. */
 import { isOperator, type Principal } from "@waybill/core"
-import { Effect, Metric } from "effect"
+import { Cause, Effect, Metric } from "effect"
+import type { Failure } from "../shared/ProblemOf.ts"
 import type { Exchange } from "./RequestPipeline.ts"
 
 export const requestsTotal = Metric.counter("waybill_http_requests_total", {
@@ -15,29 +16,50 @@ export const requestSeconds = Metric.histogram("waybill_http_request_seconds", {
 
 const known = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** Operators belong to no tenant, and the operator's key has no name. */
+/** Operators belong to no tenant. */
 const callerOf = (principal: Principal) =>
   isOperator(principal)
-    ? { client: principal.client === "" ? "operator" : principal.client }
+    ? { client: principal.client }
     : { tenant: principal.tenantId, client: principal.client }
 
-export const logRequest = (exchange: Exchange, status: number, endedAt: number): Effect.Effect<void> => {
+/**
+ * Why a caller was refused, for the log: of 401, 403 and too many failures only. Says nothing that was sent.
+ */
+export const refusalReason = (cause: Cause.Cause<Failure>, status: number): string | undefined => {
+  const error = cause.reasons.find(Cause.isFailReason)?.error
+  if (error === undefined) return undefined
+  switch (error._tag) {
+    case "Unauthenticated":
+      return error.presented ? error.reason ?? "credentials are not valid" : "no credentials"
+    case "NotPermitted":
+      return `role ${error.needed} is needed`
+    case "OperatorReadOnly":
+      return "operator key is read-only"
+    case "RateExceeded":
+      return error.quota === "failedCredentials" ? "too many failed credentials" : undefined
+    default:
+      return status === 401 || status === 403 ? error._tag : undefined
+  }
+}
+
+/** `isRefusal`: a line of its own tells of it, so this one is for debugging. Answers what the line has. */
+export const logRequest = Effect.fnUntraced(function*(exchange: Exchange, status: number, endedAt: number, isRefusal: boolean) {
   const durationMillis = Math.max(0, endedAt - exchange.startedAt)
   const method = known.has(exchange.method) ? exchange.method : "OTHER"
   const route = exchange.template
   const { principal, visitor } = exchange
   const line = `${method} ${route} ${status}`
   // probes and scrapes come every few seconds and say nothing new
-  const log = exchange.contract?.area === "system" && status < 400 ? Effect.logDebug(line) : Effect.logInfo(line)
-  return Effect.all([
-    Effect.annotateLogs(log, {
-      method,
-      route,
-      status,
-      durationMillis,
-      ...(principal !== undefined ? callerOf(principal) : visitor === undefined ? {} : { tenant: visitor.tenantId })
-    }),
-    Metric.update(Metric.withAttributes(requestsTotal, { method, route, status: String(status) }), 1),
-    Metric.update(Metric.withAttributes(requestSeconds, { route }), durationMillis / 1000)
-  ], { discard: true })
-}
+  const isQuiet = isRefusal || (exchange.contract?.area === "system" && status < 400)
+  const fields = {
+    method,
+    route,
+    status,
+    durationMillis,
+    ...(principal !== undefined ? callerOf(principal) : visitor === undefined ? {} : { tenant: visitor.tenantId })
+  }
+  yield* Effect.annotateLogs(isQuiet ? Effect.logDebug(line) : Effect.logInfo(line), fields)
+  yield* Metric.update(Metric.withAttributes(requestsTotal, { method, route, status: String(status) }), 1)
+  yield* Metric.update(Metric.withAttributes(requestSeconds, { route }), durationMillis / 1000)
+  return { fields }
+})

@@ -2,23 +2,26 @@
  * What happens to every request: it gets a correlation id, finds its endpoint, shows its credentials, is read, answered,
  * dressed in headers, counted and logged. Whatever it is, it gets an answer in the shape of the area it was meant for.
  */
-import { Authenticator, isOperator, NotPermitted, type Principal, type StorageError, type Unauthenticated, UniqueIds } from "@waybill/core"
+import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type ClientAddressOptions, visitorClient } from "../access/ClientAddress.ts"
+import { clientAddressOf, type ClientAddressOptions, visitorClient } from "../access/ClientAddress.ts"
+import { FailedCredentials, presentedAs } from "../access/FailedCredentials.ts"
 import { makePublicTenant } from "../access/PublicTenant.ts"
-import { type Access, type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type Visitor } from "../shared/Contract.ts"
+import { RefusalLog } from "../access/RefusalLog.ts"
+import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type Visitor } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
 import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
-import { badQuery, maxTargetLength, methodNotAllowed, type Refused, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
+import { badQuery, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
 import { readBody, streamBody } from "../shared/RequestBody.ts"
+import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
-import { logRequest } from "./AccessLog.ts"
+import { logRequest, refusalReason } from "./AccessLog.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** How long a request's body may take to arrive. 60 seconds by default. */
@@ -35,6 +38,8 @@ export interface Exchange {
   readonly correlationId: string
   readonly method: string
   readonly startedAt: number
+  /** Where it came from, as its refusals are counted; `undefined` where nothing is known. */
+  readonly address: () => string | undefined
   /** Base and path with their placeholders, never what was sent in their place. */
   template: string
   contract: ContractSpec | undefined
@@ -43,25 +48,33 @@ export interface Exchange {
   isParameter: ((name: string) => boolean) | undefined
 }
 
-export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<MountedContract>, options: PipelineOptions) {
+/** Makes apps of contracts. What is counted of callers is counted once for all of them. */
+export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions) {
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
-  const table = makeRouteTable(mounted)
+  const failures = new FailedCredentials()
+  const refusals = new RefusalLog()
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
 
-  const answer = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
+  const answerFrom = (table: RouteTable) => Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
     const { mountPath, path, search } = targetOf(request)
     if (path.length + search.length > maxTargetLength) {
       exchange.contract = table.areaOf(path)
       return yield* targetTooLong
+    }
+    if (namesSeveralHosts(request)) {
+      exchange.contract = table.areaOf(path)
+      return yield* severalHosts
     }
     const found = yield* routeOf(table, request.method, path, exchange)
     if (HttpServerResponse.isHttpServerResponse(found)) return found
     const { params, route } = found
     const { endpoint } = route
     yield* Effect.annotateCurrentSpan("http.route", route.template)
-    exchange.principal = yield* principalOf(request, endpoint.access)
+    exchange.principal = yield* principalOf(request, endpoint, exchange)
+    const refusal = refusalTo(exchange.principal, endpoint)
+    if (refusal !== undefined) return yield* refusal
     if (endpoint.access === "visitor") exchange.visitor = yield* visitorOf(request, exchange.principal)
     const query = readQuery(endpoint.query ?? {}, search)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
@@ -73,17 +86,24 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
     return yield* route.handler({ principal: exchange.principal, visitor: exchange.visitor, params, query: query.values, headers, body, site })
   })
 
-  const principalOf = (request: HttpServerRequest.HttpServerRequest, access: Access) => {
+  const principalOf = (
+    request: HttpServerRequest.HttpServerRequest,
+    { access }: EndpointSpec,
+    exchange: Exchange
+  ): Effect.Effect<Principal | undefined, Failure> => {
     if (access === "public") return Effect.undefined
     const { headers, method, url } = request
-    const found: Effect.Effect<Principal | undefined, Unauthenticated | NotPermitted | StorageError> = Effect.filterOrFail(
-      authenticator.authenticate({ method, url, headers }),
-      (principal) => access !== "operator" || isOperator(principal),
-      () => new NotPermitted({ needed: "operator" })
-    )
+    const found = authenticator.authenticate({ method, url, headers })
     // a cookie may mean anything; only what is a credential by its header must be a valid one
-    const sent = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined
-    return access === "visitor" && !sent ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
+    if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
+      return access === "visitor" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
+    }
+    return Effect.flatMap(presentedAs(exchange.address(), headers), (presented) =>
+      failures.admit(presented, exchange.startedAt).pipe(
+        Effect.andThen(found),
+        Effect.tap(() => Effect.sync(() => failures.held(presented))),
+        Effect.tapErrorTag("Unauthenticated", () => Effect.sync(() => failures.failed(presented, exchange.startedAt)))
+      ))
   }
 
   const visitorOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<Visitor, Failure> => {
@@ -94,12 +114,13 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
     return isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "customer or carrier" })) : Effect.succeed({ tenantId, client })
   }
 
-  const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  const appOf = (answer: ReturnType<typeof answerFrom>): App => Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
       const exchange: Exchange = {
         correlationId: correlationIdOf(request.headers, () => ids.nextAt(startedAt)),
         method: request.method,
         startedAt,
+        address: () => clientAddressOf(request, options),
         template: "(none)",
         contract: undefined,
         principal: undefined,
@@ -109,12 +130,21 @@ export const makePipeline = Effect.fnUntraced(function*(mounted: ReadonlyArray<M
       return answer(request, exchange).pipe(
         Effect.interruptible,
         Effect.exit,
-        Effect.flatMap((exit) => conclude(exchange, exit)),
+        Effect.flatMap((exit) => conclude(exchange, exit, refusals)),
         Effect.annotateLogs("correlationId", exchange.correlationId)
       )
     }))
-  return app
+  return (mounted: ReadonlyArray<MountedContract>): App => appOf(answerFrom(makeRouteTable(mounted)))
 })
+
+/** What an endpoint refuses a caller whose credentials hold. */
+const refusalTo = (principal: Principal | undefined, { access, method, showsBodies }: EndpointSpec): NotPermitted | OperatorReadOnly | undefined => {
+  if (access !== "operator" || principal === undefined) return undefined
+  if (!isOperator(principal)) return new NotPermitted({ needed: "operator" })
+  if (principal.readOnly !== true) return undefined
+  if (method !== "GET") return new OperatorReadOnly({ refused: "write" })
+  return showsBodies === true ? new OperatorReadOnly({ refused: "body" }) : undefined
+}
 
 const noHeaders = {}
 
@@ -163,11 +193,18 @@ const routeOf = (
 }
 
 /** Turns whatever became of a request into its answer, and tells the log and the metrics. */
-const conclude = Effect.fnUntraced(function*(exchange: Exchange, exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>) {
+const conclude = Effect.fnUntraced(function*(
+  exchange: Exchange,
+  exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>,
+  refusals: RefusalLog
+) {
   const endedAt = yield* Clock.currentTimeMillis
   const gone = Exit.isFailure(exit) && hasLeft(exit.cause)
   const response = Exit.isSuccess(exit) ? watched(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause))
-  yield* logRequest(exchange, gone ? 499 : response.status, endedAt)
+  const status = gone ? 499 : response.status
+  const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
+  const { fields } = yield* logRequest(exchange, status, endedAt, reason !== undefined)
+  if (reason !== undefined) yield* refusals.log({ address: exchange.address(), reason, status, fields }, exchange.startedAt)
   return HttpServerResponse.setHeaders(response, {
     "x-request-id": exchange.correlationId,
     "x-content-type-options": "nosniff",
@@ -207,7 +244,7 @@ const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect
 }
 
 /** What lies behind a failure; it goes into the log and nowhere else. */
-const reasonOf = (failure: Failure): unknown => failure._tag === "StorageError" ? failure.cause : failure
+const reasonOf = (failure: Failure): unknown => failure._tag === "StorageError" || failure._tag === "AuthenticationUnavailable" ? failure.cause : failure
 
 /** Whether the caller hung up before the answer was ready. */
 const hasLeft = (cause: Cause.Cause<unknown>): boolean =>

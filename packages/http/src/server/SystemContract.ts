@@ -61,3 +61,8 @@ export const SystemContract = contract({
     }
   }
 })
+
+const { docs: _docs, metrics: _metrics, ...forEverybody } = SystemContract.endpoints
+
+/** What of it is for everybody, where the operator's part is served elsewhere. */
+export const CustomersSystemContract = contract({ ...SystemContract, endpoints: forEverybody })

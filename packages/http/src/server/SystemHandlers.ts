@@ -22,7 +22,7 @@ export interface Documents {
   readonly docs: string
 }
 
-export const makeSystemHandlers = Effect.fnUntraced(function*(documents: Documents) {
+export const makeSystemHandlers = Effect.gen(function*() {
   const queue = yield* DeliveryQueue
   const readiness = yield* Readiness
 
@@ -40,7 +40,7 @@ export const makeSystemHandlers = Effect.fnUntraced(function*(documents: Documen
     Effect.catchCause((cause) => Effect.logWarning("The depth of the delivery queue could not be read.", cause))
   )
 
-  const handlers: HandlersOf<typeof SystemContract> = {
+  return (documents: Documents): HandlersOf<typeof SystemContract> => ({
     health: () => Effect.succeed(json({ status: "ok" })),
     readiness: () => Effect.map(askReadiness(readiness), (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
@@ -60,8 +60,7 @@ export const makeSystemHandlers = Effect.fnUntraced(function*(documents: Documen
           "cache-control": "no-cache"
         }
       }))
-  }
-  return handlers
+  })
 })
 
 const document = (text: string) => HttpServerResponse.text(text, { contentType: "application/json", headers: { "cache-control": "no-cache" } })

@@ -45,7 +45,7 @@ import { docsPageOf } from "./DocsPage.ts"
 import { type OpenApiDocument, openApiOf } from "./OpenApi.ts"
 import type { Readiness } from "./Readiness.ts"
 import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.ts"
-import { SystemContract } from "./SystemContract.ts"
+import { CustomersSystemContract, SystemContract } from "./SystemContract.ts"
 import { type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
 
 /** Where each area lives. */
@@ -117,7 +117,19 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
   }
 }
 
-const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn.Return<App, never, WaybillHttpServices> {
+/**
+ * The service as a whole and in two parts, for hosts and servers that keep the operator's part on another address. Probes are
+ * in each. What is counted of callers is counted once.
+ */
+export interface WaybillApps {
+  readonly whole: App
+  /** The five areas and intake, with an OpenAPI document of these. */
+  readonly customers: App
+  /** `/operator`, `/metrics`, `/docs`, and the OpenAPI document of everything. */
+  readonly operators: App
+}
+
+const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn.Return<WaybillApps, never, WaybillHttpServices> {
   const bases = basesOf(options)
   const areas: ReadonlyArray<MountedContract> = [
     mount(ShipmentStatusContract, bases.shipmentStatus, yield* ShipmentStatusHandlers),
@@ -125,21 +137,31 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
     mount(PickupsContract, bases.pickups, yield* PickupsHandlers),
     mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
     mount(FreightChargesContract, bases.freightCharges, yield* FreightChargesHandlers),
-    mount(IntakeContract, bases.intake, yield* IntakeHandlers),
-    mount(OperatorContract, bases.operator, yield* OperatorHandlers)
+    mount(IntakeContract, bases.intake, yield* IntakeHandlers)
   ]
-  const system = mount(SystemContract, bases.system, yield* makeSystemHandlers(documentsOf(areas, options)))
-  return yield* makePipeline([...areas, system], options)
+  const operator = mount(OperatorContract, bases.operator, yield* OperatorHandlers)
+  const handlersFor = yield* makeSystemHandlers
+  const all = documentsOf([...areas, operator], options)
+  const appOf = yield* makePipeline(options)
+  const everything = mount(SystemContract, bases.system, handlersFor(all))
+  return {
+    whole: appOf([...areas, operator, everything]),
+    customers: appOf([...areas, mount(CustomersSystemContract, bases.system, handlersFor(documentsOf(areas, options)))]),
+    operators: appOf([operator, everything])
+  }
 })
 
 export const WaybillHttp = {
   /** The service as one effect that answers any request, for hosts that serve it themselves. */
-  make: (options: WaybillHttpOptions = {}): Effect.Effect<App, never, WaybillHttpServices> => make(options),
+  make: (options: WaybillHttpOptions = {}): Effect.Effect<App, never, WaybillHttpServices> => Effect.map(make(options), ({ whole }) => whole),
+
+  /** The same, and its two parts: for customers and carriers, and for operators. */
+  makeParts: (options: WaybillHttpOptions = {}): Effect.Effect<WaybillApps, never, WaybillHttpServices> => make(options),
 
   /** Adds every path of the service to a router, and answers whatever else lies under its bases. Other paths stay the host's. */
   layer: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpRouter.HttpRouter | WaybillHttpServices> =>
     HttpRouter.use(Effect.fnUntraced(function*(router) {
-      const app = yield* make(options)
+      const { whole: app } = yield* make(options)
       const { system, ...areas } = basesOf(options)
       for (const base of new Set(Object.values(areas).map(normalBase))) yield* router.add("*", `/${base.slice(1)}/*`, app)
       for (const { path } of Object.values(SystemContract.endpoints)) {
@@ -163,7 +185,7 @@ export const WaybillHttp = {
 
   /** Serves nothing but this service, on the server that is there. Every request is answered in its area's shape. */
   serve: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpServer.HttpServer | WaybillHttpServices> =>
-    Layer.unwrap(Effect.map(make(options), (app) => HttpServer.serve(app)))
+    Layer.unwrap(Effect.map(make(options), ({ whole }) => HttpServer.serve(whole)))
 }
 
 const documentsOf = (areas: ReadonlyArray<PlacedContract>, options: WaybillHttpOptions): Documents => {

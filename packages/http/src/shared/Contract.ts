@@ -63,6 +63,8 @@ export interface EndpointSpec {
   /** Below the contract's base; `{name}` stands for one segment. */
   readonly path: string
   readonly access: Access
+  /** Answers bodies of deliveries, which read-only operators are refused. Every method but GET is refused them as well. */
+  readonly showsBodies?: true
   readonly summary: string
   readonly description?: string
   /** What each path parameter is. */

@@ -4,6 +4,7 @@ import type {
   AccountNotPermitted,
   AccountsNotPermitted,
   ApiKeyNotFound,
+  AuthenticationUnavailable,
   ChargeSubscriptionConflict,
   ChargeSubscriptionNotFound,
   DeliveryNotFound,
@@ -18,6 +19,7 @@ import type {
   InvoiceNotYours,
   LaneNotFound,
   NotPermitted,
+  OperatorReadOnly,
   PickupDeskFailed,
   PickupFinal,
   PickupNotFound,
@@ -44,6 +46,7 @@ export type Failure =
   | AccountNotPermitted
   | AccountsNotPermitted
   | ApiKeyNotFound
+  | AuthenticationUnavailable
   | ChargeSubscriptionConflict
   | ChargeSubscriptionNotFound
   | DeliveryNotFound
@@ -57,6 +60,7 @@ export type Failure =
   | InvoiceNotYours
   | LaneNotFound
   | NotPermitted
+  | OperatorReadOnly
   | PickupDeskFailed
   | PickupFinal
   | PickupNotFound
@@ -83,6 +87,7 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   Unauthenticated: [401, "unauthenticated"],
   AccountNotPermitted: [401, "account_not_permitted"],
   NotPermitted: [403, "not_permitted"],
+  OperatorReadOnly: [403, "operator_read_only"],
   AccountsNotPermitted: [403, "accounts_not_permitted"],
   InvoiceNotYours: [403, "invoice_not_yours"],
   AccountNotFound: [404, "account_not_found"],
@@ -104,6 +109,7 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   RateExceeded: [429, "rate_exceeded"],
   TooManyCalls: [429, "too_many_calls"],
   TooManyLookups: [429, "too_many_lookups"],
+  AuthenticationUnavailable: [503, "authentication_unavailable"],
   PickupDeskFailed: [503, "pickup_desk_failed"],
   SecretUnreadable: [503, "secret_unreadable"],
   StorageError: [503, "unavailable"]
@@ -161,6 +167,9 @@ const moreOf = (failure: Failure): Partial<Problem> => {
       return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "invalid" }] }
     case "FileTooLarge":
       return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "out_of_bounds" }] }
+    case "AuthenticationUnavailable":
+      // what could not be asked is for the log
+      return { detail: "The credentials could not be checked right now. Try again.", headers: { "retry-after": "1" } }
     case "PickupDeskFailed":
       return { headers: { "retry-after": "1" } }
     case "QuotaExceeded":

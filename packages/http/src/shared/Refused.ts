@@ -28,6 +28,13 @@ export const unknownPublicTenant = refused(
   "It is not clear whose freight this asks for. Call the carrier's own host name, or send credentials."
 )
 
+export const severalHosts = refused(
+  400,
+  "ambiguous_host",
+  "Bad request",
+  "The request names more than one host. Send one Host header that agrees with the address."
+)
+
 export const methodNotAllowed = (method: string, allow: string) =>
   refused(405, "method_not_allowed", "Method not allowed", `This path does not take ${method.slice(0, 20)}. It takes ${allow}.`, {
     headers: { allow }

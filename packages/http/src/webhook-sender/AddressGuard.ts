@@ -60,7 +60,7 @@ export const refusalOfUrl = (text: string, policy: EgressPolicy): string | undef
   if (url.username !== "" || url.password !== "") return "The URL must not contain a user name or a password."
   if (url.href.includes("#")) return "The URL must not contain a fragment."
   const host = hostOf(url)
-  const opened = isOpened(host, policy)
+  const opened = isOpenedHost(host, policy)
   if (url.protocol === "http:" && !opened) return httpsRequired
   if (url.port === "0" || !(opened || mayName(host, policy) && isPublicPort(url.port))) return addressNotAllowed
   return undefined
@@ -105,7 +105,8 @@ const opensHost = (policy: EgressPolicy, host: string): boolean =>
   policy.hosts.some((entry) => entry.startsWith("*.") ? host.endsWith(entry.slice(1)) : host === entry)
 
 /** Whether the operator named this host or literal address; public literals are allowed without being opened. */
-const isOpened = (host: string, policy: EgressPolicy): boolean => {
+export const isOpenedHost = (hostname: string, policy: EgressPolicy): boolean => {
+  const host = hostname.replace(/^\[|\]$|\.$/g, "")
   const literal = parseAddress(host)
   return literal === undefined ? opensHost(policy, host) : isListed(literal, policy)
 }

@@ -1,4 +1,4 @@
-export { type EgressPolicy, isAllowedAddress, parseEgressAllow, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
+export { type EgressPolicy, isAllowedAddress, isOpenedHost, parseEgressAllow, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
 export type { ResolveName } from "./GuardedConnector.ts"
 export { HmacNode } from "./HmacNode.ts"
 export { WebhookSenderHttp, type WebhookSenderHttpOptions } from "./WebhookSenderHttp.ts"

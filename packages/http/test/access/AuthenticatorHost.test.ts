@@ -41,7 +41,7 @@ it("answers 401 to whom the host does not know, and 503 when the host could not 
     expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
   }
   const trouble = await ask("trouble")
-  expect([trouble.status, problemCode(trouble)]).toEqual([503, "unavailable"])
+  expect([trouble.status, problemCode(trouble)]).toEqual([503, "authentication_unavailable"])
   expect(trouble.text).not.toContain("session store")
   await service.stop()
 })

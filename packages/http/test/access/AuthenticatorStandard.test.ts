@@ -42,7 +42,7 @@ let acme: TestTenant
 
 beforeAll(async () => {
   keys = await startKeys()
-  service = await startService({ standard: { jwt: { jwksUrl: keys.url, issuer, audience } } })
+  service = await startService({ standard: { jwt: { jwksUrl: keys.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
   acme = await service.tenant("acme")
 })
 afterAll(async () => {
@@ -217,7 +217,7 @@ describe("a provider that is not there", () => {
   beforeEach(async () => {
     failing = await startKeys()
     failing.state.failing = true
-    lonely = await startService({ standard: { jwt: { jwksUrl: failing.url, issuer, audience } } })
+    lonely = await startService({ standard: { jwt: { jwksUrl: failing.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
     return async () => {
       await lonely.stop()
       await failing.close()
@@ -233,7 +233,7 @@ describe("a provider that is not there", () => {
   it("answers 503, because that says nothing about the token, and heals by itself", async () => {
     await lonely.tenant("acme")
     const answer = await ask()
-    expect([answer.status, problemCode(answer), answer.headers.get("retry-after")]).toEqual([503, "unavailable", "1"])
+    expect([answer.status, problemCode(answer), answer.headers.get("retry-after")]).toEqual([503, "authentication_unavailable", "1"])
     failing.state.failing = false
     expect((await ask()).status).toBe(200)
   })

@@ -122,7 +122,7 @@ describe("createWaybill", () => {
   })
 
   it("answers HTTP, with its own keys", async () => {
-    const waybill = start({ apiKeys: true, operatorKey: "operator-key-for-tests" })
+    const waybill = start({ apiKeys: true, operatorKeys: ["operator-key-for-tests"] })
     await waybill.tenants.put("acme", { name: "Acme" })
     const { id, key } = await waybill.apiKeys.create("acme", { name: "tms", roles: ["carrier"] })
     const get = (path: string, headers: Record<string, string> = {}) => waybill.handler(new Request(`https://freight.example${path}`, { headers }))
@@ -223,12 +223,15 @@ describe("createWaybill", () => {
     ["no sealing key", { sealingKeys: [] as never }, /32 bytes/],
     ["no list of sealing keys", { sealingKeys: undefined as never }, /32 bytes/],
     ["a sealing key that is not base64", { sealingKeys: ["secret"] }, /32 bytes/],
-    ["a short operator key", { operatorKey: "short" }, /16 characters/],
+    ["a short operator key", { operatorKeys: ["nineteen-characters"] }, /20 characters/],
     ["two ways to log in", { authenticate: async () => carrier, apiKeys: true }, /authenticate alone/],
     ["egress that is no network", { egressAllow: ["10.0.0.0/99"] }, /egressAllow/],
     ["a base path that is none", { basePaths: { intake: "/a b" } }, /base path/],
     ["a public address that is none", { publicBaseUrl: "freight.example.com" }, /publicBaseUrl/],
     ["a key set without an address", { jwt: { jwksUrl: "keys", issuer: "x", audience: "y" } }, /jwksUrl/],
+    ["a key set over plain http", { jwt: { jwksUrl: "http://127.0.0.1/jwks", issuer: "x", audience: "y" } }, /plain http/],
+    ["two operators with one key", { operatorKeys: ["operator-key-for-tests", { name: "ci", key: "operator-key-for-tests" }] }, /twice/],
+    ["an operator's name that is none", { operatorKeys: [{ name: "Ci", key: "operator-key-for-tests" }] }, /name/],
     ["an allowance that is none", { othersLookupsPerMinute: 0 }, /othersLookupsPerMinute/],
     ["a time zone that is none", { timeZone: "Mars/Olympus" }, /time zone/],
     ["a lease shorter than an attempt", { delivery: { leaseMillis: 10, attemptTimeoutMillis: 20 } }, /leaseMillis/]

@@ -13,7 +13,7 @@ export const startIdentityProvider = async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const now = Math.floor(Date.now() / 1000)
   return {
-    jwt: { jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, issuer, audience },
+    jwt: { jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, allowHttpHosts: ["127.0.0.1"], issuer, audience },
     token: (claims: Readonly<Record<string, unknown>>): Promise<string> =>
       new SignJWT({ iss: issuer, aud: audience, exp: now + 3600, ...claims }).setProtectedHeader({ alg: "ES256", kid: "k1" }).sign(privateKey),
     expired: { exp: now - 3600 },

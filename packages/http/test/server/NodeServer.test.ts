@@ -72,7 +72,11 @@ describe("a request on the wire", () => {
     ["with two lengths", 400, "POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"],
     ["with a length and chunks", 400, "POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
     ["for everything", 404, "OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
-    ["with a target in absolute form", 200, "GET http://elsewhere.example/healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["with a target in absolute form", 200, "GET http://x.example/healthz HTTP/1.1\r\nhost: X.example:80\r\nconnection: close\r\n\r\n"],
+    ["with a target of another host than its Host header", 400, "GET http://elsewhere.example/healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
+    ["with two Host headers", 400, "GET /healthz HTTP/1.1\r\nhost: a.example\r\nhost: b.example\r\nconnection: close\r\n\r\n"],
+    ["with one Host header twice", 400, "GET /healthz HTTP/1.1\r\nhost: a.example\r\nhost: a.example\r\nconnection: close\r\n\r\n"],
+    ["with a list of hosts", 400, "GET /healthz HTTP/1.1\r\nhost: a.example, b.example\r\nconnection: close\r\n\r\n"],
     ["with a method of its own", 405, "PURGE /visibility/v1/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
     ["that would be traced", 405, "TRACE /visibility/v1/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"],
     ["that wants to speak something else", 200, "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n"]

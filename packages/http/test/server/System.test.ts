@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Readiness } from "../../src/index.ts"
-import { reportedEvent, startService, type TestService } from "../TestService.ts"
+import { operatorKey, reportedEvent, startService, type TestService } from "../TestService.ts"
 
 let service: TestService
 
@@ -39,6 +39,43 @@ describe("probes", () => {
     const before = service.log.length
     await service.send("GET", "/healthz")
     expect(service.log.slice(before).map(({ level }) => level)).toEqual(["DEBUG"])
+  })
+})
+
+describe("the two parts of the service", () => {
+  const from = async (part: "customers" | "operators", path: string, key?: string) => {
+    const answer = await service.fetch(new Request(`http://waybill.test${path}`, key === undefined ? {} : { headers: { "x-api-key": key } }), part)
+    return { status: answer.status, json: answer.json }
+  }
+  const statuses = (part: "customers" | "operators", paths: ReadonlyArray<string>) => Promise.all(paths.map(async (path) => (await from(part, path, operatorKey)).status))
+  const ofOperators = ["/operator/v1/tenants", "/metrics", "/docs", "/openapi/operator.json"]
+  const ofCustomers = ["/visibility/v1/events", "/invoicing/invoices", "/intake/v1/pickups/1", "/openapi/pickups.json"]
+
+  it("answer what is their own, 404 to the other's, and probes both", async () => {
+    expect(await statuses("operators", ofOperators)).toEqual([200, 200, 200, 200])
+    expect(await statuses("customers", ofOperators)).toEqual([404, 404, 404, 404])
+    expect(await statuses("operators", ofCustomers.slice(0, 3))).toEqual([404, 404, 404])
+    expect((await statuses("customers", ofCustomers)).includes(404)).toBe(false)
+    for (const part of ["customers", "operators"] as const) expect(await statuses(part, ["/healthz", "/readyz", "/openapi.json"])).toEqual([200, 200, 200])
+  })
+
+  it("describe themselves: the operator's calls are in one document only", async () => {
+    const paths = async (part: "customers" | "operators") => Object.keys((await from(part, "/openapi.json")).json.paths)
+    expect((await paths("customers")).filter((path) => path.startsWith("/operator"))).toEqual([])
+    expect(await paths("customers")).toContain("/visibility/v1/events")
+    expect(await paths("operators")).toContain("/operator/v1/tenants")
+  })
+
+  it("count failed credentials together", async () => {
+    const failing = await startService({ trustForwarded: true })
+    const ask = (part: "customers" | "operators", path: string) =>
+      failing.fetch(new Request(`http://waybill.test${path}`, { headers: { "x-api-key": "wrong", "x-forwarded-for": "198.51.100.7" } }), part)
+    for (let n = 0; n < 30; n++) {
+      expect((await ask("customers", "/visibility/v1/events")).status).toBe(401)
+      expect((await ask("operators", "/operator/v1/tenants")).status).toBe(401)
+    }
+    expect((await ask("operators", "/operator/v1/tenants")).status).toBe(429)
+    await failing.stop()
   })
 })
 

@@ -1,5 +1,6 @@
 /** What can be typed after `waybill`. */
 import { Command } from "effect/cli"
+import { fileNameOf, type Variable } from "../config/Variable.ts"
 import { variables } from "../config/Variables.ts"
 import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
@@ -16,7 +17,10 @@ import { tailCommand } from "./TailCommand.ts"
 import { tenantsCommand } from "./TenantsCommand.ts"
 import { verifyCommand } from "./VerifyCommand.ts"
 
-const settings = Object.values(variables).map(({ fallback, meaning, name }) => `  ${name}\n      ${meaning}; default: ${fallback}`).join("\n")
+const settings = Object.values<Variable<unknown>>(variables).map(({ fallback, hasFile, meaning, name }) => {
+  const orFile = hasFile === true ? `; ${fileNameOf(name)} names a file that holds it` : ""
+  return `  ${name}\n      ${meaning}${orFile}; default: ${fallback}`
+}).join("\n")
 
 const exits = [
   "  0  done, or all is well",

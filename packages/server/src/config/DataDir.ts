@@ -1,5 +1,6 @@
 /** The directory where the server keeps what it made itself: keys, the embedded database, the demo's state. */
-import { Effect, Redacted, Schema, type Scope } from "effect"
+import { type OperatorKey, parseOperatorKeys } from "@waybill/http"
+import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
 import { constants } from "node:fs"
 import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises"
@@ -114,7 +115,7 @@ const writeDraft = async (path: string, text: string): Promise<string> => {
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code
 
 export interface Keys {
-  readonly operator: Redacted.Redacted
+  readonly operators: ReadonlyArray<OperatorKey>
   readonly sealing: SealingKeys
 }
 
@@ -122,16 +123,22 @@ export const operatorKeyFile = "operator-key"
 const sealingKeyFile = "sealing-key"
 
 /** The keys that were given, else those of the data dir, made when they are not there. */
-export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "dataDir" | "operatorKey" | "sealingKeys">) {
+export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "dataDir" | "operatorKeys" | "sealingKeys">) {
   const { dataDir } = config
-  if (config.operatorKey === undefined || config.sealingKeys === undefined) yield* makeDataDir(dataDir)
-  const operator = config.operatorKey ??
-    Redacted.make(yield* keptText(dataDir, operatorKeyFile, () => randomBytes(32).toString("hex")))
+  if (config.operatorKeys === undefined || config.sealingKeys === undefined) yield* makeDataDir(dataDir)
+  const operators = config.operatorKeys ??
+    (yield* Effect.flatMap(keptText(dataDir, operatorKeyFile, () => randomBytes(32).toString("hex")), (text) => readOperatorKeys(dataDir, text)))
   const sealing = config.sealingKeys ??
     (yield* Effect.flatMap(keptText(dataDir, sealingKeyFile, () => randomBytes(32).toString("base64")), (text) => readSealingKey(dataDir, text)))
-  const keys: Keys = { operator, sealing }
+  const keys: Keys = { operators, sealing }
   return keys
 })
+
+const readOperatorKeys = (dir: string, text: string): Effect.Effect<ReadonlyArray<OperatorKey>, DataDirUnusable> =>
+  Result.match(parseOperatorKeys(text), {
+    onSuccess: Effect.succeed,
+    onFailure: (problem) => Effect.fail(new DataDirUnusable({ detail: `${join(dir, operatorKeyFile)} ${problem}. Without the file, the next start makes a key.` }))
+  })
 
 const readSealingKey = (dir: string, text: string): Effect.Effect<SealingKeys, DataDirUnusable> => {
   const bytes = Buffer.from(text, "base64")

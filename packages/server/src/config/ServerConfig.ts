@@ -1,6 +1,6 @@
 /** What the operator decided: every setting of the server, read once at start. */
 import { DeliveryOptions, type RetentionOptions } from "@waybill/core"
-import { type BasePaths, defaultBasePaths, type EgressPolicy, type JwtOptions, publicOnly } from "@waybill/http"
+import { type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
 import { readVariable, type Variable, type VariableFault } from "./Variable.ts"
@@ -13,13 +13,15 @@ export type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyAr
 export interface ServerConfig {
   readonly host: string
   readonly port: number
+  /** Where the operator's part listens; `undefined`: with everything else. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined
   /** `undefined`: the embedded one. */
   readonly databaseUrl: Redacted.Redacted | undefined
   /** Absolute. */
   readonly dataDir: string
   readonly schema: string
   /** `undefined`: generated. */
-  readonly operatorKey: Redacted.Redacted | undefined
+  readonly operatorKeys: ReadonlyArray<OperatorKey> | undefined
   /** `undefined`: generated. */
   readonly sealingKeys: SealingKeys | undefined
   readonly egress: EgressPolicy
@@ -79,21 +81,22 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   const config: ServerConfig = {
     host: given.host ?? "127.0.0.1",
     port: given.port ?? 8080,
+    admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host ?? "127.0.0.1", port: given.adminPort },
     databaseUrl: given.databaseUrl,
     dataDir: resolve(environment.directory, given.dataDir ?? ".waybill"),
     schema: given.schema ?? "waybill",
-    operatorKey: given.operatorKey,
+    operatorKeys: given.operatorKeys,
     sealingKeys: given.sealingKeys,
     egress: given.egress?.policy ?? publicOnly,
     egressText: given.egress?.text ?? "",
     jwt: jwksUrl === undefined || jwtIssuer === undefined || jwtAudience === undefined
       ? undefined
-      : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience },
+      : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
     publicTenant: given.publicTenant,
     othersLookupsPerMinute: given.othersLookups ?? 60,
     timeZone: given.timeZone ?? "UTC",
     role,
-    demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKey === undefined && role === "all"),
+    demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
     dashboard: given.dashboard ?? true,
     publicUrl: given.publicUrl,
     trustProxy: given.trustProxy ?? false,
@@ -147,6 +150,14 @@ const basePathsOf = (given: Given): ServerConfig["basePaths"] => ({
   freightCharges: given.basePathFreightCharges ?? defaultBasePaths.freightCharges
 })
 
+/** The host of the key set, where it may come over plain http: this machine, and what the operator opened. */
+const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
+  const host = jwksUrl === undefined ? undefined : URL.parse(jwksUrl)?.hostname
+  if (host === undefined) return []
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
+  return isLoopback || isOpenedHost(host, egress?.policy ?? publicOnly) ? [host] : []
+}
+
 /** Settings that are good by themselves, but not together. */
 const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
   const found: Array<VariableFault> = []
@@ -165,6 +176,17 @@ const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, k
         found.push({ variable: name, problem: `is missing. To accept JWTs safely, ${jwt.join(", ")} are needed together` })
       }
     }
+  }
+  const refusedJwks = given.jwksUrl === undefined ? undefined : refusalOfJwksUrl({ jwksUrl: given.jwksUrl, allowHttpHosts: httpHostsOf(given) })
+  if (refusedJwks !== undefined) {
+    found.push({ variable: variables.jwksUrl.name, problem: `${refusedJwks}, or name its host in ${variables.egress.name} where the network is your own` })
+  }
+  if (given.adminHost !== undefined && given.adminPort === undefined) {
+    found.push({ variable: variables.adminHost.name, problem: `is set and ${variables.adminPort.name} is not. Set a port as well, or take this out` })
+  }
+  const adminHost = given.adminHost ?? given.host
+  if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === (given.port ?? 8080) && adminHost === given.host) {
+    found.push({ variable: variables.adminPort.name, problem: `is ${given.adminPort}, as ${variables.port.name} is. Give the operator's part a port of its own` })
   }
   const role = given.role ?? "all"
   if (given.demo === true && role !== "all") {
@@ -196,16 +218,12 @@ const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault
 
 const within = (outer: string, inner: string): boolean => `${inner}/`.startsWith(`${outer}/`)
 
-const doubts = (given: Given): ReadonlyArray<string> => [
-  ...(given.operatorKey !== undefined && Redacted.value(given.operatorKey).length < 20
-    ? [`${variables.operatorKey.name} is short and may be guessed. Take the output of: openssl rand -hex 32`]
-    : []),
-  ...(given.databaseUrl !== undefined && given.sealingKeys === undefined
+const doubts = (given: Given): ReadonlyArray<string> =>
+  given.databaseUrl !== undefined && given.sealingKeys === undefined
     ? [
       `${variables.sealingKeys.name} is not set, so this machine seals webhook secrets with a key of its own. Other machines on the same database cannot open them: give every process the same key.`
     ]
-    : [])
-]
+    : []
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
@@ -215,7 +233,8 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   database: config.databaseUrl === undefined ? "embedded" : placeOf(config.databaseUrl),
   schema: config.schema,
   dataDir: config.dataDir,
-  operatorKey: config.operatorKey === undefined ? "generated" : "given",
+  operatorKeys: config.operatorKeys === undefined ? "generated" : config.operatorKeys.map(({ name, readOnly }) => readOnly ? `${name} (read-only)` : name).join(", "),
+  admin: config.admin === undefined ? "on the same port" : `${config.admin.host}, port ${config.admin.port}`,
   sealingKey: config.sealingKeys === undefined ? "generated" : config.sealingKeys.length === 1 ? "given" : `${config.sealingKeys.length} given`,
   egressAllow: config.egressText === "" ? "nothing" : config.egressText,
   jwt: config.jwt?.jwksUrl ?? "off",

@@ -1,11 +1,14 @@
 /** One environment variable: its name, what it means, and how its text is read. */
 import { Config, Effect, Option, Result } from "effect"
+import { readFile } from "node:fs/promises"
 
 export interface Variable<A> {
   readonly name: string
   /** Its default, in words. */
   readonly fallback: string
   readonly meaning: string
+  /** Whether a variable of the same name and `_FILE` may name a file that holds the value instead. */
+  readonly hasFile?: true
   /** Fails with what is wrong and what to do; the name is put in front of it. A secret's text must not stand in it. */
   readonly read: (text: string) => Result.Result<A, string>
 }
@@ -16,14 +19,43 @@ export interface VariableFault {
   readonly problem: string
 }
 
+/** The name of the variable that names a file with the value of this one. */
+export const fileNameOf = (name: string): string => `${name}_FILE`
+
 /** Reads a variable where it is set, and puts down its fault. An empty one counts as not set. */
 export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFault>): Effect.Effect<A | undefined> =>
-  Effect.map(Effect.option(Config.option(Config.String(variable.name))), (found) => {
-    const text = Option.getOrUndefined(Option.flatten(found))?.trim()
-    if (text === undefined || text === "") return undefined
-    const result = variable.read(text)
+  Effect.gen(function*() {
+    const { name } = variable
+    const direct = yield* textOf(name)
+    const path = variable.hasFile === true ? yield* textOf(fileNameOf(name)) : undefined
+    if (direct !== undefined && path !== undefined) {
+      faults.push({ variable: fileNameOf(name), problem: `is set, and ${name} is set too. Set one of them` })
+      return undefined
+    }
+    const given = path === undefined ? { variable: name, text: direct } : { variable: fileNameOf(name), text: yield* fileText(fileNameOf(name), path, faults) }
+    if (given.text === undefined) return undefined
+    const result = variable.read(given.text)
     if (Result.isSuccess(result)) return result.success
-    faults.push({ variable: variable.name, problem: result.failure })
+    faults.push({ variable: given.variable, problem: path === undefined ? result.failure : `names a file whose text ${result.failure}` })
+    return undefined
+  })
+
+const textOf = (name: string): Effect.Effect<string | undefined> =>
+  Effect.map(Effect.option(Config.option(Config.String(name))), (found) => {
+    const text = Option.getOrUndefined(Option.flatten(found))?.trim()
+    return text === "" ? undefined : text
+  })
+
+const fileText = (variable: string, path: string, faults: Array<VariableFault>): Effect.Effect<string | undefined> =>
+  Effect.promise(async () => {
+    try {
+      const text = (await readFile(path, "utf8")).trim()
+      if (text !== "") return text
+      faults.push({ variable, problem: `names ${shown(path)}, which is empty. Put the value into it` })
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      faults.push({ variable, problem: `names a file that cannot be read: ${why}. Correct the path, or let this user read it` })
+    }
     return undefined
   })
 

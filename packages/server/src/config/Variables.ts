@@ -1,11 +1,15 @@
 /** Every environment variable that the server reads. `waybill --help` prints this list. */
 import { TenantId } from "@waybill/core"
-import { defaultBasePaths, parseEgressAllow } from "@waybill/http"
+import { defaultBasePaths, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
 import { DateTime, Option, Redacted, Result, Schema } from "effect"
-import { integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
+import { fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
 
 const variable = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> => ({ name, fallback, meaning, read })
+
+/** One that may also stand in a file, as secrets do that are mounted into containers. */
+const variableOrFile = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> =>
+  ({ name, fallback, meaning, read, hasFile: true })
 
 const host = (value: string) =>
   text(
@@ -39,11 +43,6 @@ const schemaName = (value: string): Result.Result<string, string> => {
     throw error
   }
 }
-
-const operatorKey = (value: string): Result.Result<Redacted.Redacted, string> =>
-  /^[\x21-\x7e]{1,1000}$/.test(value)
-    ? Result.succeed(Redacted.make(value))
-    : Result.fail("has blanks, control characters or characters outside ASCII in it. Take a long random text, such as the output of: openssl rand -hex 32")
 
 type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]
 
@@ -120,11 +119,23 @@ const documentsPlace = (value: string): Result.Result<DocumentsPlace, string> =>
 export const variables = {
   host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
   port: variable("WAYBILL_PORT", "8080", "where it listens; 0 picks a free port and prints it", port),
-  databaseUrl: variable("WAYBILL_DATABASE_URL", "an embedded Postgres in the data dir", "any Postgres 14 or newer", databaseUrl),
+  databaseUrl: variableOrFile("WAYBILL_DATABASE_URL", "an embedded Postgres in the data dir", "any Postgres 14 or newer", databaseUrl),
   dataDir: variable("WAYBILL_DATA_DIR", ".waybill", "the embedded database and generated keys", text((value) => !value.includes("\0"), "is not a path")),
   schema: variable("WAYBILL_SCHEMA", "waybill", "the Postgres schema that holds every table", schemaName),
-  operatorKey: variable("WAYBILL_OPERATOR_KEY", "generated, kept in the data dir", "the key for /operator", operatorKey),
-  sealingKeys: variable(
+  adminHost: variable("WAYBILL_ADMIN_HOST", "WAYBILL_HOST", "where the operator's part listens, with WAYBILL_ADMIN_PORT", host),
+  adminPort: variable(
+    "WAYBILL_ADMIN_PORT",
+    "none: everything on one port",
+    "with a port, /operator, /dashboard, /metrics, /docs and the operator's part of /openapi.json answer there only; 0 picks one and prints it",
+    port
+  ),
+  operatorKeys: variableOrFile(
+    "WAYBILL_OPERATOR_KEY",
+    "generated, kept in the data dir",
+    "the keys for /operator, separated by commas, each as key, name:key or name:read:key; a key has at least 20 characters",
+    parseOperatorKeys
+  ),
+  sealingKeys: variableOrFile(
     "WAYBILL_SEALING_KEY",
     "generated, kept in the data dir",
     "base64 of 32 bytes: seals webhook secrets at rest; of several, separated by commas, the first seals and all open",
@@ -193,4 +204,5 @@ export const variables = {
   )
 } as const
 
-export const variableNames: ReadonlyArray<string> = Object.values(variables).map(({ name }) => name)
+export const variableNames: ReadonlyArray<string> = Object.values<Variable<unknown>>(variables)
+  .flatMap(({ hasFile, name }) => hasFile === true ? [name, fileNameOf(name)] : [name])

@@ -36,6 +36,8 @@ interface Stage {
   readonly config: ServerConfig
   readonly state: DemoState
   readonly url: string
+  /** Where the operator's part is. */
+  readonly adminUrl: string
 }
 
 /** Seeds, plays, and says hello once there is something to see; all in the background, so that trouble of the demo is none of the service. */
@@ -50,20 +52,20 @@ export const startDemo = Effect.fnUntraced(function*(stage: Stage) {
 const patiently = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { while: (error) => error._tag === "StorageError", schedule: Schedule.spaced("1 second") })
 
-const banner = ({ config, state, url }: Stage): string => [
+const banner = ({ adminUrl, config, state, url }: Stage): string => [
   "",
-  `  Waybill answers on ${url}  (docs: ${url}/docs)`,
+  `  Waybill answers on ${url}  (docs: ${adminUrl}/docs)`,
   "",
   "  Demo: a shipper orders trucks for three shipments, and their carrier posts what happens to them, an event every two",
   "  seconds. Their status follows by itself, their bills change on the way, and a receiver of the shipper's gets all of it",
   "  as signed webhooks. In the end the carrier sends its invoices, with proofs of delivery.",
   `  The customer's API key: ${state.kept().customerKey}`,
-  ...(hasDashboard(config) ? [`  The dashboard, with the operator key: ${url}/dashboard`] : []),
+  ...(hasDashboard(config) ? [`  The dashboard, with the operator key: ${adminUrl}/dashboard`] : []),
   "",
   "  Try these in another terminal:",
   "",
   ...demoCommands(state, config, url).flatMap(({ command, shows }) => [`  # ${shows}`, `  ${command}`, ""]),
-  ...(config.operatorKey === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`, ""] : [])
+  ...(config.operatorKeys === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`, ""] : [])
 ].join("\n")
 
 /** A journey takes about 50 seconds. After these many the demo has shown itself, and goes on at a pace that fills no disk. */

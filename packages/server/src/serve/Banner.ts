@@ -5,14 +5,15 @@ import { operatorKeyFile } from "../config/DataDir.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 
 /** Only for people; the log says the same to machines. */
-export const plainBanner = (config: ServerConfig, url: string): Effect.Effect<void> =>
+export const plainBanner = (config: ServerConfig, url: string, adminUrl: string): Effect.Effect<void> =>
   config.logFormat === "json"
     ? Effect.void
     : Console.log([
       "",
-      `  Waybill answers on ${url}  (docs: ${url}/docs)`,
-      ...(hasDashboard(config) ? [`  The dashboard is at ${url}/dashboard`] : []),
-      ...(config.operatorKey === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`] : []),
+      `  Waybill answers on ${url}  (docs: ${adminUrl}/docs)`,
+      ...(config.admin === undefined ? [] : [`  Operators use ${adminUrl}`]),
+      ...(hasDashboard(config) ? [`  The dashboard is at ${adminUrl}/dashboard`] : []),
+      ...(config.operatorKeys === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`] : []),
       ""
     ].join("\n"))
 

@@ -1,9 +1,12 @@
 /** The page at `/`: what this is, and where to go from here. */
 import { HttpServerResponse } from "effect/http"
+import type { WaybillApps } from "@waybill/http"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 
 export interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
   readonly version: string
+  /** Which part of the service answers here. */
+  readonly part: keyof WaybillApps
   /** Whether there is one. */
   readonly dashboard: boolean
   /** Commands to try, where there is something to see. */
@@ -33,7 +36,9 @@ const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEve
   { name: "Operator", area: "operator", base: "/operator", what: "tenants, keys, secrets, and deliveries that went wrong" }
 ]
 
-const html = ({ basePaths, dashboard, tryThese, version }: IndexPageOptions): string => `<!doctype html>
+const operatorArea = "operator"
+
+const html = ({ basePaths, dashboard, part, tryThese, version }: IndexPageOptions): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -52,14 +57,12 @@ const html = ({ basePaths, dashboard, tryThese, version }: IndexPageOptions): st
 <p>Freight visibility over the industry's open interfaces: order a pickup, ask where a shipment is,
 be told by signed webhooks when something happens, and see what it costs.</p>
 <dl>
-${areasOf(basePaths).map(({ area, base, name, what }) =>
+${areasOf(basePaths).filter(({ area }) => part === "whole" || (area === operatorArea) === (part === "operators")).map(({ area, base, name, what }) =>
   `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
 </dl>
 <dl>
-${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>lanes, deliveries, dead letters and shipments, for whoever has the operator key</dd>\n` : ""}  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>
-  <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
+${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>lanes, deliveries, dead letters and shipments, for whoever has the operator key</dd>\n` : ""}${part === "customers" ? "" : `  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>\n`}  <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
   <dt><a href="readyz">readyz</a></dt><dd>whether this process can do its work</dd>
-  <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>
-</dl>
+${part === "customers" ? "" : `  <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>\n`}</dl>
 ${tryThese.map(({ command, shows }) => `<p>${escape(shows)}</p>\n<pre>${escape(command)}</pre>\n`).join("")}</html>
 `

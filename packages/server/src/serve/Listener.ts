@@ -10,17 +10,19 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
   host: Schema.String,
   port: Schema.Int,
   code: Schema.String,
-  detail: Schema.String
+  detail: Schema.String,
+  /** The variable that says where. */
+  setting: Schema.Literals(["WAYBILL", "WAYBILL_ADMIN"])
 }) {
   override get message(): string {
     switch (this.code) {
       case "EADDRINUSE":
-        return `Port ${this.port} on ${this.host} is taken by another program. Stop that one, or set WAYBILL_PORT; 0 picks a free port.`
+        return `Port ${this.port} on ${this.host} is taken by another program. Stop that one, or set ${this.setting}_PORT; 0 picks a free port.`
       case "EACCES":
-        return `This user may not listen on port ${this.port}. Set WAYBILL_PORT to a port above 1023.`
+        return `This user may not listen on port ${this.port}. Set ${this.setting}_PORT to a port above 1023.`
       case "EADDRNOTAVAIL":
       case "ENOTFOUND":
-        return `${this.host} is no address of this machine. Set WAYBILL_HOST to one, or to 0.0.0.0 for all.`
+        return `${this.host} is no address of this machine. Set ${this.setting}_HOST to one, or to 0.0.0.0 for all.`
       default:
         return `Listening on ${this.host}, port ${this.port}, failed: ${this.detail}.`
     }
@@ -38,7 +40,10 @@ export interface Listener {
 const slowestUploadMillis = 3_600_000
 
 /** Begins to listen; requests wait for {@link answerWith}, and are refused when it never comes to that. */
-export const listen = (options: { readonly host: string; readonly port: number }): Effect.Effect<Listener, ListenFailed, Scope.Scope> =>
+export const listen = (
+  options: { readonly host: string; readonly port: number },
+  setting: ListenFailed["setting"] = "WAYBILL"
+): Effect.Effect<Listener, ListenFailed, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.callback<Server, ListenFailed>((resume) => {
@@ -46,7 +51,7 @@ export const listen = (options: { readonly host: string; readonly port: number }
         // longer than load balancers keep theirs, so that it is they who close an idle connection
         const server = createHoldingServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
         const onError = (error: NodeJS.ErrnoException) =>
-          resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message })))
+          resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message, setting })))
         server.once("error", onError)
         server.listen({ host, port }, () => {
           server.off("error", onError)

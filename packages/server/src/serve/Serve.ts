@@ -9,7 +9,7 @@ import {
   Tenants,
   Waybill
 } from "@waybill/core"
-import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, Readiness, WaybillHttp } from "@waybill/http"
+import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, Readiness, type WaybillApps, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
 import { Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -35,6 +35,8 @@ export const serve = (config: ServerConfig) =>
 
     // first, so that a taken port shows at once; requests that come before the service is there wait for it
     const listener = yield* listen(config)
+    const adminListener = config.admin === undefined ? undefined : yield* listen(config.admin, "WAYBILL_ADMIN")
+    const adminUrl = (adminListener ?? listener).url
     const keys = yield* keysOf(config)
     const url = yield* openDatabase(config)
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
@@ -43,15 +45,16 @@ export const serve = (config: ServerConfig) =>
     // these two stop at the same time: no more requests, no more attempts
     const running = yield* Scope.fork(yield* Effect.scope, "parallel")
     const tryThese = () => demo === undefined ? [] : demoCommands(demo, config, config.publicUrl ?? listener.url)
-    const app = yield* appFor(config, tryThese).pipe(Effect.provideContext(services))
-    yield* answerWith(listener, app, config.drainMillis).pipe(Scope.provide(running))
+    const apps = yield* appsFor(config, tryThese).pipe(Effect.provideContext(services))
+    yield* answerWith(listener, adminListener === undefined ? apps.whole : apps.customers, config.drainMillis).pipe(Scope.provide(running))
+    if (adminListener !== undefined) yield* answerWith(adminListener, apps.operators, config.drainMillis).pipe(Scope.provide(running))
     if (config.role !== "api") yield* runBackground.pipe(Effect.provideContext(services), Effect.forkIn(running))
 
-    yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, role: config.role }))
+    yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, ...(adminListener === undefined ? {} : { adminUrl }), role: config.role }))
     if (config.role !== "worker") yield* checkPublicTenant(config.publicTenant).pipe(Effect.provideContext(services))
     yield* demo === undefined
-      ? plainBanner(config, listener.url)
-      : startDemo({ config, state: demo, url: listener.url }).pipe(Effect.provideContext(services))
+      ? plainBanner(config, listener.url, adminUrl)
+      : startDemo({ config, state: demo, url: listener.url, adminUrl }).pipe(Effect.provideContext(services))
     return yield* Effect.never
   })).pipe(Effect.onInterrupt(() => Effect.logInfo("Stopped.")))
 
@@ -73,7 +76,7 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
   const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provideMerge(poolLayer(config, url)))
   const storage = documentsLayer(config).pipe(Layer.provideMerge(database))
   const useCases = Layer.mergeAll(Waybill.layer, readinessLayer(config.schema).pipe(Layer.provide(Readiness.layerStorage)))
-  return AuthenticatorStandard.layer({ operatorKey: keys.operator, jwt: config.jwt }).pipe(
+  return AuthenticatorStandard.layer({ operatorKeys: keys.operators, jwt: config.jwt }).pipe(
     Layer.provideMerge(useCases),
     Layer.provideMerge(Layer.mergeAll(
       storage,
@@ -91,21 +94,23 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
 
 const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
-/** The service, a page at `/` and the dashboard; of a process that only delivers, what says how it does. */
-const appFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
+/** The service and a page at `/`, with the dashboard where operators are; of a process that only delivers, what says how it does. */
+const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
   const { basePaths, publicTenant, publicUrl, trustProxy } = config
-  const service = yield* WaybillHttp.make({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy })
+  const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy })
   const dashboard = hasDashboard(config) ? yield* openDashboard() : undefined
-  const app: App = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) => {
-    const path = url.split("?", 1)[0]!
-    if (config.role === "worker" && !workerPaths.has(path)) return Effect.succeed(onlyDelivers)
-    if (path === "/" && (method === "GET" || method === "HEAD")) {
-      return Effect.sync(() => indexPage({ version, basePaths, dashboard: dashboard !== undefined, tryThese: tryThese() }))
-    }
-    const page = dashboard?.({ method, path, headers })
-    return page === undefined ? service : Effect.succeed(page)
-  })
-  return app
+  const appOf = (part: keyof WaybillApps): App => {
+    const page = part === "customers" ? undefined : dashboard
+    const index = () => indexPage({ version, basePaths, part, dashboard: page !== undefined, tryThese: part === "operators" ? [] : tryThese() })
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) => {
+      const path = url.split("?", 1)[0]!
+      if (config.role === "worker" && !workerPaths.has(path)) return Effect.succeed(onlyDelivers)
+      if (path === "/" && (method === "GET" || method === "HEAD")) return Effect.sync(index)
+      const found = page?.({ method, path, headers })
+      return found === undefined ? parts[part] : Effect.succeed(found)
+    })
+  }
+  return { whole: appOf("whole"), customers: appOf("customers"), operators: appOf("operators") }
 })
 
 const onlyDelivers = HttpServerResponse.text(

@@ -56,7 +56,7 @@ export const runningServer = async () => {
   const waybill = createWaybill({
     storage: memoryStorage(),
     apiKeys: true,
-    operatorKey,
+    operatorKeys: [operatorKey],
     sealingKeys: [new Uint8Array(randomBytes(32))],
     egressAllow: ["127.0.0.1"],
     delivery: { pollMillis: 50 },

@@ -34,13 +34,13 @@ describe("the data directory", () => {
   it.effect("keeps generated keys over restarts, and makes none where they are given", () =>
     Effect.gen(function*() {
       const dir = join(yield* temporary, "deeper", "data")
-      const first = yield* keysOf({ dataDir: dir, operatorKey: undefined, sealingKeys: undefined })
-      const second = yield* keysOf({ dataDir: dir, operatorKey: undefined, sealingKeys: undefined })
-      assert.strictEqual(Redacted.value(first.operator), Redacted.value(second.operator))
+      const first = yield* keysOf({ dataDir: dir, operatorKeys: undefined, sealingKeys: undefined })
+      const second = yield* keysOf({ dataDir: dir, operatorKeys: undefined, sealingKeys: undefined })
+      assert.strictEqual(Redacted.value(first.operators[0]!.key), Redacted.value(second.operators[0]!.key))
       assert.deepStrictEqual(Redacted.value(first.sealing[0]), Redacted.value(second.sealing[0]))
       assert.strictEqual(Redacted.value(first.sealing[0]).length, 32)
       const none = join(dir, "none")
-      yield* keysOf({ dataDir: none, operatorKey: first.operator, sealingKeys: first.sealing })
+      yield* keysOf({ dataDir: none, operatorKeys: first.operators, sealingKeys: first.sealing })
       assert.isFalse(readdirSync(dir).includes("none"))
     }))
 
@@ -48,7 +48,7 @@ describe("the data directory", () => {
     Effect.gen(function*() {
       const dir = yield* temporary
       writeFileSync(join(dir, "sealing-key"), "half of i")
-      const error = yield* Effect.flip(keysOf({ dataDir: dir, operatorKey: undefined, sealingKeys: undefined }))
+      const error = yield* Effect.flip(keysOf({ dataDir: dir, operatorKeys: undefined, sealingKeys: undefined }))
       assert.match(error.message, /sealing-key is not the base64 text of 32 bytes\. Restore it/)
       assert.strictEqual(readFileSync(join(dir, "sealing-key"), "utf8"), "half of i")
     }))

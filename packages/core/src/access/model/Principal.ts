@@ -5,7 +5,7 @@ export type Role = "carrier" | "customer" | "operator"
 /**
  * - `carrier`: writes through intake and sees all of its tenant.
  * - `customer`: sees what belongs to its accounts.
- * - `operator`: every tenant, operator calls only; `tenantId` and `client` are empty.
+ * - `operator`: every tenant, operator calls only; `tenantId` is empty and `client` names the operator.
  */
 export interface Principal {
   readonly tenantId: string
@@ -20,6 +20,8 @@ export interface Principal {
   readonly mc?: string
   /** `key`: the service keeps this client's accounts with its API keys. `token`: the credential itself brought them. */
   readonly origin: "key" | "token"
+  /** An operator that writes nothing and reads no bodies of deliveries. */
+  readonly readOnly?: true
 }
 
 export const isCarrier = (principal: Principal): boolean => principal.roles.includes("carrier")

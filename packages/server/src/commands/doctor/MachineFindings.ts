@@ -28,9 +28,9 @@ const tryToWrite = async (directory: string): Promise<string | undefined> => {
 export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
   Effect.promise(async () => {
     const name = "data directory"
-    const { dataDir, databaseUrl, demo, operatorKey, sealingKeys } = config
+    const { dataDir, databaseUrl, demo, operatorKeys, sealingKeys } = config
     const path = shortPath(dataDir) || dataDir
-    const isNeeded = demo || databaseUrl === undefined || operatorKey === undefined || sealingKeys === undefined
+    const isNeeded = demo || databaseUrl === undefined || operatorKeys === undefined || sealingKeys === undefined
     const there = await nearest(dataDir)
     const trouble = await tryToWrite(there)
     if (trouble === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} is not there yet and can be made`)

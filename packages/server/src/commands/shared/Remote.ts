@@ -1,6 +1,7 @@
 /** Commands that call a running server: where it is, who is calling, and what its refusals mean. */
 import { WaybillCallFailed, WaybillProblem } from "@waybill/client"
-import { Effect, Option, Redacted } from "effect"
+import { parseOperatorKeys } from "@waybill/http"
+import { Effect, Option, Redacted, Result } from "effect"
 import { Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -61,10 +62,21 @@ export const asOperatorOfAll = Effect.fnUntraced(function*(flags: Flags): Effect
 })
 
 const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string): Effect.fn.Return<string, CommandFailed> {
-  const apiKey = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyOfThisMachine(baseUrl))
-  if (apiKey !== undefined) return apiKey
+  const text = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyInFile) ?? (yield* keyOfThisMachine(baseUrl))
+  if (text !== undefined) return oneOf(text)
   return yield* unusable("This needs the operator key. Set WAYBILL_OPERATOR_KEY, or run it where the server keeps its data directory.")
 })
+
+/** The variables of a server may hold several keys with names. The first that may write is the one to call with. */
+const oneOf = (text: string): string =>
+  Result.match(parseOperatorKeys(text), {
+    onSuccess: (keys) => Redacted.value((keys.find(({ readOnly }) => !readOnly) ?? keys[0]!).key),
+    // the server says what is wrong with it
+    onFailure: () => text
+  })
+
+const keyInFile = Effect.flatMap(setting("WAYBILL_OPERATOR_KEY_FILE"), (path) =>
+  path === undefined ? Effect.undefined : Effect.promise(() => readFile(path, "utf8").then((text) => text.trim(), () => undefined)))
 
 export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
   const baseUrl = yield* addressOf(flags)

@@ -1,0 +1,65 @@
+/** The keys that open `/operator`: several with names, so that one can be replaced while the other still works. */
+import { Redacted, Result } from "effect"
+
+export interface OperatorKey {
+  /** Who uses it: the name in the audit log and in the request log. */
+  readonly name: string
+  readonly key: Redacted.Redacted
+  /** Reads everything but bodies of deliveries, and writes nothing. */
+  readonly readOnly: boolean
+}
+
+/** The name of a key that was given without one. */
+export const unnamedOperator = "operator"
+
+/** Shorter ones can be guessed. */
+export const shortestOperatorKey = 20
+
+const advice = "Take the output of: openssl rand -hex 32"
+
+/**
+ * Reads several keys, comma separated, each `key`, `name:key` or `name:read:key`. Fails with what is wrong, which never quotes
+ * a key. Keys of one name are one operator; no two may have one value.
+ */
+export const parseOperatorKeys = (text: string): Result.Result<ReadonlyArray<OperatorKey>, string> => {
+  const entries = text.split(",").map((entry) => entry.trim())
+  const keys: Array<OperatorKey> = []
+  for (const [index, entry] of entries.entries()) {
+    const parsed = parseEntry(entry)
+    if (typeof parsed === "string") return Result.fail(entries.length === 1 ? parsed : `(key ${index + 1} of ${entries.length}) ${parsed}`)
+    keys.push(parsed)
+  }
+  return hasTwins(keys) ? Result.fail("has one key twice. Give every entry a key of its own") : Result.succeed(keys)
+}
+
+const parseEntry = (entry: string): OperatorKey | string => {
+  const parts = entry.split(":")
+  if (parts.length > 3) return "has too many colons. Write key, name:key or name:read:key; a key has no colon"
+  const key = parts.at(-1)!
+  if (parts.length === 3 && parts[1] !== "read") return "has something other than read between name and key. Write name:read:key for a read-only key"
+  return faultOf(parts.length === 1 ? unnamedOperator : parts[0]!, key) ??
+    { name: parts.length === 1 ? unnamedOperator : parts[0]!, key: Redacted.make(key), readOnly: parts.length === 3 }
+}
+
+const faultOf = (name: string, key: string): string | undefined => {
+  if (!/^[a-z0-9-]{1,100}$/.test(name)) return "has a name with other characters than lower-case letters, digits and hyphens"
+  if (!/^[\x21-\x2b\x2d-\x39\x3b-\x7e]{0,1000}$/.test(key)) return `has blanks, control characters or characters outside ASCII in it. ${advice}`
+  return key.length < shortestOperatorKey ? `is shorter than ${shortestOperatorKey} characters and can be guessed. ${advice}` : undefined
+}
+
+const hasTwins = (keys: ReadonlyArray<OperatorKey>): boolean => new Set(keys.map(({ key }) => Redacted.value(key))).size < keys.length
+
+/** A key as a host gives it to `createWaybill`: alone, or with a name and with what it may. */
+export type OperatorKeySetting = string | { readonly name?: string; readonly key: string; readonly readOnly?: boolean }
+
+/** Throws a `RangeError` with what is wrong. */
+export const operatorKeysOf = (settings: ReadonlyArray<OperatorKeySetting>): ReadonlyArray<OperatorKey> => {
+  const keys = settings.map((setting): OperatorKey => {
+    const { key, name = unnamedOperator, readOnly = false } = typeof setting === "string" ? { key: setting } : setting
+    const fault = faultOf(name, key)
+    if (fault !== undefined) throw new RangeError(`operatorKeys: a key ${fault}.`)
+    return { name, key: Redacted.make(key), readOnly }
+  })
+  if (hasTwins(keys)) throw new RangeError("operatorKeys: one key is there twice. Give every operator a key of its own.")
+  return keys
+}

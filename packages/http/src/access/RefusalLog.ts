@@ -1,0 +1,74 @@
+/**
+ * Log lines of refused callers: 401, 403 and too many failures, with the address and the reason, never with what was presented.
+ * An address gets a few lines a minute and then a count, so that nobody fills a disk by failing.
+ */
+import { Effect } from "effect"
+
+/** Lines of one address in one minute. */
+export const linesPerMinute = 10
+
+const windowMillis = 60_000
+
+/** Addresses with lines of their own in one minute; all others share the lines of one. */
+export const mostAddresses = 1000
+
+const others = "(others)"
+
+interface Window {
+  readonly until: number
+  lines: number
+  /** Refusals without a line of their own. */
+  unlogged: number
+}
+
+export interface Refusal {
+  /** As in `clientAddress`; `undefined` where nothing is known of it. */
+  readonly address: string | undefined
+  readonly status: number
+  readonly reason: string
+  /** More that the line tells. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export class RefusalLog {
+  private readonly windows = new Map<string, Window>()
+
+  /** Logs a refusal, and the counts of minutes that are over. */
+  log({ address, fields, reason, status }: Refusal, now: number): Effect.Effect<void> {
+    const summaries = this.ended(now).map(([name, { unlogged }]) =>
+      Effect.annotateLogs(Effect.logWarning(`Access refused ${unlogged} more times in one minute.`), { address: name, refused: unlogged }))
+    const window = this.windowOf(address ?? "unknown", now)
+    if (window.lines >= linesPerMinute) {
+      window.unlogged += 1
+      return Effect.all(summaries, { discard: true })
+    }
+    window.lines += 1
+    const line = Effect.annotateLogs(Effect.logWarning(`Access refused: ${reason}.`), { ...fields, status, address: address ?? "unknown" })
+    return Effect.all([...summaries, line], { discard: true })
+  }
+
+  private windowOf(address: string, now: number): Window {
+    const name = this.windows.has(address) || this.windows.size < mostAddresses ? address : others
+    const found = this.windows.get(name)
+    if (found !== undefined) return found
+    const window = { until: now + windowMillis, lines: 0, unlogged: 0 }
+    this.windows.set(name, window)
+    return window
+  }
+
+  /** Takes out the minutes that are over, and answers those with something to tell. They are in the order in which they began. */
+  private ended(now: number): ReadonlyArray<readonly [string, Window]> {
+    const told: Array<readonly [string, Window]> = []
+    for (const entry of this.windows) {
+      if (now < entry[1].until) break
+      this.windows.delete(entry[0])
+      if (entry[1].unlogged > 0) told.push(entry)
+    }
+    return told
+  }
+
+  /** Addresses in memory. */
+  get size(): number {
+    return this.windows.size
+  }
+}
