@@ -184,8 +184,7 @@ const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, k
   if (given.adminHost !== undefined && given.adminPort === undefined) {
     found.push({ variable: variables.adminHost.name, problem: `is set and ${variables.adminPort.name} is not. Set a port as well, or take this out` })
   }
-  const adminHost = given.adminHost ?? given.host
-  if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === (given.port ?? 8080) && adminHost === given.host) {
+  if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === (given.port ?? 8080) && (given.adminHost ?? given.host) === given.host) {
     found.push({ variable: variables.adminPort.name, problem: `is ${given.adminPort}, as ${variables.port.name} is. Give the operator's part a port of its own` })
   }
   const role = given.role ?? "all"

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { resolve } from "node:path"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
 import { readServerConfig, summaryOf } from "../../src/config/ServerConfig.ts"
 import { variableNames } from "../../src/config/Variables.ts"
 import { leaked } from "../program/Program.ts"
@@ -14,6 +16,7 @@ const read = (env: Readonly<Record<string, string>>) =>
 const faultsOf = (env: Readonly<Record<string, string>>) =>
   Effect.map(Effect.flip(read(env)), (error) => Object.fromEntries(error.faults.map(({ problem, variable }) => [variable, problem])))
 
+const operatorKey = "0123456789abcdef0123456789abcdef"
 const sealingKey = Buffer.alloc(32, 7).toString("base64")
 
 describe("ServerConfig", () => {
@@ -224,9 +227,72 @@ describe("ServerConfig", () => {
 
   it.effect("warns of what works but was probably not meant", () =>
     Effect.gen(function*() {
-      const { warnings } = yield* read({ WAYBILL_DATABASE_URL: "postgres://db/waybill", WAYBILL_OPERATOR_KEY: "op" })
+      const { warnings } = yield* read({ WAYBILL_DATABASE_URL: "postgres://db/waybill" })
       assert.match(warnings.join("\n"), /WAYBILL_SEALING_KEY is not set/)
-      assert.match(warnings.join("\n"), /WAYBILL_OPERATOR_KEY is short/)
+    }))
+
+  it.effect("takes several operator keys with names, and none that can be guessed", () =>
+    Effect.gen(function*() {
+      const { operatorKeys } = yield* read({ WAYBILL_OPERATOR_KEY: `${operatorKey},ci:read:${operatorKey}2` })
+      assert.deepStrictEqual(operatorKeys?.map(({ name, readOnly }) => [name, readOnly]), [["operator", false], ["ci", true]])
+      assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: "op" }))["WAYBILL_OPERATOR_KEY"]!, /^is shorter than 20 characters/)
+      assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `a:${operatorKey},b:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /one key twice/)
+      assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `Ops:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /name/)
+    }))
+
+  it.effect("reads keys and the database's address from files, one form at a time", () =>
+    Effect.gen(function*() {
+      const dir = mkdtempSync(join(tmpdir(), "waybill-files-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dir, { recursive: true })))
+      const file = (name: string, text: string) => {
+        writeFileSync(join(dir, name), text)
+        return join(dir, name)
+      }
+      const files = {
+        WAYBILL_OPERATOR_KEY_FILE: file("operator", `${operatorKey}\n`),
+        WAYBILL_SEALING_KEY_FILE: file("sealing", `${sealingKey}\r\n`),
+        WAYBILL_DATABASE_URL_FILE: file("url", "postgres://waybill:secret@db.internal/waybill\n")
+      }
+      const config = yield* read(files)
+      assert.deepStrictEqual(config.operatorKeys?.map(({ key }) => Redacted.value(key)), [operatorKey])
+      assert.strictEqual(Redacted.value(config.databaseUrl!), "postgres://waybill:secret@db.internal/waybill")
+      assert.strictEqual(Redacted.value(config.sealingKeys![0]).length, 32)
+      assert.isFalse(config.demo)
+      assert.deepStrictEqual(yield* faultsOf({ ...files, WAYBILL_SEALING_KEY: sealingKey }), {
+        WAYBILL_SEALING_KEY_FILE: "is set, and WAYBILL_SEALING_KEY is set too. Set one of them"
+      })
+      const missing = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: join(dir, "missing") })
+      assert.match(missing["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file that cannot be read: ENOENT.*missing/)
+      assert.match((yield* faultsOf({ WAYBILL_DATABASE_URL_FILE: file("empty", "\n") }))["WAYBILL_DATABASE_URL_FILE"]!, /which is empty/)
+      const short = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: file("short", "hunter2hunter2") })
+      assert.match(short["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file whose text is shorter than 20/)
+      assert.notInclude(JSON.stringify(short), "hunter2")
+    }).pipe(Effect.scoped))
+
+  it.effect("takes a key set over https, and over plain http from this machine and opened hosts only", () =>
+    Effect.gen(function*() {
+      const jwt = (url: string, more: Readonly<Record<string, string>> = {}) =>
+        ({ WAYBILL_JWT_JWKS_URL: url, WAYBILL_JWT_ISSUER: "i", WAYBILL_JWT_AUDIENCE: "a", ...more })
+      for (const url of ["http://127.0.0.1:9000/jwks", "http://localhost/jwks", "http://[::1]:9000/jwks"]) {
+        assert.deepStrictEqual((yield* read(jwt(url))).jwt?.allowHttpHosts, [new URL(url).hostname])
+      }
+      yield* read(jwt("https://login.example/jwks"))
+      yield* read(jwt("http://login.internal/jwks", { WAYBILL_EGRESS_ALLOW: "login.internal" }))
+      yield* read(jwt("http://10.1.2.3/jwks", { WAYBILL_EGRESS_ALLOW: "10.1.0.0/16" }))
+      for (const url of ["http://login.example/jwks", "http://10.2.2.3/jwks", "http://127.0.0.1.example/jwks", "http://localhost.example/jwks"]) {
+        const faults = yield* faultsOf(jwt(url, { WAYBILL_EGRESS_ALLOW: "10.1.0.0/16" }))
+        assert.match(faults["WAYBILL_JWT_JWKS_URL"]!, /^uses plain http.*WAYBILL_EGRESS_ALLOW/)
+      }
+    }))
+
+  it.effect("keeps the operator's part on the same port unless it gets one of its own", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* read({})).admin, undefined)
+      assert.deepStrictEqual((yield* read({ WAYBILL_HOST: "0.0.0.0", WAYBILL_ADMIN_PORT: "9090" })).admin, { host: "0.0.0.0", port: 9090 })
+      assert.deepStrictEqual((yield* read({ WAYBILL_HOST: "0.0.0.0", WAYBILL_ADMIN_HOST: "127.0.0.1", WAYBILL_ADMIN_PORT: "8080" })).admin, { host: "127.0.0.1", port: 8080 })
+      assert.deepStrictEqual(Object.keys(yield* faultsOf({ WAYBILL_ADMIN_HOST: "127.0.0.1" })), ["WAYBILL_ADMIN_HOST"])
+      assert.deepStrictEqual(Object.keys(yield* faultsOf({ WAYBILL_ADMIN_PORT: "8080" })), ["WAYBILL_ADMIN_PORT"])
+      assert.deepStrictEqual((yield* read({ WAYBILL_PORT: "0", WAYBILL_ADMIN_PORT: "0" })).admin, { host: "127.0.0.1", port: 0 })
     }))
 
   it.effect("shows a summary without anything secret", () =>
