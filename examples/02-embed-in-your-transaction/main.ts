@@ -45,7 +45,7 @@ const waybill = createWaybill({
 const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
 const customer: HostPrincipal = { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
 await waybill.tenants.put("acme", { name: "Acme Freight" })
-secret = (await waybill.secrets.put("acme", "main")).secret
+secret = (await waybill.secrets.put("acme", "main", { client: "shipper" })).secret
 await waybill.subscriptions.create(customer, {
   endpointUrl: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`,
   hmacSecretId: "main"

@@ -27,7 +27,7 @@ const waybill = createWaybill({
   egressAllow: ["127.0.0.1"]
 })
 await waybill.tenants.put("acme", { name: "Acme Freight" })
-const { secret } = await waybill.secrets.put("acme", "main")
+const { secret } = await waybill.secrets.put("acme", "main", { client: "shipper" })
 
 const inbox = mailbox()
 const receiver = new DeliveryReceiver({

@@ -29,7 +29,7 @@ const waybill = createWaybill({
   log: () => {}
 })
 await waybill.tenants.put("acme", { name: "Acme Freight" })
-const { secret } = await waybill.secrets.put("acme", "main")
+const { secret } = await waybill.secrets.put("acme", "main", { client: "shipper" })
 await waybill.start()
 
 const inbox = mailbox()

@@ -78,7 +78,7 @@ const waybill = app.get<Waybill>(WAYBILL)
 // what is used before listen() comes before the body parser
 app.use("/freight", toNodeHandler(waybill))
 await waybill.tenants.put("acme", { name: "Acme Freight" })
-secret = (await waybill.secrets.put("acme", "main")).secret
+secret = (await waybill.secrets.put("acme", "main", { client: "shipper" })).secret
 await app.listen(0, "127.0.0.1")
 const baseUrl = await app.getUrl()
 

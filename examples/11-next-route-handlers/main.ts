@@ -11,7 +11,7 @@ import { inbox, secret } from "./app/receiver.ts"
 import { waybill } from "./app/waybill.ts"
 
 await waybill.tenants.put("acme", { name: "Acme Freight" })
-await waybill.secrets.put("acme", "main", { secret })
+await waybill.secrets.put("acme", "main", { client: "shipper", secret })
 
 // Next's part: finds the file for a path, and calls its function for the method with a Request and the path's parameters
 type Route = (request: Request, context: { readonly params: Promise<object> }) => Promise<Response>

@@ -15,7 +15,7 @@ export const customer = (n: number): Principal => ({ ...base, client: `customer-
 
 export const createTenant = Effect.gen(function*() {
   yield* (yield* Tenants).put(tenantId, { name: "Bench" })
-  yield* (yield* SigningSecrets).put(tenantId, "secret", {})
+  yield* (yield* SigningSecrets).put(tenantId, "secret", { anyClient: true })
 })
 
 export interface SubscriptionSettings {

@@ -68,7 +68,9 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
         service.run(Effect.map(
           ofTenant(tenantId, SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, plain(settings))),
           (put) => ({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) })
-        ))
+        )),
+      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.list(tenantId, plain(query)))),
+      delete: (tenantId, hmacSecretId) => service.run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.remove(tenantId, hmacSecretId)))
     },
     deliveries: {
       list: (tenantId, query = {}) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.list(tenantId, plain(query)))),

@@ -107,7 +107,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
   /** A tenant with a secret called `main`, a carrier, and keys for whoever is asked for. */
   const tenant = async (tenantId: string) => {
     await run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: tenantId })))
-    await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey })
+    await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey, body: { anyClient: true } })
     const keyFor = (name: string, roles: ReadonlyArray<string>, accounts: ReadonlyArray<string> = [], numbers: { readonly dot?: string; readonly mc?: string } = {}) =>
       run(Effect.flatMap(ApiKeys, (keys) =>
         Effect.map(keys.create(tenantId, { name, roles, accounts, ...numbers }), ({ id, key }) => ({ id, key: Redacted.value(key) }))))

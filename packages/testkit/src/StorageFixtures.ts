@@ -16,6 +16,7 @@ import {
   type LaneState,
   type NewEvent,
   type Settlement,
+  type StoredSecret,
   type SubscriptionRecord,
   Transaction,
   TransitEventStore,
@@ -44,6 +45,16 @@ export const letSee = (tenantId: string, client: string, accounts: ReadonlyArray
 
 export const letSeeAll = (tenantId: string, client: string) =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: true, accounts: [] }))
+
+/** A secret that every client may use, unless told otherwise. */
+export const storedSecret = (versions: StoredSecret["versions"], parts: Partial<StoredSecret> = {}): StoredSecret => ({
+  versions,
+  owner: { _tag: "AnyClient" },
+  bodySignature: false,
+  createdAt: occurredAt,
+  rotatedAt: undefined,
+  ...parts
+})
 
 export interface SubscriptionFixture {
   readonly n?: number

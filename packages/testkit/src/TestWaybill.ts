@@ -63,7 +63,7 @@ export interface SeededTenant {
 const tenant = Effect.fnUntraced(function*(tenantId = "acme"): Effect.fn.Return<SeededTenant, never, Tenants | SigningSecrets> {
   const hmacSecretId = "main"
   yield* Effect.orDie(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: `Tenant ${tenantId}` })))
-  const { secret } = yield* Effect.orDie(Effect.flatMap(SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, {})))
+  const { secret } = yield* Effect.orDie(Effect.flatMap(SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, { anyClient: true })))
   const principal = (client: string, role: "carrier" | "customer", accounts: ReadonlyArray<string>): Principal => ({
     tenantId,
     client,

@@ -35,11 +35,18 @@ export interface ApiKey {
   readonly key: string
 }
 
+/** Exactly one of `client`, `accounts` and `anyClient` when the secret is new; at most one later, which replaces the owner. */
 export interface SecretSettings {
   /** `whsec_…`; generated when left out. */
   readonly secret?: string
-  /** Only clients with one of these accounts may name the secret. */
+  /** `shipper-tms` is the client of API keys `key:shipper-tms`; a token's client is `jwt:<issuer>:<sub>`. */
+  readonly client?: string
+  /** Clients with one of these accounts may use the secret. */
   readonly accounts?: ReadonlyArray<string>
+  /** On purpose, every client of the tenant. */
+  readonly anyClient?: true
+  /** `false`: only the owner and `bodySignature` change. */
+  readonly rotate?: false
   /** How long the secret before this one signs as well. The server's default is a day. */
   readonly overlapSeconds?: number
   /** Deliveries carry the older `X-Signature` as well, made with the newest secret only. */
@@ -49,6 +56,21 @@ export interface SecretSettings {
 export interface SigningSecret {
   readonly hmacSecretId: string
   readonly secret: string
+}
+
+/** A secret in a list: everything but the secret. */
+export interface Secret {
+  readonly hmacSecretId: string
+  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
+  readonly client: string | null
+  readonly accounts: ReadonlyArray<string>
+  readonly anyClient: boolean
+  readonly createdAt: string
+  readonly rotatedAt: string | null
+  /** When the last of its older versions stops to sign. */
+  readonly signsUntil: string | null
+  /** Subscriptions that are signed with it, counted up to 1,000. */
+  readonly usedBy: number
 }
 
 export interface DeliveryQuery {
@@ -136,9 +158,10 @@ export class OperatorClient {
   }
 
   /**
-   * Stores or rotates a signing secret. One named `client:` and a client's name signs the shipment status and freight charges
-   * of its subscriptions that name none. With a `secret` given, a lost call is repeated: the same secret again changes
-   * nothing. Without one it is sent once: each time would make another secret and bring the oldest nearer to its end.
+   * Stores or rotates a signing secret. One named `client:` and a client's name belongs to that client, and signs its shipment
+   * status and freight charges where its subscriptions name none. A lost call is repeated when a `secret` is given or with
+   * `rotate: false`: the same call again changes nothing. Without either it is sent once: each time would make another secret
+   * and bring the oldest nearer to its end.
    */
   async putSecret(
     tenantId: string,
@@ -146,7 +169,22 @@ export class OperatorClient {
     settings: SecretSettings = {},
     options?: CallOptions
   ): Promise<SigningSecret> {
-    return await this.#send("PUT", [tenantId, "secrets", hmacSecretId], settings, settings.secret !== undefined, options) as SigningSecret
+    return await this.#send("PUT", [tenantId, "secrets", hmacSecretId], settings, settings.secret !== undefined || settings.rotate === false, options) as SigningSecret
+  }
+
+  /** By hmacSecretId; never a secret itself. */
+  listSecrets(tenantId: string, query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<Secret>> {
+    return this.#page([tenantId, "secrets"], query, options)
+  }
+
+  /** Every secret, page after page as you go. */
+  allSecrets(tenantId: string, query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Secret, void, undefined> {
+    return this.#pages([tenantId, "secrets"], query, options)
+  }
+
+  /** Refused with 409 while a subscription is signed with it. */
+  async deleteSecret(tenantId: string, hmacSecretId: string, options?: CallOptions): Promise<void> {
+    await this.#send("DELETE", [tenantId, "secrets", hmacSecretId], undefined, true, options)
   }
 
   /** By tenantId. */

@@ -13,6 +13,7 @@ export {
   type OperatorClientOptions,
   type PageQuery,
   type ReplayRange,
+  type Secret,
   type SecretSettings,
   type SigningSecret,
   type Tenant,

@@ -27,6 +27,30 @@ export class LaneNotFound extends Schema.TaggedError<LaneNotFound>()("LaneNotFou
   }
 }
 
+/** No secret of this id in the tenant. Only operators can meet this; clients are told of an unknown reference. */
+export class SecretNotFound extends Schema.TaggedError<SecretNotFound>()("SecretNotFound", { hmacSecretId: Schema.String }) {
+  override get message(): string {
+    return `No secret ${this.hmacSecretId} in this tenant. Register it with PUT …/secrets/${this.hmacSecretId}.`
+  }
+}
+
+/** The secret signs for a subscription that was not deleted. */
+export class SecretInUse extends Schema.TaggedError<SecretInUse>()("SecretInUse", { hmacSecretId: Schema.String }) {
+  override get message(): string {
+    return `Secret ${this.hmacSecretId} still signs for a subscription. Delete the subscription or have it name another secret, then delete the secret.`
+  }
+}
+
+/** The subscription's client may not use the subscription's secret any more. */
+export class SecretNotUsable extends Schema.TaggedError<SecretNotUsable>()("SecretNotUsable", {
+  hmacSecretId: Schema.String,
+  client: Schema.String
+}) {
+  override get message(): string {
+    return `Secret ${this.hmacSecretId} does not belong to ${this.client}. Give it to this client with PUT …/secrets/${this.hmacSecretId} and rotate: false, or have the subscription name another secret.`
+  }
+}
+
 /** A stored secret cannot be opened with any key this process has. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", { hmacSecretId: Schema.String }) {
   override get message(): string {

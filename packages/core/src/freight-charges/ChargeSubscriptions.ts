@@ -9,9 +9,10 @@ import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { DeliveryQueue, type LaneSettings, type LaneState } from "../delivery/DeliveryQueue.ts"
 import { Hmac } from "../delivery/Hmac.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
+import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { Sealer } from "../delivery/Sealer.ts"
 import { SecretStore } from "../delivery/SecretStore.ts"
-import { secretOfClient, SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -136,6 +137,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const id = ids.nextAt(now)
         return yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
+          if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
           // a client may have several keys: it is told of what any of them has
           const accounts = all ? yield* store.accountsOf(tenantId, client) : settings.accounts
           yield* store.hold(tenantId, accounts)

@@ -18,6 +18,9 @@ export const AccountNumber = identifier("An account number", 100)
 /** The API key's name, or the JWT's subject. */
 export const ClientName = identifier("A client name", 200)
 
+/** A client as the operator names it: a key's name, or qualified. */
+export const ClientIdentity = identifier("A client", 500)
+
 /** The operator's own id of a tenant; stands in paths and keys, so it is plain. */
 export const TenantId = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/u, {
@@ -26,4 +29,4 @@ export const TenantId = Schema.String.check(
 )
 
 /** Names a stored secret; stands in paths and subscriptions. */
-export const HmacSecretId = identifier("An hmacSecretId", 220)
+export const HmacSecretId = identifier("An hmacSecretId", 520)

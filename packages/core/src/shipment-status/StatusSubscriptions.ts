@@ -7,7 +7,8 @@ import { rememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
-import { secretOfClient, SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { secretOfClient } from "../delivery/model/SecretOwner.ts"
+import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -100,6 +101,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
         const id = ids.nextAt(createdAt)
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
+          if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
           yield* queue.openLane(principal.tenantId, laneOf(id, principal, request))
           yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
         }))

@@ -126,6 +126,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
+          yield* secrets.use(principal, settings.hmacSecretId)
           yield* queue.openLane(principal.tenantId, laneOf(id, principal.client, settings, "active"))
           yield* store.insert(principal.tenantId, record)
         }))

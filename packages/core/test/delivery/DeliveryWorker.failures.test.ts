@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DeliveryWorker, SecretStore } from "@waybill/core"
 import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
+import { fixtures } from "@waybill/testkit/suites"
 import { Effect } from "effect"
 import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
 
@@ -244,7 +245,7 @@ describe.each(ways)("by %s", (way) => {
         yield* engine.publish("A")
         // the secret of another deployment, sealed with another key
         const secrets = yield* SecretStore
-        yield* secrets.put(engine.tenant.tenantId, "main", { versions: [{ sealed: new Uint8Array(60), signsUntil: undefined }], accounts: [], bodySignature: false })
+        yield* secrets.put(engine.tenant.tenantId, "main", fixtures.storedSecret([{ sealed: new Uint8Array(60), signsUntil: undefined }]))
         yield* TestWaybill.run
         yield* TestWaybill.pass("1 minute")
         assert.deepStrictEqual(yield* engine.receivers.requests(), [])

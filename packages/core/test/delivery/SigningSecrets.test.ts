@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets } from "@waybill/core"
+import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets, type Principal, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,6 +8,9 @@ import { json } from "../arbitraries.ts"
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
 const given = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+/** Of everybody. */
+const any = { anyClient: true }
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -20,8 +23,8 @@ describe("SigningSecrets", () => {
   it.effect("generates a secret where none is given, and shows it once", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
-      const first = yield* secrets.put("acme", "s", {})
-      const second = yield* secrets.put("acme", "t", {})
+      const first = yield* secrets.put("acme", "s", any)
+      const second = yield* secrets.put("acme", "t", any)
       assert.strictEqual(parseSecret(Redacted.value(first.secret))!.length, 32)
       assert.notStrictEqual(Redacted.value(first.secret), Redacted.value(second.secret))
       assert.notInclude(String(first.secret), "whsec_")
@@ -30,7 +33,7 @@ describe("SigningSecrets", () => {
   it.effect("stores it sealed, bound to its place", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
-      yield* secrets.put("acme", "s", { secret: given })
+      yield* secrets.put("acme", "s", { ...any, secret: given })
       const [version] = yield* versions
       assert.notInclude(Buffer.from(version!.sealed).toString("hex"), Buffer.from(parseSecret(given)!).toString("hex"))
       const sealer = yield* Sealer
@@ -40,86 +43,173 @@ describe("SigningSecrets", () => {
   it.effect("rotates: the one before goes on signing for the overlap", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
-      yield* secrets.put("acme", "s", {})
+      yield* secrets.put("acme", "s", any)
       yield* secrets.put("acme", "s", { overlapSeconds: 100 })
       assert.deepStrictEqual((yield* versions).map((each) => each.signsUntil), [undefined, 100_000])
       yield* TestClock.adjust(100_000)
       assert.lengthOf(yield* versions, 1)
-      yield* secrets.put("acme", "s", {})
+      yield* secrets.put("acme", "s", any)
       assert.deepStrictEqual((yield* versions).map((each) => each.signsUntil), [undefined, 100_000 + 86_400_000])
     })))
 
   it.effect("ends the life of a leaked secret at once with an overlap of 0, older ones included", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
-      for (let n = 0; n < 3; n++) yield* secrets.put("acme", "s", {})
+      for (let n = 0; n < 3; n++) yield* secrets.put("acme", "s", any)
       yield* secrets.put("acme", "s", { overlapSeconds: 0 })
       assert.lengthOf(yield* versions, 1)
     })))
 
-  it.effect("of a client may be named by nobody else, whatever they are called (SPEC-GAP-X3)", () =>
+  it.effect("of a client belong to it by their id, and nobody else may name them, whatever they are called (SPEC-GAP-X3)", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       yield* secrets.put("acme", secretOfClient("shipper"), {})
       const may = (client: string, id: string) =>
         secrets.mayName({ tenantId: "acme", client, roles: ["customer"], accounts: [], origin: "key" }, id)
       assert.isTrue(yield* may("shipper", "client:shipper"))
+      assert.isTrue(yield* may("key:shipper", "client:shipper"))
       assert.isFalse(yield* may("other", "client:shipper"))
+      assert.isFalse(yield* may("jwt:issuer:shipper", "client:shipper"))
+      // one secret, whichever way the client is named, and no other owner
+      assert.strictEqual((yield* secrets.put("acme", "client:key:shipper", { client: "shipper" })).hmacSecretId, "client:shipper")
+      for (const owner of [any, { accounts: ["A"] }, { client: "other" }, { client: "jwt:issuer:shipper" }]) {
+        assert.strictEqual((yield* Effect.flip(secrets.put("acme", "client:shipper", owner)))._tag, "InvalidInput")
+      }
       // a client that calls itself like a secret gets nothing of it
       yield* secrets.put("acme", "main", { accounts: ["A"] })
       assert.notStrictEqual(secretOfClient("main"), "main")
+      assert.isFalse(yield* may("main", "main"))
+    })))
+
+  it.effect("have one owner from the first time on: a call that names none or several is refused", () =>
+    inService(Effect.gen(function*() {
+      const { secrets, versions } = yield* setup
+      const refused = (settings: object) =>
+        Effect.map(Effect.flip(secrets.put("acme", "s", settings)), (error) => error._tag === "InvalidInput" ? error.faults.map(({ code, detail, pointer }) => [pointer, code, /client, accounts or anyClient/.test(detail)]) : error)
+      assert.deepStrictEqual(yield* refused({}), [["", "required", true]])
+      assert.deepStrictEqual(yield* refused({ client: "a", accounts: ["A"] }), [["/accounts", "conflict", true]])
+      assert.deepStrictEqual(yield* refused({ client: "a", anyClient: true }), [["/anyClient", "conflict", true]])
+      assert.deepStrictEqual(yield* refused({ accounts: [] }), [["/accounts", "out_of_bounds", true]])
+      assert.deepStrictEqual(yield* refused({ anyClient: false }), [["/anyClient", "invalid", false]])
+      // nothing of it was kept
+      assert.deepStrictEqual((yield* secrets.list("acme", {})).data.map((each) => each.hmacSecretId), ["main"])
+      yield* secrets.put("acme", "s", { client: "a" })
+      yield* secrets.put("acme", "s", {})
+      assert.deepStrictEqual(yield* refused({ client: "a", accounts: ["A"] }), [["/accounts", "conflict", true]])
+      assert.lengthOf(yield* versions, 2)
+      yield* secrets.put("acme", "s", { accounts: ["A"] })
+      const [, listed] = (yield* secrets.list("acme", {})).data
+      assert.deepStrictEqual([listed!.client, listed!.accounts, listed!.anyClient], [null, ["A"], false])
+    })))
+
+  it.effect("change hands without a rotation where the call says so", () =>
+    inService(Effect.gen(function*() {
+      const { secrets, versions } = yield* setup
+      yield* secrets.put("acme", "s", { client: "a", secret: given })
+      const before = yield* versions
+      const kept = yield* secrets.put("acme", "s", { client: "b", rotate: false, bodySignature: true })
+      assert.deepStrictEqual([yield* versions, Redacted.value(kept.secret)], [before, given])
+      const stored = Option.getOrThrow(yield* (yield* SecretStore).find("acme", "s"))
+      assert.deepStrictEqual([stored.owner, stored.bodySignature, stored.rotatedAt], [{ _tag: "Client", client: "key:b" }, true, undefined])
+      for (const more of [{ secret: given }, { overlapSeconds: 0 }]) {
+        const refused = yield* Effect.flip(secrets.put("acme", "s", { rotate: false, ...more }))
+        assert.deepStrictEqual(refused._tag === "InvalidInput" ? refused.faults.map((each) => each.pointer) : refused, [`/${Object.keys(more)[0]}`])
+      }
+      assert.strictEqual((yield* Effect.flip(secrets.put("acme", "unknown", { client: "a", rotate: false })))._tag, "SecretNotFound")
+      assert.lengthOf((yield* secrets.list("acme", {})).data, 2)
+    })))
+
+  it.effect("are listed with owner and times, and never with a secret", () =>
+    inService(Effect.gen(function*() {
+      const { secrets, tenant } = yield* setup
+      const { secret } = yield* secrets.put("acme", "s", { client: "a" })
+      yield* TestClock.adjust(5_000)
+      yield* secrets.put("acme", "s", { overlapSeconds: 100 })
+      yield* TestWaybill.subscribe(tenant, tenant.customer("c", ["A"]), { endpointUrl: "https://receiver.example/" })
+      const page = yield* secrets.list("acme", {})
+      const created = "1970-01-01T00:00:00.000Z"
+      assert.deepStrictEqual(page, {
+        data: [
+          { hmacSecretId: "main", client: null, accounts: [], anyClient: true, createdAt: created, rotatedAt: null, signsUntil: null, usedBy: 1 },
+          { hmacSecretId: "s", client: "key:a", accounts: [], anyClient: false, createdAt: created, rotatedAt: "1970-01-01T00:00:05.000Z", signsUntil: "1970-01-01T00:01:45.000Z", usedBy: 0 }
+        ],
+        nextCursor: null
+      })
+      assert.notInclude(JSON.stringify(page), Redacted.value(secret).slice(6))
+      const first = yield* secrets.list("acme", { limit: 1 })
+      const second = yield* secrets.list("acme", { limit: 1, cursor: first.nextCursor })
+      assert.deepStrictEqual([first.data, second.data, second.nextCursor], [page.data.slice(0, 1), page.data.slice(1), null])
+      for (const cursor of ["", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.list("acme", { cursor })))._tag, "InvalidInput")
+    })))
+
+  it.effect("are deleted only when no subscription is signed with them", () =>
+    inService(Effect.gen(function*() {
+      const { secrets, tenant } = yield* setup
+      const customer = tenant.customer("c", ["A"])
+      const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: "https://receiver.example/" })
+      const used = yield* Effect.flip(secrets.remove("acme", "main"))
+      assert.strictEqual(used._tag, "SecretInUse")
+      yield* (yield* TransitSubscriptions).remove(customer, id)
+      yield* secrets.remove("acme", "main")
+      for (const gone of ["main", "never", "", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.remove("acme", gone)))._tag, "SecretNotFound")
     })))
 
   it.effect("changes nothing when the same secret is put again", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
-      yield* secrets.put("acme", "s", { secret: given })
+      yield* secrets.put("acme", "s", { ...any, secret: given })
       const before = yield* versions
       yield* secrets.put("acme", "s", { secret: given, overlapSeconds: 0 })
       assert.deepStrictEqual(yield* versions, before)
     })))
 
-  it.effect("keeps accounts and the older signature when a rotation does not name them", () =>
+  it.effect("keeps the owner and the older signature when a rotation does not name them", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       yield* secrets.put("acme", "s", { accounts: ["A"], bodySignature: true })
       yield* secrets.put("acme", "s", {})
       const stored = Option.getOrThrow(yield* (yield* SecretStore).find("acme", "s"))
-      assert.deepStrictEqual([stored.accounts, stored.bodySignature], [["A"], true])
-      yield* secrets.put("acme", "s", { accounts: [], bodySignature: false })
+      assert.deepStrictEqual([stored.owner, stored.bodySignature], [{ _tag: "Accounts", accounts: ["A"] }, true])
+      yield* secrets.put("acme", "s", { anyClient: true, bodySignature: false })
       const changed = Option.getOrThrow(yield* (yield* SecretStore).find("acme", "s"))
-      assert.deepStrictEqual([changed.accounts, changed.bodySignature], [[], false])
+      assert.deepStrictEqual([changed.owner, changed.bodySignature], [{ _tag: "AnyClient" }, false])
     })))
 
   it.effect("loses none of several rotations at once", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
-      yield* Effect.all(Array.from({ length: 3 }, () => secrets.put("acme", "s", {})), { concurrency: "unbounded" })
+      yield* Effect.all(Array.from({ length: 3 }, () => secrets.put("acme", "s", any)), { concurrency: "unbounded" })
       const live = yield* versions
       assert.isAtLeast(live.length, 2)
       assert.lengthOf(live.filter((each) => each.signsUntil === undefined), 1)
     })))
 
-  it.effect("lets those name a secret who have one of its accounts, or all where it has none", () =>
+  it.effect("lets those name a secret who own it: a carrier that sees everything owns no more than others", () =>
     inService(Effect.gen(function*() {
       const { secrets, tenant } = yield* setup
       yield* secrets.put("acme", "bound", { accounts: ["A"] })
-      yield* secrets.put("acme", "free", {})
-      const mayName = (accounts: ReadonlyArray<string>, id: string) => secrets.mayName(tenant.customer("c", accounts), id)
-      assert.deepStrictEqual(yield* Effect.all([mayName(["A", "B"], "bound"), mayName(["B"], "bound"), mayName([], "bound"), mayName([], "free"), mayName(["A"], "unknown")]), [true, false, false, true, false])
+      yield* secrets.put("acme", "own", { client: "c" })
+      yield* secrets.put("acme", "free", any)
+      const ids = ["bound", "own", "free", "unknown"]
+      const mayName = (who: Principal) => Effect.all(ids.map((id) => secrets.mayName(who, id)))
+      assert.deepStrictEqual(yield* mayName(tenant.customer("c", ["A", "B"])), [true, true, true, false])
+      assert.deepStrictEqual(yield* mayName(tenant.customer("d", ["B"])), [false, false, true, false])
+      assert.deepStrictEqual(yield* mayName(tenant.customer("d", [])), [false, false, true, false])
+      assert.deepStrictEqual(yield* mayName(tenant.carrier), [false, false, true, false])
+      assert.deepStrictEqual(yield* mayName({ ...tenant.carrier, accounts: ["A"] }), [true, false, true, false])
     })))
 
   it.effect("refuses what is no secret, no id, and no tenant", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       for (const secret of ["", "whsec_", "password", given.slice(6), `${given}x`, 7, null]) {
-        const refused = yield* Effect.flip(secrets.put("acme", "s", { secret }))
+        const refused = yield* Effect.flip(secrets.put("acme", "s", { ...any, secret }))
         assert.strictEqual(refused._tag, "InvalidInput")
         assert.notInclude(JSON.stringify(refused), given.slice(6, 30))
       }
-      for (const id of ["", " x", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.put("acme", id, {})))._tag, "InvalidInput")
-      assert.strictEqual((yield* Effect.flip(secrets.put("nobody", "s", {})))._tag, "TenantNotFound")
-      for (const overlapSeconds of [-1, 604_801, 1.5]) yield* Effect.flip(secrets.put("acme", "s", { overlapSeconds }))
+      for (const id of ["", " x", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.put("acme", id, any)))._tag, "InvalidInput")
+      assert.strictEqual((yield* Effect.flip(secrets.put("nobody", "s", any)))._tag, "TenantNotFound")
+      for (const overlapSeconds of [-1, 604_801, 1.5]) yield* Effect.flip(secrets.put("acme", "s", { ...any, overlapSeconds }))
     })))
 
   it.effect.prop("never break on garbage", [json], ([input]) =>

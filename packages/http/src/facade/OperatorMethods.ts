@@ -1,5 +1,5 @@
 /** What operators look at, as plain promises. */
-import type { DeliveryView, FoundShipment, Limits, LimitsChange, LaneState, LaneView, ListPage, ShipmentJourney, Tenant } from "@waybill/core"
+import type { DeliveryView, FoundShipment, Limits, LimitsChange, LaneState, LaneView, ListPage, SecretView, ShipmentJourney, Tenant } from "@waybill/core"
 
 export interface PageQuery {
   /** `nextCursor` of the page before. */
@@ -22,6 +22,7 @@ export interface DeliveriesQuery extends PageQuery {
 
 export type DeliveriesPage = ListPage<DeliveryView>
 export type LanesPage = ListPage<LaneView>
+export type SecretsPage = ListPage<SecretView>
 export type TenantsPage = ListPage<Tenant>
 
 export interface LimitMethods {
@@ -29,6 +30,31 @@ export interface LimitMethods {
   readonly get: (tenantId: string) => Promise<Limits>
   /** Changes those that are named; `null` returns one to its default. Answers all. */
   readonly put: (tenantId: string, change: LimitsChange) => Promise<Limits>
+}
+
+/** Exactly one of `client`, `accounts` and `anyClient` when the secret is new; at most one later, which replaces the owner. */
+export interface SecretSettings {
+  /** `whsec_…`; generated when left out. */
+  readonly secret?: string
+  /** `shipper-tms` is the client of API keys `key:shipper-tms`; a token's client is `jwt:<issuer>:<sub>`. */
+  readonly client?: string
+  /** Clients with one of these accounts. */
+  readonly accounts?: ReadonlyArray<string>
+  readonly anyClient?: true
+  /** How long the secret before goes on signing; a day by default. */
+  readonly overlapSeconds?: number
+  /** `false`: only the owner and `bodySignature` change. */
+  readonly rotate?: false
+  readonly bodySignature?: boolean
+}
+
+export interface SecretMethods {
+  /** Registers or rotates. Answers the secret that signs from now on. */
+  readonly put: (tenantId: string, hmacSecretId: string, settings?: SecretSettings) => Promise<{ readonly hmacSecretId: string; readonly secret: string }>
+  /** By hmacSecretId; never a secret itself. */
+  readonly list: (tenantId: string, query?: PageQuery) => Promise<SecretsPage>
+  /** Rejects with `secret_in_use` while a subscription is signed with it. */
+  readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
 }
 
 export interface LaneMethods {

@@ -15,7 +15,7 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
-import type { DeliveriesPage, DeliveriesQuery, JourneyMethods, LaneMethods, LimitMethods, PageQuery, TenantsPage } from "./OperatorMethods.ts"
+import type { DeliveriesPage, DeliveriesQuery, JourneyMethods, LaneMethods, LimitMethods, PageQuery, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
 export type * from "./ChargeMethods.ts"
@@ -133,15 +133,7 @@ export interface Waybill {
     readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<{ readonly id: string; readonly key: string }>
     readonly revoke: (tenantId: string, id: string) => Promise<void>
   }
-  readonly secrets: {
-    /** Registers or rotates; without `secret` one is generated. */
-    readonly put: (tenantId: string, hmacSecretId: string, settings?: {
-      readonly secret?: string
-      readonly accounts?: ReadonlyArray<string>
-      readonly overlapSeconds?: number
-      readonly bodySignature?: boolean
-    }) => Promise<{ readonly hmacSecretId: string; readonly secret: string }>
-  }
+  readonly secrets: SecretMethods
   readonly deliveries: {
     /** Oldest first, unless the query says otherwise. */
     readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>

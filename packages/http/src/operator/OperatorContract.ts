@@ -8,16 +8,18 @@ import {
   LimitsShown,
   RecoverCall,
   ReplayCall,
+  SecretListQuery,
   SecretSettings,
   TenantListQuery,
   TenantSettings
 } from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
-import { ApiKey, DeliveriesPage, DeliveryInFull, Lane, LanesPage, NamedShipments, ShipmentJourney, SigningSecret, Tenant, TenantsPage } from "./OperatorViews.ts"
+import { ApiKey, DeliveriesPage, DeliveryInFull, Lane, LanesPage, NamedShipments, SecretsPage, ShipmentJourney, SigningSecret, Tenant, TenantsPage } from "./OperatorViews.ts"
 
 const tenantId = "The operator's own id of the tenant."
 const tenant = { tenantId }
+const ofSecret = { tenantId, hmacSecretId: "The name that subscriptions refer to." }
 const ofDelivery = { tenantId, deliveryId: "The deliveryId, which receivers also know as webhook-id." }
 const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
 
@@ -98,10 +100,31 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
       access: "operator",
       summary: "Register or rotate a signing secret",
-      description: "Without `secret` one is generated. A rotated secret goes on signing beside the new one for overlapSeconds, a day by default.",
-      params: { tenantId, hmacSecretId: "The name that subscriptions refer to." },
+      description: "Without `secret` one is generated. A rotated secret goes on signing beside the new one for overlapSeconds, a day by default. " +
+        "A new secret names its owner: exactly one of client, accounts and anyClient. A later call may leave the owner out or replace it; " +
+        "with rotate: false it changes only the owner and bodySignature.",
+      params: ofSecret,
       body: { schema: SecretSettings, closed: true, optional: true, maxBytes: maxSettingsBytes },
       answers: { 200: { description: "The secret that signs from now on", schema: SigningSecret } }
+    },
+    listSecrets: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/secrets",
+      access: "operator",
+      summary: "List signing secrets with their owners",
+      description: "By hmacSecretId. Never a secret itself.",
+      params: tenant,
+      query: pageOf(SecretListQuery.fields),
+      answers: { 200: { description: "Secrets", schema: SecretsPage } }
+    },
+    deleteSecret: {
+      method: "DELETE",
+      path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
+      access: "operator",
+      summary: "Delete a signing secret",
+      description: "409 while a subscription is signed with it.",
+      params: ofSecret,
+      answers: { 204: { description: "Deleted" } }
     },
     listDeliveries: {
       method: "GET",

@@ -42,6 +42,8 @@ export const OperatorHandlers = Effect.gen(function*() {
         Effect.map(secrets.put(tenantId, hmacSecretId, body), (put) =>
           json({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) }))
       ),
+    listSecrets: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(secrets.list(tenantId, query), (page) => json(page))),
+    deleteSecret: ({ params: { hmacSecretId, tenantId } }) => within(tenantId, Effect.as(secrets.remove(tenantId, hmacSecretId), noContent)),
     listDeliveries: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(deliveries.list(tenantId, query), (page) => json(page))),
     getDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), (delivery) => json(delivery))),

@@ -1,5 +1,5 @@
 /** What operators are shown, as schemas for the contract. */
-import { deliveryStates, InstantText, laneStates } from "@waybill/core"
+import { deliveryStates, InstantText, laneStates, maxCountedUses } from "@waybill/core"
 import { Schema } from "effect"
 
 const nextCursor = Schema.NullOr(Schema.String)
@@ -17,6 +17,19 @@ export const SigningSecret = Schema.Struct({
   hmacSecretId: Schema.String,
   secret: Schema.String.annotate({ description: "Signs from now on. Hand it to the receiver." })
 }).annotate({ identifier: "SigningSecret" })
+
+const Secret = Schema.Struct({
+  hmacSecretId: Schema.String,
+  client: Schema.NullOr(Schema.String.annotate({ description: "The one client that may use it, qualified: key:<name> or jwt:<issuer>:<sub>." })),
+  accounts: Schema.Array(Schema.String).annotate({ description: "Clients with one of these accounts may use it. Empty when it belongs to a client or to everybody." }),
+  anyClient: Schema.Boolean.annotate({ description: "Every client of the tenant may use it." }),
+  createdAt: InstantText,
+  rotatedAt: Schema.NullOr(InstantText),
+  signsUntil: Schema.NullOr(InstantText).annotate({ description: "When the last of its older versions stops to sign; null when only the current one signs." }),
+  usedBy: Schema.Int.annotate({ description: `Subscriptions that are signed with it. Counted up to ${maxCountedUses}, which means so many or more.` })
+}).annotate({ identifier: "Secret" })
+
+export const SecretsPage = Schema.Struct({ data: Schema.Array(Secret), nextCursor }).annotate({ identifier: "SecretsPage" })
 
 const outcome = Schema.String.annotate({ description: "accepted, gone, interrupted, or why there was no usable answer, such as timeout or http_5xx." })
 

@@ -25,6 +25,9 @@ import type {
   PickupNotFound,
   QuotaExceeded,
   RateExceeded,
+  SecretInUse,
+  SecretNotFound,
+  SecretNotUsable,
   SecretUnreadable,
   ShipmentNotFound,
   StatusSubscriptionNotFound,
@@ -67,6 +70,9 @@ export type Failure =
   | QuotaExceeded
   | RateExceeded
   | Refused
+  | SecretInUse
+  | SecretNotFound
+  | SecretNotUsable
   | SecretUnreadable
   | ShipmentNotFound
   | StatusSubscriptionNotFound
@@ -98,6 +104,7 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   InvoiceNotFound: [404, "invoice_not_found"],
   LaneNotFound: [404, "subscription_not_found"],
   PickupNotFound: [404, "pickup_not_found"],
+  SecretNotFound: [404, "secret_not_found"],
   ShipmentNotFound: [404, "shipment_not_found"],
   StatusSubscriptionNotFound: [404, "subscription_not_found"],
   SubscriptionNotFound: [404, "subscription_not_found"],
@@ -105,6 +112,8 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   ChargeSubscriptionConflict: [409, "subscription_conflict"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
   QuotaExceeded: [409, "quota_exceeded"],
+  SecretInUse: [409, "secret_in_use"],
+  SecretNotUsable: [409, "secret_not_usable"],
   FileTooLarge: [413, "file_too_large"],
   RateExceeded: [429, "rate_exceeded"],
   TooManyCalls: [429, "too_many_calls"],

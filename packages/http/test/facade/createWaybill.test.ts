@@ -11,7 +11,7 @@ describe("createWaybill", () => {
     const receiver = await startReceiver()
     const waybill = start({ egressAllow: ["127.0.0.0/8"] })
     await waybill.tenants.put("acme", { name: "Acme" })
-    const { secret } = await waybill.secrets.put("acme", "main")
+    const { secret } = await waybill.secrets.put("acme", "main", { anyClient: true })
     expect(secret).toMatch(/^whsec_/)
     const subscription = await waybill.subscriptions.create(customer, { endpointUrl: receiver.url, hmacSecretId: "main" })
     await waybill.start()
@@ -39,7 +39,7 @@ describe("createWaybill", () => {
     const receiver = await startReceiver()
     const waybill = start({ egressAllow: ["127.0.0.1"] })
     await waybill.tenants.put("acme", { name: "Acme" })
-    await waybill.secrets.put("acme", "main", { bodySignature: true })
+    await waybill.secrets.put("acme", "main", { anyClient: true, bodySignature: true })
     const { id } = await waybill.subscriptions.create(carrier, { endpointUrl: receiver.url, hmacSecretId: "main" })
     await waybill.events.publish(carrier, [reportedEvent("S1")])
     expect(await waybill.runOnce()).toBe(1)
@@ -60,7 +60,7 @@ describe("createWaybill", () => {
     await waybill.tenants.put("other", { name: "Other" })
     expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [] }], nextCursor: "acme" })
     expect((await waybill.tenants.list()).data).toHaveLength(2)
-    await waybill.secrets.put("acme", "main")
+    await waybill.secrets.put("acme", "main", { anyClient: true })
     const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
     await waybill.events.publish(carrier, [{ ...reportedEvent("S1"), parties: { accounts: ["A1"] } }])
     expect((await waybill.lanes.list("acme")).data).toMatchObject([{ subscriptionId: id, client: customer.client, waiting: 1 }])
@@ -92,7 +92,7 @@ describe("createWaybill", () => {
   it("reads values as JSON has them: what is undefined was not given, and a Date is an instant", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme", hosts: undefined as never })
-    await waybill.secrets.put("acme", "main", { accounts: undefined as never })
+    await waybill.secrets.put("acme", "main", { anyClient: true, accounts: undefined as never })
     const occurredAt = new Date("2026-11-20T08:15:00.250Z")
     const [published] = await waybill.events.publish(carrier, [
       { ...reportedEvent("S1"), occurredAt: occurredAt as never, eventId: undefined as never, notes: undefined as never, attributes: { seen: occurredAt, none: undefined } }
@@ -111,7 +111,7 @@ describe("createWaybill", () => {
   it("takes part in the host's transaction with `within`, and only with one it can join", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
-    await waybill.secrets.put("acme", "main")
+    await waybill.secrets.put("acme", "main", { anyClient: true })
     const tx = new HostTransaction()
     const within = waybill.within(tx)
     await within.events.publish(carrier, [reportedEvent("S1")])
@@ -137,7 +137,7 @@ describe("createWaybill", () => {
   it("answers HTTP below a path that a router in front of it matched", async () => {
     const waybill = start({ authenticate: async () => carrier })
     await waybill.tenants.put("acme", { name: "Acme" })
-    await waybill.secrets.put("acme", "main")
+    await waybill.secrets.put("acme", "main", { anyClient: true })
     const request = () =>
       new Request("https://freight.example/api/freight/visibility/v1/subscriptions", {
         method: "POST",
@@ -242,7 +242,7 @@ describe("createWaybill", () => {
   it("takes sealing keys as base64", async () => {
     const waybill = start({ sealingKeys: [Buffer.from(sealingKey).toString("base64")] })
     await waybill.tenants.put("acme", { name: "Acme" })
-    expect((await waybill.secrets.put("acme", "main")).hmacSecretId).toBe("main")
+    expect((await waybill.secrets.put("acme", "main", { anyClient: true })).hmacSecretId).toBe("main")
   })
 })
 

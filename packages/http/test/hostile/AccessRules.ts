@@ -173,6 +173,9 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     createApiKey: [changes(inTenant(201))],
     revokeApiKey: [changes(tenants(204))],
     putSecret: [changes(inTenant(200))],
+    listSecrets: [reads(inTenant(200))],
+    // each signs for a subscription
+    deleteSecret: [reads(tenants(409))],
     listDeliveries: [reads(inTenant(200))],
     getDelivery: [reads(tenants(200))],
     retryDelivery: [changes(tenants(202))],

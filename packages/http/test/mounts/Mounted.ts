@@ -18,7 +18,7 @@ export const users: Readonly<Record<string, HostPrincipal>> = {
 export const startWaybill = async (userOf: (host: any) => HostPrincipal | undefined): Promise<Waybill> => {
   const waybill = start({ authenticate: async (_request, host) => userOf(host) })
   await waybill.tenants.put("acme", { name: "Acme" })
-  await waybill.secrets.put("acme", "main")
+  await waybill.secrets.put("acme", "main", { anyClient: true })
   return waybill
 }
 

@@ -26,6 +26,8 @@ describe("who may operate", () => {
     ["GET", "acme/limits"],
     ["PUT", "acme/limits"],
     ["PUT", "acme/secrets/main"],
+    ["GET", "acme/secrets"],
+    ["DELETE", "acme/secrets/main"],
     ["GET", "acme/deliveries"],
     ["GET", "acme/deliveries/1"],
     ["POST", "acme/deliveries/1/retry"],
@@ -121,17 +123,51 @@ describe("tenants, keys and secrets", () => {
 
   it("a secret is generated, given or rotated", async () => {
     await operate("PUT", "t5", { name: "T5" })
-    const first = await operate("PUT", "t5/secrets/hooks", {})
+    const first = await operate("PUT", "t5/secrets/hooks", { anyClient: true })
     expect(first.status).toBe(200)
     expect(first.json).toEqual({ hmacSecretId: "hooks", secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/) })
     const second = await service.send("PUT", "/operator/v1/tenants/t5/secrets/hooks", { key: operatorKey })
     expect(second.json.secret).not.toBe(first.json.secret)
     const given = await operate("PUT", "t5/secrets/hooks", { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", overlapSeconds: 0 })
     expect(given.json.secret).toBe("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    const kept = await operate("PUT", "t5/secrets/hooks", { client: "shipper", rotate: false })
+    expect(kept.json).toEqual(given.json)
     const weak = await operate("PUT", "t5/secrets/hooks", { secret: "whsec_short" })
     expect([weak.status, weak.json.errors[0].pointer]).toEqual([400, "/secret"])
     const odd = await operate("PUT", "t5/secrets/%00", {})
     expect([odd.status, odd.json.errors[0].parameter]).toEqual([400, "hmacSecretId"])
+  })
+
+  it("a secret has exactly one owner, which the list shows", async () => {
+    await operate("PUT", "t6", { name: "T6" })
+    const secrets = "t6/secrets"
+    for (const owner of [{}, { client: "a", anyClient: true }, { client: "a", accounts: ["A"] }, { accounts: [] }]) {
+      const refused = await operate("PUT", `${secrets}/hooks`, owner)
+      expect([refused.status, problemCode(refused), refused.json.errors[0].detail]).toEqual([400, "bad_request", expect.stringContaining("client, accounts or anyClient: true")])
+    }
+    expect((await operate("PUT", `${secrets}/hooks`, { client: "a", rotate: false })).status).toBe(404)
+    await operate("PUT", `${secrets}/hooks`, { client: "a" })
+    await operate("PUT", `${secrets}/more`, { accounts: ["A", "B"] })
+    const listed = await operate("GET", secrets)
+    const common = { createdAt: expect.any(String), rotatedAt: null, signsUntil: null, usedBy: 0 }
+    expect(listed.json).toEqual({
+      data: [
+        { ...common, hmacSecretId: "hooks", client: "key:a", accounts: [], anyClient: false },
+        { ...common, hmacSecretId: "more", client: null, accounts: ["A", "B"], anyClient: false }
+      ],
+      nextCursor: null
+    })
+  })
+
+  it("a secret is deleted when no subscription uses it", async () => {
+    const tenant = await service.tenant("t7")
+    const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: "https://t7.example/hook" })
+    const used = await operate("DELETE", "t7/secrets/main")
+    expect([used.status, problemCode(used)]).toEqual([409, "secret_in_use"])
+    await service.send("DELETE", `/visibility/v1/subscriptions/${subscription.id}`, { key: tenant.carrier })
+    expect((await operate("DELETE", "t7/secrets/main")).status).toBe(204)
+    const gone = await operate("DELETE", "t7/secrets/main")
+    expect([gone.status, problemCode(gone)]).toEqual([404, "secret_not_found"])
   })
 })
 

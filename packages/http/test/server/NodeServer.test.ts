@@ -20,7 +20,7 @@ const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceO
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
   const key = await Effect.runPromiseWith(context)(Effect.gen(function*() {
     yield* (yield* Tenants).put("acme", { name: "Acme" })
-    yield* (yield* SigningSecrets).put("acme", "main", {})
+    yield* (yield* SigningSecrets).put("acme", "main", { anyClient: true })
     return Redacted.value((yield* (yield* ApiKeys).create("acme", { name: "carrier", roles: ["carrier"] })).key)
   }))
   const { address } = Context.get(context, HttpServer.HttpServer)

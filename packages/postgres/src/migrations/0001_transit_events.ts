@@ -52,16 +52,22 @@ CREATE TABLE ${schema}.client_accounts (
 );
 CREATE INDEX client_accounts_client ON ${schema}.client_accounts (tenant_id, client, origin);
 
--- versions newest first: sealed[n] signs until signs_until[n], the first without end
+-- versions newest first: sealed[n] signs until signs_until[n], the first without end. One owner: a client, clients with one of
+-- the accounts, or any client; a row without versions only stands in for one that is being registered
 CREATE TABLE ${schema}.secrets (
   tenant_id text COLLATE "C" NOT NULL,
   hmac_secret_id text COLLATE "C" NOT NULL,
   sealed bytea[] NOT NULL,
   signs_until timestamptz[] NOT NULL,
+  client text COLLATE "C",
   accounts text[] NOT NULL,
+  any_client boolean NOT NULL,
   body_signature boolean NOT NULL,
+  created_at timestamptz NOT NULL,
+  rotated_at timestamptz,
   PRIMARY KEY (tenant_id, hmac_secret_id),
-  CHECK (cardinality(sealed) = cardinality(signs_until))
+  CHECK (cardinality(sealed) = cardinality(signs_until)),
+  CHECK (cardinality(sealed) = 0 OR (client IS NOT NULL)::int + (cardinality(accounts) > 0)::int + any_client::int = 1)
 );
 
 -- the lock that orders a shipment's events; "allocated" is how many numbers the last call took, "reassigned" whether it
@@ -184,6 +190,7 @@ CREATE TABLE ${schema}.delivery_lanes (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX delivery_lanes_wake ON ${schema}.delivery_lanes (tenant_id, wake_at) WHERE wake_at IS NOT NULL AND state = 'active';
 CREATE INDEX delivery_lanes_client ON ${schema}.delivery_lanes (tenant_id, client, lane_id) WHERE state <> 'closed';
+CREATE INDEX delivery_lanes_secret ON ${schema}.delivery_lanes (tenant_id, hmac_secret_id) WHERE state <> 'closed';
 
 CREATE TABLE ${schema}.delivery_entries (
   tenant_id text COLLATE "C" NOT NULL,

@@ -51,7 +51,7 @@ export const startService = async (): Promise<Service> => {
     log: () => {}
   })
   await waybill.tenants.put(tenantId, { name: "Acme" })
-  await waybill.secrets.put(tenantId, "main")
+  await waybill.secrets.put(tenantId, "main", { anyClient: true })
   return {
     url,
     pool,

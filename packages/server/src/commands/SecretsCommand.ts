@@ -1,23 +1,29 @@
 /** `waybill secrets`: what signs a tenant's webhooks. */
-import { OperatorClient, type SecretSettings } from "@waybill/client"
-import { Effect, Option } from "effect"
+import { OperatorClient, type Secret, type SecretSettings } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag } from "./shared/Output.ts"
+import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
 import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
+const idArgument = Argument.String("secretId").pipe(
+  Argument.withDescription("What subscriptions call it; client:<name> belongs to that client and signs where it names none")
+)
+
 const flags = {
-  id: Argument.String("secretId").pipe(Argument.withDescription("What subscriptions call it; client:<name> signs for a client that names none")),
+  id: idArgument,
   ...operatorFlags,
+  client: Flag.String("client").pipe(Flag.withDescription("The client it belongs to: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
   accounts: Flag.String("account").pipe(
-    Flag.withDescription("Only clients with this account may name it; can be given several times. It has to be given at every change"),
+    Flag.withDescription("It belongs to the clients that have this account; can be given several times"),
     Flag.atLeast(0)
   ),
+  anyClient: Flag.Boolean("any-client").pipe(Flag.withDescription("It belongs to every client of the tenant"), Flag.withDefault(false)),
   overlap: Flag.Int("overlap-seconds").pipe(Flag.withDescription("How long the secret before it signs as well; default: a day"), Flag.optional),
   bodySignature: Flag.Boolean("body-signature").pipe(
-    Flag.withDescription("Send the older X-Signature as well. It has to be given at every change"),
+    Flag.withDescription("Send the older X-Signature as well"),
     Flag.withDefault(false)
   ),
   ...disclosureFlags,
@@ -29,7 +35,9 @@ interface Flags {
   readonly url: Option.Option<string>
   readonly key: Parameters<typeof asOperator>[0]["key"]
   readonly tenant: Option.Option<string>
+  readonly client: Option.Option<string>
   readonly accounts: ReadonlyArray<string>
+  readonly anyClient: boolean
   readonly overlap: Option.Option<number>
   readonly bodySignature: boolean
   readonly show: boolean
@@ -37,18 +45,24 @@ interface Flags {
   readonly json: boolean
 }
 
+const settingsOf = (given: Flags): SecretSettings => {
+  const client = Option.getOrUndefined(given.client)
+  const overlap = Option.getOrUndefined(given.overlap)
+  return {
+    ...(client === undefined ? {} : { client }),
+    ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
+    ...(given.anyClient ? { anyClient: true } : {}),
+    ...(overlap === undefined ? {} : { overlapSeconds: overlap }),
+    ...(given.bodySignature ? { bodySignature: true } : {})
+  }
+}
+
 /** Without a secret the server makes one. */
 const put = (given: Flags, secret: string | undefined) =>
   Effect.scoped(Effect.gen(function*() {
     const { tenantId, ...connected } = yield* asOperator(given)
     const kept = yield* disclosure(given, "The secret", secret === undefined)
-    const overlap = Option.getOrUndefined(given.overlap)
-    const settings: SecretSettings = {
-      ...(secret === undefined ? {} : { secret }),
-      ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
-      ...(overlap === undefined ? {} : { overlapSeconds: overlap }),
-      ...(given.bodySignature ? { bodySignature: true } : {})
-    }
+    const settings = { ...settingsOf(given), ...(secret === undefined ? {} : { secret }) }
     const made = yield* called((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
     yield* kept.keep(made.secret)
     yield* answer(given.json, {
@@ -57,19 +71,37 @@ const put = (given: Flags, secret: string | undefined) =>
     })
   }))
 
+/** Changes the owner and leaves the secret as it is: nothing to disclose. */
+const change = Effect.fnUntraced(function*(given: Flags) {
+  if (given.show || Option.isSome(given.out)) return yield* unusable("With --no-rotate no secret is made. Leave --out and --show out.")
+  const { tenantId, ...connected } = yield* asOperator(given)
+  const settings = { ...settingsOf(given), rotate: false as const }
+  const { hmacSecretId } = yield* called((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
+  yield* answer(given.json, { json: { hmacSecretId }, text: `${hmacSecretId} is changed. The secret is the same as before.` })
+})
+
 const putCommand = Command.make(
   "put",
-  { ...flags, ...secretFlags },
+  {
+    ...flags,
+    ...secretFlags,
+    noRotate: Flag.Boolean("no-rotate").pipe(Flag.withDescription("Change only the owner and --body-signature of one that is there"), Flag.withDefault(false))
+  },
   Effect.fnUntraced(function*(given) {
+    if (given.noRotate) {
+      if (Option.isSome(given.secret) || Option.isSome(given.secretFile)) return yield* unusable("With --no-rotate the secret stays. Leave --secret and --secret-file out.")
+      return yield* change(given)
+    }
     const [secret, ...others] = yield* secretsFrom(given)
     if (others.length > 0) return yield* unusable("That is more than one secret. Give the one that signs from now on.")
     yield* put(given, secret)
   })
 ).pipe(
-  Command.withDescription("Register a secret of your own, or let the server make one. One that is there already is rotated"),
+  Command.withDescription("Register a secret of your own, or let the server make one. A new one needs an owner: --client, --account or --any-client. One that is there already is rotated"),
   Command.withExamples([
-    { command: "waybill secrets put main --tenant acme --secret-file webhook-secret", description: "Your own" },
-    { command: "waybill secrets put client:shipper-tms --tenant acme --out webhook-secret", description: "A new one, for a client that names none" }
+    { command: "waybill secrets put main --tenant acme --client shipper-tms --secret-file webhook-secret", description: "Your own" },
+    { command: "waybill secrets put client:shipper-tms --tenant acme --out webhook-secret", description: "A new one, for a client that names none" },
+    { command: "waybill secrets put main --tenant acme --account A-1 --no-rotate", description: "The same secret for another owner" }
   ])
 )
 
@@ -80,7 +112,44 @@ const rotateCommand = Command.make("rotate", flags, (given) => put(given, undefi
   ])
 )
 
+const ownerOf = ({ accounts, anyClient, client }: Secret): string => anyClient ? "any client" : client ?? `accounts ${accounts.join(", ")}`
+
+const secretRow = (secret: Secret): ReadonlyArray<string> =>
+  [secret.hmacSecretId, ownerOf(secret), secret.rotatedAt ?? secret.createdAt, secret.signsUntil ?? "", String(secret.usedBy)].map(printable)
+
+const listCommand = Command.make(
+  "list",
+  { ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const secrets = yield* called(async (signal) => {
+      const found: Array<Secret> = []
+      for await (const secret of new OperatorClient(connected).allSecrets(tenantId, { limit: 500 }, { signal })) found.push(secret)
+      return found
+    })
+    if (json) for (const secret of secrets) yield* Console.log(JSON.stringify(secret))
+    else if (secrets.length > 0) yield* Console.log(table([["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"], ...secrets.map(secretRow)]))
+    else yield* progress("No secret yet. Create one: waybill secrets put <secretId> --client <name>.")
+  })
+).pipe(
+  Command.withDescription("List secrets with their owners, and how many subscriptions use each. Never a secret itself"),
+  Command.withExamples([{ command: "waybill secrets list --tenant acme", description: "Of one tenant" }])
+)
+
+const deleteCommand = Command.make(
+  "delete",
+  { id: idArgument, ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ id, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    yield* called((signal) => new OperatorClient(connected).deleteSecret(tenantId, id, { signal }))
+    yield* answer(json, { json: { hmacSecretId: id, deleted: true }, text: `${id} is deleted.` })
+  })
+).pipe(
+  Command.withDescription("Delete a secret that no subscription uses"),
+  Command.withExamples([{ command: "waybill secrets delete old --tenant acme", description: "One that is not needed any more" }])
+)
+
 export const secretsCommand = Command.make("secrets").pipe(
-  Command.withDescription("Register and rotate the secrets that sign webhooks"),
-  Command.withSubcommands([putCommand, rotateCommand])
+  Command.withDescription("Register, rotate, list and delete the secrets that sign webhooks"),
+  Command.withSubcommands([putCommand, rotateCommand, listCommand, deleteCommand])
 )

@@ -29,7 +29,7 @@ export const seedDemo = Effect.fnUntraced(function*(state: DemoState) {
   const tenants = yield* Tenants
   const secrets = yield* SigningSecrets
   yield* tenants.put(demoTenant, { name: "Demo" })
-  yield* secrets.put(demoTenant, hmacSecretId, { secret: state.kept().secret })
+  yield* secrets.put(demoTenant, hmacSecretId, { secret: state.kept().secret, client: demoCustomer })
   yield* keyFor(state, "carrierKey", { name: demoCarrier, roles: ["carrier"] })
   yield* keyFor(state, "shipperKey", { name: demoShipper, roles: ["customer"], accounts: [demoAccount] })
   const customer = yield* keyFor(state, "customerKey", { name: demoCustomer, roles: ["customer"], accounts: [demoAccount] })

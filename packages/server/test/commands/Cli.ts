@@ -70,7 +70,7 @@ export const runningServer = async () => {
   await operator.putTenant("acme", { name: "Acme Freight" })
   const carrier = await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })
   const customer = await operator.createApiKey("acme", { name: "shipper", roles: ["customer"], accounts: [account] })
-  const { secret } = await operator.putSecret("acme", "main")
+  const { secret } = await operator.putSecret("acme", "main", { anyClient: true })
   return {
     url,
     server,

@@ -117,8 +117,27 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     const rotatedSecret = readFileSync(out, "utf8").trim()
     const body = new TextEncoder().encode("{}")
     await verifyDelivery({ secrets: rotatedSecret, headers: await signDelivery({ secrets: rotatedSecret, deliveryId: "a", body }), body })
-    const piped = await run(["secrets", "put", "other", "--secret-file", "-"], { env: server.env, input: `${newSecret()}\n` })
+    const piped = await run(["secrets", "put", "other", "--client", "shipper", "--secret-file", "-"], { env: server.env, input: `${newSecret()}\n` })
     expect(piped.code).toBe(0)
+  })
+
+  it("lists them with their owners, gives one to another owner as it is, and deletes one that nothing uses", async () => {
+    const server = await runningServer()
+    const env = server.env
+    expect((await run(["secrets", "put", "ours", "--show"], { env, input: "" })).code).toBe(4)
+    const made = await run(["secrets", "put", "ours", "--client", "shipper", "--show", "--json"], { env, input: "" })
+    const [{ secret }] = jsonLines(made.stdout) as [{ secret: string }]
+    const changed = await run(["secrets", "put", "ours", "--account", "A-1", "--account", "A-2", "--no-rotate"], { env })
+    expect(changed).toEqual({ code: 0, stdout: "ours is changed. The secret is the same as before.\n", stderr: "" })
+    const listed = await run(["secrets", "list"], { env })
+    expect(listed.stdout).toMatch(/^SECRET +OWNER +SINCE +OLDER SIGN UNTIL +USED BY$/m)
+    expect(listed.stdout).toMatch(/^ours +accounts A-1, A-2 +\S+Z +0$/m)
+    expect(listed.stdout).not.toContain(secret.slice(6))
+    const asJson = jsonLines((await run(["secrets", "list", "--json"], { env })).stdout)
+    expect(asJson).toContainEqual(expect.objectContaining({ hmacSecretId: "ours", client: null, accounts: ["A-1", "A-2"], anyClient: false, usedBy: 0 }))
+    expect((await run(["secrets", "put", "ours", "--no-rotate", "--show"], { env })).code).toBe(2)
+    expect(await run(["secrets", "delete", "ours"], { env })).toEqual({ code: 0, stdout: "ours is deleted.\n", stderr: "" })
+    expect((await run(["secrets", "delete", "ours"], { env })).code).toBe(4)
   })
 
   it("makes none that nobody would get to know, and takes one at a time", async () => {

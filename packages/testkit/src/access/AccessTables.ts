@@ -69,6 +69,11 @@ export class AccessRows {
     }
   }
 
+  /** The accounts of a client, whichever source says so. */
+  accountsOf(tenantId: string, client: string): ReadonlySet<string> {
+    return this.of(tenantId).clients.get(client)?.accounts ?? nobody.accounts
+  }
+
   /** Whether a client may see a shipment of these accounts. */
   maySee(tenantId: string, client: string, shipmentAccounts: ReadonlyArray<string>): boolean {
     const known = this.of(tenantId).clients.get(client)

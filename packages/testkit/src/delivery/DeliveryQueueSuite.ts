@@ -19,6 +19,7 @@ import {
   releaseOf,
   seed,
   settlementOf,
+  storedSecret,
   subscribe,
   textOf
 } from "../StorageFixtures.ts"
@@ -112,15 +113,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         const secrets = yield* SecretStore
         const now = yield* Clock.currentTimeMillis
-        yield* secrets.put(tenantId, "main", {
-          versions: [
-            { sealed: bytesOf("new"), signsUntil: undefined },
-            { sealed: bytesOf("old"), signsUntil: now + 86_400_000 },
-            { sealed: bytesOf("older"), signsUntil: now - 86_400_000 }
-          ],
-          accounts: [],
-          bodySignature: true
-        })
+        const versions = [
+          { sealed: bytesOf("new"), signsUntil: undefined },
+          { sealed: bytesOf("old"), signsUntil: now + 86_400_000 },
+          { sealed: bytesOf("older"), signsUntil: now - 86_400_000 }
+        ]
+        yield* secrets.put(tenantId, "main", storedSecret(versions, { bodySignature: true }))
         yield* seed(tenantId, { S: 1 })
         const lane = yield* claimOne(tenantId)
         assert.deepStrictEqual(lane.secrets.map((each) => textOf(each.sealed)), ["new", "old"])

@@ -1,7 +1,9 @@
 /** Signing secrets in memory, sealed as everywhere. */
-import { SecretStore } from "@waybill/core"
+import { maxCountedUses, SecretStore, secretUsableBy } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
+import { AccessTables } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { LaneTables } from "./LaneTables.ts"
 import { SecretTables } from "./SecretTables.ts"
 
 export const SecretStoreMemory = {
@@ -10,12 +12,38 @@ export const SecretStoreMemory = {
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* SecretTables
+      const lanes = yield* LaneTables
+      const access = yield* AccessTables
       const find = (tenantId: string, hmacSecretId: string) =>
         operate((now) => Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now)))
+      const usesOf = (tenantId: string, hmacSecretId: string) =>
+        [...lanes.tenant(tenantId).lanes.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId).length
+
       return SecretStore.of({
         find,
+        findForUse: find,
         findForUpdate: find,
-        put: (tenantId, hmacSecretId, secret) => operate(() => journal.put(rows.secrets, rows.nameOf(tenantId, hmacSecretId), secret))
+        put: (tenantId, hmacSecretId, secret) => operate(() => journal.put(rows.of(tenantId), hmacSecretId, secret)),
+        page: (tenantId, { after, limit }) =>
+          operate((now) =>
+            rows.idsAfter(tenantId, after).slice(0, limit).map((hmacSecretId) => {
+              const { createdAt, owner, rotatedAt, versions } = rows.find(tenantId, hmacSecretId, now)!
+              const signsUntil = versions.reduce<number | undefined>((last, each) => each.signsUntil === undefined ? last : Math.max(last ?? 0, each.signsUntil), undefined)
+              return { hmacSecretId, owner, createdAt, rotatedAt, signsUntil, usedBy: Math.min(usesOf(tenantId, hmacSecretId), maxCountedUses) }
+            })
+          ),
+        remove: (tenantId, hmacSecretId) =>
+          operate(() => {
+            if (!rows.of(tenantId).has(hmacSecretId)) return "unknown"
+            if (usesOf(tenantId, hmacSecretId) > 0) return "used"
+            journal.drop(rows.of(tenantId), hmacSecretId)
+            return "removed"
+          }),
+        usableBy: (tenantId, hmacSecretId, client) =>
+          operate(() => {
+            const stored = rows.of(tenantId).get(hmacSecretId)
+            return stored !== undefined && secretUsableBy(stored.owner, { client, accounts: [...access.accountsOf(tenantId, client)] })
+          })
       })
     })
   )

@@ -1,17 +1,18 @@
 /** What a `SecretStore` promises. */
-import { SecretStore, type StoragePorts, type StoredSecret } from "@waybill/core"
+import { DeliveryQueue, type SecretOwner, SecretStore, secretUsableBy, type StoragePorts, type StoredSecret, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, eventually, freshTenant } from "../StorageFixtures.ts"
+import { bytesOf, eventually, freshTenant, idOf, laneSettings, letSee, letSeeAll, occurredAt, storedSecret } from "../StorageFixtures.ts"
 
-const plain = ({ accounts, bodySignature, versions }: StoredSecret) => ({
-  accounts,
-  bodySignature,
-  versions: versions.map((each) => ({ sealed: [...each.sealed], signsUntil: each.signsUntil }))
+const plain = (secret: StoredSecret) => ({
+  ...secret,
+  versions: secret.versions.map((each) => ({ sealed: [...each.sealed], signsUntil: each.signsUntil }))
 })
 
 const version = (text: string, signsUntil?: number) => ({ sealed: bytesOf(text), signsUntil })
+
+const client = (name: string): SecretOwner => ({ _tag: "Client", client: name })
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: SecretStore`, (it) => {
@@ -19,6 +20,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const store = yield* SecretStore
         assert.isTrue(Option.isNone(yield* store.find(freshTenant(), "main")))
+        assert.isTrue(Option.isNone(yield* store.findForUse(freshTenant(), "main")))
         assert.isTrue(Option.isNone(yield* store.findForUpdate(freshTenant(), "main")))
       }))
 
@@ -27,24 +29,26 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* SecretStore
         const tenantId = freshTenant()
         const later = (yield* Clock.currentTimeMillis) + 86_400_123
-        const secret: StoredSecret = {
-          versions: [{ sealed: Uint8Array.from([0, 255, 10, 0]), signsUntil: undefined }, version("b", later), version("a", later - 7)],
-          accounts: ["A", "B,{}\"\\", "船"],
-          bodySignature: true
-        }
+        const secret = storedSecret(
+          [{ sealed: Uint8Array.from([0, 255, 10, 0]), signsUntil: undefined }, version("b", later), version("a", later - 7)],
+          { owner: { _tag: "Accounts", accounts: ["A", "B,{}\"\\", "船"] }, bodySignature: true, rotatedAt: occurredAt + 1 }
+        )
         yield* store.put(tenantId, "schlüssel / 1", secret)
-        assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(tenantId, "schlüssel / 1"))), plain(secret))
-        assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.findForUpdate(tenantId, "schlüssel / 1"))), plain(secret))
+        for (const find of [store.find, store.findForUse, store.findForUpdate]) {
+          assert.deepStrictEqual(plain(Option.getOrThrow(yield* find(tenantId, "schlüssel / 1"))), plain(secret))
+        }
       }))
 
     it.effect("replaces everything with the next put", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         const tenantId = freshTenant()
-        yield* store.put(tenantId, "main", { versions: [version("a")], accounts: ["A"], bodySignature: true })
-        const next: StoredSecret = { versions: [version("b")], accounts: [], bodySignature: false }
-        yield* store.put(tenantId, "main", next)
-        assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(tenantId, "main"))), plain(next))
+        yield* store.put(tenantId, "main", storedSecret([version("a")], { owner: client("key:a"), bodySignature: true, rotatedAt: occurredAt }))
+        for (const owner of [{ _tag: "Accounts", accounts: ["A"] }, { _tag: "AnyClient" }, client("jwt:https://issuer:sub")] as const) {
+          const next = storedSecret([version("b")], { owner, createdAt: occurredAt + 5 })
+          yield* store.put(tenantId, "main", next)
+          assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(tenantId, "main"))), plain(next))
+        }
       }))
 
     it.effect("leaves out versions whose time is over", () =>
@@ -53,7 +57,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         const now = yield* Clock.currentTimeMillis
         const versions = [version("new"), version("retiring", now + 86_400_000), version("retired", now - 86_400_000), version("soon", now + 30)]
-        yield* store.put(tenantId, "main", { versions, accounts: [], bodySignature: false })
+        yield* store.put(tenantId, "main", storedSecret(versions))
         const found = yield* eventually(Effect.map(store.find(tenantId, "main"), Option.getOrThrow), (each) => each.versions.length < 3)
         assert.deepStrictEqual(found.versions.map((each) => new TextDecoder().decode(each.sealed)), ["new", "retiring"])
       }))
@@ -62,11 +66,74 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const store = yield* SecretStore
         const [one, other] = [freshTenant(), freshTenant()]
-        const secret = (text: string): StoredSecret => ({ versions: [version(text)], accounts: [], bodySignature: false })
+        const secret = (text: string) => storedSecret([version(text)])
         yield* store.put(one, "main", secret("one"))
         assert.isTrue(Option.isNone(yield* store.find(other, "main")))
         assert.isTrue(Option.isNone(yield* store.find(one, "Main")))
+        assert.deepStrictEqual([yield* store.page(other, { after: undefined, limit: 10 }), yield* store.remove(other, "main")], [[], "unknown"])
+        assert.isFalse(yield* store.usableBy(other, "main", "key:c"))
         yield* store.put(other, "main", secret("other"))
+        yield* store.remove(other, "main")
         assert.deepStrictEqual(plain(Option.getOrThrow(yield* store.find(one, "main"))), plain(secret("one")))
+      }))
+
+    it.effect("lists secrets by id, page after page, with the end of older versions", () =>
+      Effect.gen(function*() {
+        const store = yield* SecretStore
+        const tenantId = freshTenant()
+        const later = (yield* Clock.currentTimeMillis) + 86_400_123
+        yield* store.put(tenantId, "b", storedSecret([version("n"), version("o", later), version("p", later - 7)], { rotatedAt: occurredAt + 1 }))
+        yield* store.put(tenantId, "a", storedSecret([version("n"), version("gone", occurredAt)], { owner: client("key:a") }))
+        yield* store.put(tenantId, "Z", storedSecret([version("n")], { owner: { _tag: "Accounts", accounts: ["A", "B"] } }))
+        const first = yield* store.page(tenantId, { after: undefined, limit: 2 })
+        const rest = yield* store.page(tenantId, { after: "a", limit: 2 })
+        const common = { createdAt: occurredAt, rotatedAt: undefined, signsUntil: undefined, usedBy: 0 }
+        assert.deepStrictEqual(first, [
+          { ...common, hmacSecretId: "Z", owner: { _tag: "Accounts", accounts: ["A", "B"] } },
+          { ...common, hmacSecretId: "a", owner: client("key:a") }
+        ])
+        assert.deepStrictEqual(rest, [{ ...common, hmacSecretId: "b", owner: { _tag: "AnyClient" }, rotatedAt: occurredAt + 1, signsUntil: later }])
+      }))
+
+    it.effect("counts and keeps a secret that a lane is signed with, until the lane is closed", () =>
+      Effect.gen(function*() {
+        const store = yield* SecretStore
+        const queue = yield* DeliveryQueue
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        yield* store.put(tenantId, "main", storedSecret([version("n")]))
+        const lanes = [1, 2].map((n) => ({ ...laneSettings({ n, state: n === 1 ? "active" : "paused" }), hmacSecretId: "main" }))
+        for (const lane of lanes) yield* queue.openLane(tenantId, lane)
+        yield* queue.openLane(freshTenant(), lanes[0]!)
+        const usedBy = Effect.map(store.page(tenantId, { after: undefined, limit: 5 }), ([only]) => only?.usedBy)
+        const seen = [yield* usedBy, yield* store.remove(tenantId, "main")]
+        yield* transaction.run(queue.closeLane(tenantId, idOf(1)))
+        seen.push(yield* usedBy, yield* store.remove(tenantId, "main"))
+        yield* transaction.run(queue.closeLane(tenantId, idOf(2)))
+        seen.push(yield* usedBy, yield* store.remove(tenantId, "main"), yield* store.remove(tenantId, "main"))
+        assert.deepStrictEqual(seen, [2, "used", 1, "used", 0, "removed", "unknown"])
+      }))
+
+    it.effect("tells who may use a secret by what is stored of their access, as core's rule does", () =>
+      Effect.gen(function*() {
+        const store = yield* SecretStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "key:a", ["A", "B"])
+        yield* letSee(tenantId, "jwt:i:a", ["C"], "token")
+        yield* letSeeAll(tenantId, "key:carrier")
+        const owners: ReadonlyArray<SecretOwner> = [client("key:a"), { _tag: "Accounts", accounts: ["B", "C"] }, { _tag: "AnyClient" }]
+        const clients: ReadonlyArray<{ readonly client: string; readonly accounts: ReadonlyArray<string> }> = [
+          { client: "key:a", accounts: ["A", "B"] },
+          { client: "jwt:i:a", accounts: ["C"] },
+          { client: "key:carrier", accounts: [] },
+          { client: "key:unknown", accounts: [] }
+        ]
+        for (const owner of owners) {
+          yield* store.put(tenantId, "main", storedSecret([version("n")], { owner }))
+          for (const who of clients) {
+            assert.strictEqual(yield* store.usableBy(tenantId, "main", who.client), secretUsableBy(owner, who), `${JSON.stringify(owner)} ${who.client}`)
+          }
+        }
+        assert.isFalse(yield* store.usableBy(tenantId, "other", "key:a"))
       }))
   })

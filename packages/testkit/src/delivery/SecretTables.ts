@@ -1,22 +1,34 @@
 /** Sealed signing secrets of all tenants. */
 import type { StoredSecret } from "@waybill/core"
 import { Context, Layer } from "effect"
-
-const nameOf = (tenantId: string, hmacSecretId: string): string => `${tenantId}\n${hmacSecretId}`
+import { compareText } from "../shared/CodePoints.ts"
 
 export class SecretTables extends Context.Service<SecretTables, SecretRows>()("@waybill/testkit/delivery/SecretTables") {
   static readonly layer = Layer.sync(SecretTables, () => new SecretRows())
 }
 
 export class SecretRows {
-  readonly secrets = new Map<string, StoredSecret>()
+  private readonly tenants = new Map<string, Map<string, StoredSecret>>()
 
-  readonly nameOf = nameOf
+  /** A tenant's secrets by their id. */
+  of(tenantId: string): Map<string, StoredSecret> {
+    let own = this.tenants.get(tenantId)
+    if (own === undefined) {
+      own = new Map()
+      this.tenants.set(tenantId, own)
+    }
+    return own
+  }
 
   /** What is stored, without versions whose time is over. */
   find(tenantId: string, hmacSecretId: string, now: number): StoredSecret | undefined {
-    const stored = this.secrets.get(nameOf(tenantId, hmacSecretId))
+    const stored = this.of(tenantId).get(hmacSecretId)
     if (stored === undefined) return undefined
     return { ...stored, versions: stored.versions.filter(({ signsUntil }) => signsUntil === undefined || signsUntil > now) }
+  }
+
+  /** In their order. */
+  idsAfter(tenantId: string, after: string | undefined): ReadonlyArray<string> {
+    return [...this.of(tenantId).keys()].filter((id) => after === undefined || compareText(id, after) > 0).sort(compareText)
   }
 }

@@ -1,9 +1,11 @@
 /** Tenants, secrets, deliveries and shipments across areas as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
-import { Deliveries, ShipmentJourneys, SigningSecrets, SubscriptionLanes, Tenants, TransitSubscriptions } from "@waybill/core"
+import { Deliveries, InvalidInput, ShipmentJourneys, SigningSecrets, SubscriptionLanes, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
 
 type Members = Readonly<Record<string, unknown>>
+
+const needsOwner = (error: unknown): boolean => error instanceof InvalidInput && error.faults.some(({ code, pointer }) => pointer === "" && code === "required")
 
 /** `keep` gets every secret, so that receivers can check signatures. */
 export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
@@ -14,14 +16,23 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
     list: (query: Members = {}) => run(Effect.flatMap(Tenants, (all) => all.page(query)))
   },
   secrets: {
-    /** Registers or rotates; without `secret` one is generated. */
+    /**
+     * Registers or rotates; without `secret` one is generated. `client`, `accounts` or `anyClient: true` name the owner: a new
+     * one without any belongs to every client, which a server would refuse.
+     */
     put: (tenantId: string, hmacSecretId: string, settings: Members = {}) =>
       run(Effect.flatMap(SigningSecrets, (all) =>
-        Effect.map(all.put(tenantId, hmacSecretId, settings), (put) => {
+        Effect.map(all.put(tenantId, hmacSecretId, settings).pipe(
+          Effect.catchIf(needsOwner, () => all.put(tenantId, hmacSecretId, { ...settings, anyClient: true }))
+        ), (put) => {
           const secret = Redacted.value(put.secret)
           keep(secret)
           return { hmacSecretId: put.hmacSecretId, secret }
-        })))
+        }))),
+    /** By hmacSecretId: `cursor`, `limit`. Never a secret itself. */
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(SigningSecrets, (all) => all.list(tenantId, query))),
+    /** Refused while a subscription is signed with it. */
+    delete: (tenantId: string, hmacSecretId: string) => run(Effect.flatMap(SigningSecrets, (all) => all.remove(tenantId, hmacSecretId)))
   },
   deliveries: {
     /** Filters: `state`, `subscriptionId`, `since`; and `order`, `cursor`, `limit`. */

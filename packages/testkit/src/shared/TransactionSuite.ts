@@ -14,11 +14,11 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
-import { bytesOf, claim, freshTenant, hasTurn, idOf, laneSettings, letSee, occurredAt, publish, recordOf, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, claim, freshTenant, hasTurn, idOf, laneSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
-const secret = (text: string) => ({ versions: [{ sealed: bytesOf(text), signsUntil: undefined }], accounts: [], bodySignature: false })
+const secret = (text: string) => storedSecret([{ sealed: bytesOf(text), signsUntil: undefined }])
 
 /** A shipment's status, told to subscription 2. */
 const writeStatus = Effect.fnUntraced(function*(tenantId: string) {

@@ -1,7 +1,7 @@
 /** Carriers that publish, owners that change their subscriptions, operators that rotate secrets and send deliveries again. */
 import { type LaneSettings, type LaneState, SecretStore, Transaction, TransitSubscriptionStore } from "@waybill/core"
 import { Effect, Exit, Option } from "effect"
-import { idOf, laneSettings, letSee, publish, recordOf, textOf } from "../StorageFixtures.ts"
+import { idOf, laneSettings, letSee, publish, recordOf, storedSecret, textOf } from "../StorageFixtures.ts"
 import type { Chance } from "./Chance.ts"
 import type { Ledger, LedgerDelivery, LedgerLane } from "./Ledger.ts"
 import { sealedKey } from "./Secrets.ts"
@@ -190,7 +190,7 @@ export class Operators {
       const before = Option.getOrUndefined(yield* store.findForUpdate(tenantId, "main"))?.versions ?? []
       const retired = before.map(({ sealed, signsUntil }) => ({ sealed, signsUntil: Math.min(signsUntil ?? Infinity, now + overlapMillis) }))
       const versions = [{ sealed: sealedKey(tenantId, "main", key), signsUntil: undefined }, ...retired].slice(0, 3)
-      yield* store.put(tenantId, "main", { versions, accounts: [], bodySignature: false })
+      yield* store.put(tenantId, "main", storedSecret(versions))
     })
     return this.tell(effect, () => {
       this.ledger.rotate(tenantId, key, now, overlapMillis)
