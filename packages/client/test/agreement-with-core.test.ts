@@ -97,6 +97,7 @@ const fullShipment: Required<ReportedShipment> = {
   ShipmentMilestoneStatus: "Out for Delivery",
   shipmentId: "S1",
   accounts: ["4711"],
+  carrier: { dot: "123456", mc: "654321", scac: "ABCD" },
   references: [{ type: "PO", value: "P3" }],
   pickupDate: "2026-11-18",
   occurredAt: "2026-11-20T08:15:00-06:00"

@@ -14,6 +14,7 @@ import * as DocumentContentsSuite from "./invoices/DocumentContentsSuite.ts"
 import * as DocumentStoreSuite from "./invoices/DocumentStoreSuite.ts"
 import * as InvoiceStoreSuite from "./invoices/InvoiceStoreSuite.ts"
 import * as PickupStoreSuite from "./pickups/PickupStoreSuite.ts"
+import * as CarriersSuite from "./intake/CarriersSuite.ts"
 import * as TransactionSuite from "./shared/TransactionSuite.ts"
 import * as ShipmentStatusStoreSuite from "./shipment-status/ShipmentStatusStoreSuite.ts"
 import * as StatusNoticesSuite from "./shipment-status/StatusNoticesSuite.ts"
@@ -23,6 +24,7 @@ import * as TransitSubscriptionStoreSuite from "./transit-events/TransitSubscrip
 
 export {
   AccessStoreSuite,
+  CarriersSuite,
   ChargeSubscriptionStoreSuite,
   ChargeWindowsSuite,
   DeliveryLogSuite,
@@ -59,6 +61,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
     const { suite } of [
       TransactionSuite,
       AccessStoreSuite,
+      CarriersSuite,
       SecretStoreSuite,
       TransitEventStoreSuite,
       TransitSubscriptionStoreSuite,

@@ -21,6 +21,8 @@ export interface ReportedShipment extends Described, Unknown<Moving> {
   readonly shipmentId: string
   /** Who may see it; left out, that stays as it is. */
   readonly accounts?: ReadonlyArray<string>
+  /** Whose it is, where a tenant has several carriers; left out, that stays as it is. A key with a number may name its own only. */
+  readonly carrier?: { readonly dot?: string; readonly mc?: string; readonly scac?: string }
   /** Further numbers; those of type PRO, BOL and PO find the shipment as well. */
   readonly references?: ReadonlyArray<{ readonly type: string; readonly value: string }>
   readonly pickupDate?: string | null
@@ -90,6 +92,8 @@ export interface ShipmentRecord {
   readonly shipmentId: string
   /** Who may see it. */
   readonly accounts: ReadonlyArray<string>
+  /** Whose it is, where somebody said it: numbers without prefix, separators and leading zeros. */
+  readonly carrier: { readonly dot?: string; readonly mc?: string; readonly scac?: string } | null
   /** Whether lookups find it: its first milestone is known. */
   readonly covered: boolean
   /** What lookups answer; without a milestone before it is covered. */

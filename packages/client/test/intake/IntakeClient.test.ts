@@ -74,6 +74,7 @@ describe("IntakeClient", () => {
     const record: ShipmentRecord = {
       shipmentId: "S/1",
       accounts: ["4711"],
+      carrier: { dot: "123456", scac: "ABCD" },
       covered: true,
       shipment: verifiedShipment,
       history: [{ position: 1, occurredAt: "2026-11-20T08:15:00-06:00", outcome: "late", report: { milestone: "In Transit" } }]

@@ -16,6 +16,7 @@ export interface ClientAccess {
   readonly client: string
   readonly origin: Principal["origin"]
   readonly seesAll: boolean
+  /** Account numbers, and what a carrier with a number is known by (`accessOf`). */
   readonly accounts: ReadonlyArray<string>
 }
 

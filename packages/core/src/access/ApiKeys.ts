@@ -9,7 +9,7 @@ import { isUniqueId, RandomBytes, UniqueIds } from "../shared/UniqueIds.ts"
 import { ApiKeyNotFound, TenantNotFound, Unauthenticated } from "./AccessErrors.ts"
 import { AccessStore } from "./AccessStore.ts"
 import { ApiKeyRequest, formatApiKey, keyAddress, sameHash, type StoredApiKey } from "./model/ApiKey.ts"
-import type { Principal } from "./model/Principal.ts"
+import { accessOf, type Principal } from "./model/Principal.ts"
 import { sha256 } from "./Sha256.ts"
 
 export class ApiKeys extends Context.Service<ApiKeys, {
@@ -39,8 +39,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         yield* store.putClientAccess(tenantId, {
           client,
           origin: "key",
-          seesAll: keys.some((key) => key.roles.includes("carrier")),
-          accounts: [...new Set(keys.flatMap((key) => key.accounts))]
+          ...accessOf(keys)
         })
       })
 

@@ -1,9 +1,11 @@
 /** Where the carrier's own system hands in shipments, so that they can be looked up and followed. */
 import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
-import type { Principal } from "../access/model/Principal.ts"
+import { unknownToCarrier } from "../access/AccessFaults.ts"
+import { carrierGrants } from "../access/model/CarrierNumbers.ts"
+import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { fault } from "../shared/Fault.ts"
+import { type Fault, fault } from "../shared/Fault.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -11,7 +13,7 @@ import { contradictionsIn, PostedShipment } from "../shipment-status/model/Poste
 import type { StatusReport } from "../shipment-status/model/StatusReport.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
-import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, refusedCall, takeItems } from "./IntakeItems.ts"
+import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
 /** A shipment's natural key. */
@@ -53,16 +55,24 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
       })
 
       /** Runs in a transaction: all of it is seen, or none. */
-      const register = Effect.fnUntraced(function*(tenantId: string, good: ReadonlyArray<ReadItem<PostedShipment>>, partial: boolean) {
-        const shipmentIds = [...new Set(good.map(({ value }) => value.shipmentId))]
-        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+      const register = Effect.fnUntraced(function*(principal: Principal, all: ReadonlyArray<ReadItem<PostedShipment>>, partial: boolean) {
+        const { tenantId } = principal
+        const writer = carrierOf(principal)
+        const named = [...new Set(all.map(({ value }) => value.shipmentId))]
+        const known = yield* reports.lock(tenantId, named.map((shipmentId) => ({ shipmentId, accounts: undefined })), writer)
+        const foreign = writer === undefined ? new Set<string>() : yield* reports.foreign(tenantId, named, writer)
+        const good = foreign.size === 0 ? all : all.filter(({ value }) => !foreign.has(value.shipmentId))
+        const shipmentIds = named.filter((shipmentId) => !foreign.has(shipmentId))
         const history = yield* historyOf(tenantId, shipmentIds.filter((shipmentId) => !known.has(shipmentId)))
-        const registered = yield* reports.register(tenantId, known, good.map(({ value }) => value), ({ shipmentId }) => history.get(shipmentId) ?? [])
-        const results = registered.map(({ result, why }, at): ItemResult<ShipmentKey> => {
+        const registered = yield* reports.register(tenantId, known, good.map(({ value }) => value), ({ shipmentId }) => history.get(shipmentId) ?? [], writer)
+        const others = all.filter(({ value }) => foreign.has(value.shipmentId)).map(({ index, value: { shipmentId } }): RefusedItem =>
+          ({ index, result: "refused", faults: [unknownToCarrier(["shipments", index, "shipmentId"], shipmentId)] }))
+        const taken = registered.map(({ result, why }, at): ItemResult<ShipmentKey> => {
           const { index, value: { shipmentId } } = good[at]!
           if (result !== "refused") return { index, result, shipmentId }
           return { index, result, faults: [fault(["shipments", index, "ShipmentMilestoneStatus"], why!, "conflict")] }
         })
+        const results = [...others, ...taken]
         const refused = results.filter((each) => each.result === "refused")
         return refused.length > 0 && !partial ? yield* refusedCall(refused) : results
       })
@@ -72,9 +82,9 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
           takeItems(principal, body, options, {
             member: "shipments",
             looksLikeOne: (one) => "shipmentId" in one || "ProNumber" in one,
-            read: readShipment,
+            read: (item, at) => readShipment(principal, item, at),
             take: Effect.fnUntraced(function*(good, partial) {
-              const results = yield* transaction.run(register(principal.tenantId, good, partial))
+              const results = yield* transaction.run(register(principal, good, partial))
               if (results.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
               return results
             })
@@ -87,8 +97,15 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
 
 const decode = decodeInput(PostedShipment)
 
-const readShipment = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<PostedShipment, InvalidInput> =>
+const readShipment = (principal: Principal, item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<PostedShipment, InvalidInput> =>
   Effect.flatMap(decode(item, at), (posted) => {
-    const faults = contradictionsIn(posted, at)
+    const faults = [...contradictionsIn(posted, at), ...otherCarrierIn(principal, posted, at)]
     return faults.length === 0 ? Effect.succeed(posted) : Effect.fail(new InvalidInput({ faults }))
   })
+
+/** A carrier with a number hands in shipments of its own only. */
+const otherCarrierIn = (principal: Principal, { carrier }: PostedShipment, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {
+  const own = carrierOf(principal)
+  if (carrier === undefined || own === undefined || carrierGrants({ dot: carrier.dot, mc: carrier.mc }).every((grant) => own.includes(grant))) return []
+  return [fault([...at, "carrier"], "Your key hands in shipments of one carrier only. Leave carrier out, or name the numbers of your key.", "not_allowed")]
+}

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { Base64Url } from "effect/encoding"
 import * as Clock from "effect/Clock"
 import type { NotPermitted } from "../access/AccessErrors.ts"
-import type { Principal } from "../access/model/Principal.ts"
+import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
@@ -50,11 +50,13 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       const wakeups = yield* Wakeups
 
       /** Updates with the shipments they are about, locked. */
-      const located = Effect.fnUntraced(function*(tenantId: string, good: ReadonlyArray<ReadItem<StatusUpdate>>) {
-        const byPro = yield* reports.resolve(tenantId, good.map(({ value }) => value.shipmentId === undefined ? value.proNumber ?? "" : ""))
+      const located = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>) {
+        const { tenantId } = principal
+        const writer = carrierOf(principal)
+        const byPro = yield* reports.resolve(tenantId, good.map(({ value }) => value.shipmentId === undefined ? value.proNumber ?? "" : ""), writer)
         const named = good.map(({ value }, at) => value.shipmentId ?? byPro[at])
         const shipmentIds = [...new Set(named.filter((id) => id !== undefined))]
-        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
+        const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })), writer)
         const found: Array<LocatedUpdate> = []
         const refused: Array<RefusedItem> = []
         for (const [at, item] of good.entries()) {
@@ -90,7 +92,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       /** Runs in a transaction: all of it is seen, or none. */
       const apply = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>, partial: boolean) {
         const { tenantId } = principal
-        const { found, known, refused: unknown } = yield* located(tenantId, good)
+        const { found, known, refused: unknown } = yield* located(principal, good)
         const { fresh, others } = yield* toldApart(tenantId, known, found)
         const applied = fresh.length === 0 ? [] : yield* reports.report(tenantId, known, fresh)
         const results = applied.map(({ outcome, why }, at): ItemResult<StatusUpdateKey> => {

@@ -1,11 +1,11 @@
 /** Who may write and who may read which invoices. */
 import { Effect, Schema } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
+import { carrierNumber } from "../access/model/CarrierNumbers.ts"
 import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { InvoiceNotYours } from "./InvoiceErrors.ts"
 import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
-import { carrierNumber } from "./model/CarrierNumber.ts"
 import { CarrierNumberText } from "./model/Invoice.ts"
 
 /** Numbers that a caller is bound to. One without letters and digits binds it to nothing there is. */

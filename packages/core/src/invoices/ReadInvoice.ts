@@ -1,11 +1,11 @@
 /** Reads what a carrier sent: an invoice, or the record of an upload. */
 import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
+import { carrierNumber } from "../access/model/CarrierNumbers.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import type { InvoiceCarrier, InvoiceRow } from "./InvoiceStore.ts"
 import { addressees } from "./model/Addressees.ts"
-import { carrierNumber } from "./model/CarrierNumber.ts"
 import { Invoice, type InvoiceComment, InvoiceComments } from "./model/Invoice.ts"
 import { totalWarnings } from "./model/InvoiceTotals.ts"
 import { DocumentRequest } from "./model/SupportingDocuments.ts"

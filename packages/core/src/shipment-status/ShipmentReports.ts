@@ -1,6 +1,8 @@
 /** The writing side of shipment status: what intake calls, inside a transaction of its own. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
+import { carrierGrants, carrierNamed } from "../access/model/CarrierNumbers.ts"
+import { isOwn } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { currentTraceparent } from "../shared/TraceContext.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -44,21 +46,32 @@ export interface RegistrationResult {
 }
 
 export class ShipmentReports extends Context.Service<ShipmentReports, {
-  /** The shipments of PRO numbers as people write them. */
-  readonly resolve: (tenantId: string, proNumbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
-  /** Locks shipments until the transaction ends, says whose they are, and answers what is known of them. */
-  readonly lock: (tenantId: string, claims: ReadonlyArray<StatusClaim>) => Effect.Effect<KnownShipments, StorageError>
+  /** The shipments of PRO numbers as people write them; with `writer` (`carrierOf`), of this carrier's only. */
+  readonly resolve: (
+    tenantId: string,
+    proNumbers: ReadonlyArray<string>,
+    writer?: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
+  /** Locks shipments until the transaction ends, says whose they are, and answers what is known of those that the writer may write to. */
+  readonly lock: (
+    tenantId: string,
+    claims: ReadonlyArray<StatusClaim>,
+    writer?: ReadonlyArray<string>
+  ) => Effect.Effect<KnownShipments, StorageError>
+  /** Those of the shipments that are another carrier's, or no carrier's at all. */
+  readonly foreign: (tenantId: string, shipmentIds: ReadonlyArray<string>, writer: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, StorageError>
   /** What is known of shipments that are locked already. */
   readonly read: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<KnownShipments, StorageError>
   /**
    * Takes shipments as the carrier's system hands them in; `historyOf` answers, oldest first, what the event log tells of one that
-   * was unknown. Answers one result for each; refused ones change nothing.
+   * was unknown. Answers one result for each; refused ones change nothing. What a `writer` (`carrierOf`) hands in first is its own.
    */
   readonly register: (
     tenantId: string,
     known: KnownShipments,
     posted: ReadonlyArray<PostedShipment>,
-    historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>
+    historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>,
+    writer?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<RegistrationResult>, StorageError>
   /** Applies reports in their order and queues what they give to tell. Answers one result for each; refused ones change nothing. */
   readonly report: (
@@ -82,25 +95,27 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
       const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => new Changes(known, now, ids.nextAt))
 
       return ShipmentReports.of({
-        resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>) {
+        resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>, writer?: ReadonlyArray<string>) {
           const keys = proNumbers.map((proNumber) => keyOf({ kind: "pro", proNumber }))
           const found = new Map<string, string | undefined>()
           const sought = [...new Set(keys.filter((key) => key !== undefined))]
           if (sought.length > 0) {
-            const shipmentIds = yield* store.resolve(tenantId, sought)
+            const shipmentIds = yield* store.resolve(tenantId, sought, writer)
             sought.forEach((key, at) => found.set(key, shipmentIds[at]))
           }
           return keys.map((key) => key === undefined ? undefined : found.get(key))
         }),
-        lock: (tenantId, claims) => Effect.map(store.lock(tenantId, claims), knownOf),
+        lock: (tenantId, claims, writer) => Effect.map(store.lock(tenantId, claims, writer), knownOf),
+        foreign: (tenantId, shipmentIds, writer) =>
+          Effect.map(store.carriers(tenantId, shipmentIds), (carriers) =>
+            new Set([...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId))),
         read: (tenantId, shipmentIds) => Effect.map(store.read(tenantId, shipmentIds), knownOf),
-        register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf) {
+        register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf, writer) {
           const changes = yield* changesOf(known)
           const results = posted.map((each) => changes.register(each, historyOf))
           // whose a shipment is must be known before its news are queued; one that is refused or repeated says nothing of it
-          const claims = new Map(posted.filter((each, at) => results[at]!.result === "accepted" && each.accounts !== undefined)
-            .map(({ accounts, shipmentId }): [string, StatusClaim] => [shipmentId, { shipmentId, accounts }]))
-          if (claims.size > 0) yield* store.lock(tenantId, [...claims.values()])
+          const claims = claimsOf(posted.filter((_, at) => results[at]!.result === "accepted"), writer)
+          if (claims.length > 0) yield* store.lock(tenantId, claims, writer)
           yield* write(tenantId, changes)
           return results
         }),
@@ -113,6 +128,17 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
       })
     })
   )
+}
+
+/** One for each shipment; what is said last counts. */
+const claimsOf = (posted: ReadonlyArray<PostedShipment>, writer: ReadonlyArray<string> | undefined): ReadonlyArray<StatusClaim> => {
+  const claims = new Map<string, StatusClaim>()
+  for (const { accounts, carrier, shipmentId } of posted) {
+    const before = claims.get(shipmentId)
+    const named = carrier === undefined ? writer : carrierGrants({ ...carrier, ...(writer === undefined ? {} : carrierNamed(writer)) })
+    claims.set(shipmentId, { shipmentId, accounts: accounts ?? before?.accounts, carrier: named ?? before?.carrier, written: true })
+  }
+  return [...claims.values()]
 }
 
 const encoder = new TextEncoder()

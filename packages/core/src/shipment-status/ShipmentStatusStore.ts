@@ -14,10 +14,14 @@ export interface StoredStatus {
   readonly verified: Uint8Array
 }
 
-/** What a call says of a shipment's accounts; `undefined` leaves them as they are. They are the event log's as well. */
+/** What a call says of a shipment's accounts and carrier; `undefined` leaves them as they are. They are the event log's as well. */
 export interface StatusClaim {
   readonly shipmentId: string
   readonly accounts: ReadonlyArray<string> | undefined
+  /** What the carrier is known by. Of a writer with a number it counts only where nothing was written before. */
+  readonly carrier?: ReadonlyArray<string> | undefined
+  /** Whether something of it is written now, and not only looked at. */
+  readonly written?: boolean
 }
 
 export interface StatusWrite extends StoredStatus {
@@ -65,7 +69,7 @@ export interface StatusChanges {
 
 export interface StatusLookup {
   readonly key: string
-  /** Whose freight is the caller's own: all of it, or what belongs to some accounts (none for a public lookup). */
+  /** Whose freight is the caller's own: all of it, or what belongs to some accounts or to a carrier (none for a public lookup). */
   readonly own: "all" | ReadonlyArray<string>
 }
 
@@ -76,6 +80,8 @@ export type StatusFound =
 
 export interface StatusRecord extends StoredStatus {
   readonly accounts: ReadonlyArray<string>
+  /** What its carrier is known by; empty for none. */
+  readonly carrier: ReadonlyArray<string>
   readonly covered: boolean
   readonly history: ReadonlyArray<StatusHistoryEntry>
 }
@@ -86,6 +92,8 @@ export interface RangeRequest {
   readonly from: number
   readonly to: number
   readonly limit: number
+  /** Only shipments of this carrier. */
+  readonly carrier?: ReadonlyArray<string> | undefined
 }
 
 /** What a number may stand for when nobody says what it is. */
@@ -100,9 +108,16 @@ export interface StatusSearch {
 export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   /**
    * Locks the shipments until the transaction ends, in everybody's order, the ones the event log locks included; says whose
-   * they are from now on; answers those that have a status.
+   * they are from now on; answers those that have a status. `writer` is what a carrier with a number is known by: statuses of
+   * other carriers' shipments are left out.
    */
-  readonly lock: (tenantId: string, claims: ReadonlyArray<StatusClaim>) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
+  readonly lock: (
+    tenantId: string,
+    claims: ReadonlyArray<StatusClaim>,
+    writer?: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
+  /** The carrier of each of these shipments that something was written of; none is an empty list. */
+  readonly carriers: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, StorageError>
   /** Statuses of shipments whose locks the caller holds already. */
   readonly read: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
   /**
@@ -110,8 +125,15 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
    * references and whose client may see the shipment now, as one fact. Matching costs what matches, not what exists.
    */
   readonly write: (tenantId: string, changes: StatusChanges) => Effect.Effect<void, StorageError>
-  /** The shipment of each key, covered or not; of several, the one picked up last (then the greatest shipmentId). */
-  readonly resolve: (tenantId: string, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
+  /**
+   * The shipment of each key, covered or not; of several, the one picked up last (then the greatest shipmentId). With `carrier`, of its
+   * shipments only, and of more than a thousand with one key those picked up last may be all that is looked at.
+   */
+  readonly resolve: (
+    tenantId: string,
+    keys: ReadonlyArray<string>,
+    carrier?: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
   /**
    * One covered shipment a lookup at most: of several, the caller's own first, then the one picked up last, then the greatest
    * shipmentId. Of more than a thousand with one key, those picked up last may be all that is looked at.
@@ -119,8 +141,8 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   readonly find: (tenantId: string, lookups: ReadonlyArray<StatusLookup>) => Effect.Effect<ReadonlyArray<StatusFound | undefined>, StorageError>
   /** Verified answers of an account's covered shipments, by pick-up and shipmentId. */
   readonly findPickedUp: (tenantId: string, range: RangeRequest) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>
-  /** Whether any client or shipment of the tenant has the account. */
-  readonly accountKnown: (tenantId: string, account: string) => Effect.Effect<boolean, StorageError>
+  /** Whether any client or shipment of the tenant has the account; with `carrier`, any of its shipments. */
+  readonly accountKnown: (tenantId: string, account: string, carrier?: ReadonlyArray<string>) => Effect.Effect<boolean, StorageError>
   /** Shipments, covered or not, of this id or with such a key: the one picked up last first, then the greatest shipmentId; `limit` at most. */
   readonly search: (tenantId: string, search: StatusSearch, limit: number) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
   /** All that is known of one shipment, history in order; with `newest`, so many of its last entries at most. */

@@ -1,9 +1,11 @@
 /** Ask where a shipment is: by its PRO, a bill of lading, a purchase order, or an account and its pick-up dates. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { carrierNamed, type NamedCarrier } from "../access/model/CarrierNumbers.ts"
+import { carrierOf, isCarrier, isOperator, isOwn, type Principal, visibilityOf } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { gathering } from "../shared/Gathering.ts"
+import { AccountNumber } from "../shared/Identifier.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -14,7 +16,7 @@ import { keyOf, type LookupBy } from "./model/LookupKey.ts"
 import type { ReportOutcome } from "./model/StatusReport.ts"
 import { PublicBody, VerifiedBody } from "./model/VerifiedShipment.ts"
 import { AccountNotFound, AccountNotPermitted, ShipmentNotFound, type TooManyLookups } from "./ShipmentStatusErrors.ts"
-import { ShipmentStatusStore } from "./ShipmentStatusStore.ts"
+import { ShipmentStatusStore, type StatusLookup } from "./ShipmentStatusStore.ts"
 
 /** What a verified lookup shows: everything of the caller's own freight, four fields of anybody else's. */
 export type VerifiedAnswer =
@@ -46,6 +48,8 @@ export interface ShipmentRecord {
   readonly shipmentId: string
   /** Who may see it. */
   readonly accounts: ReadonlyArray<string>
+  /** Whose it is, where somebody said it: numbers without prefix, separators and leading zeros. */
+  readonly carrier: NamedCarrier | null
   /** Whether lookups find it: its first milestone is known. */
   readonly covered: boolean
   /** The verified answer; without a milestone before it is covered. */
@@ -82,12 +86,12 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
         if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
         const key = usableKey(by)
-        const own = isCarrier(principal) ? "all" : principal.accounts
+        const own = ownOf(principal)
         const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
         if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
         // paid the same for what is somebody else's and for what is not there: neither tells more than the other
         if (own !== "all") yield* allowance.pay(principal)
-        if (found === undefined) return yield* notFound(by)
+        if (found === undefined || carrierOf(principal) !== undefined) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
       }, traced("ShipmentStatuses.verified"))
 
@@ -100,18 +104,18 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       }, traced("ShipmentStatuses.public"))
 
       /** What cannot be stored is nobody's. */
-      const accountKnown = (tenantId: string, accountNumber: string) =>
-        storable.test(accountNumber) ? store.accountKnown(tenantId, accountNumber) : Effect.succeed(false)
+      const accountKnown = (principal: Principal, accountNumber: string) =>
+        isAccountNumber(accountNumber) ? store.accountKnown(principal.tenantId, accountNumber, carrierOf(principal)) : Effect.succeed(false)
 
       /** Whether the caller may list this account at all. */
       const checkAccount = Effect.fnUntraced(function*(principal: Principal, accountNumber: string) {
         if (isCarrier(principal)) {
-          if (!(yield* accountKnown(principal.tenantId, accountNumber))) return yield* new AccountNotFound({ accountNumber })
+          if (!(yield* accountKnown(principal, accountNumber))) return yield* new AccountNotFound({ accountNumber })
           return
         }
         if (principal.accounts.includes(accountNumber)) return
         yield* allowance.pay(principal)
-        return yield* (yield* accountKnown(principal.tenantId, accountNumber))
+        return yield* (yield* accountKnown(principal, accountNumber))
           ? new AccountNotPermitted({ accountNumber })
           : new AccountNotFound({ accountNumber })
       })
@@ -123,7 +127,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         const to = lastInstant(query.endDate)
         if (from > to) return yield* InvalidInput.of(fault(["startDate"], "startDate is after endDate. Swap them.", "out_of_bounds"))
         yield* checkAccount(principal, query.accountNumber)
-        const rows = yield* store.findPickedUp(principal.tenantId, { account: query.accountNumber, from, to, limit: maxPickedUp + 1 })
+        const rows = yield* store.findPickedUp(principal.tenantId, { account: query.accountNumber, from, to, limit: maxPickedUp + 1, carrier: carrierOf(principal) })
         if (rows.length > maxPickedUp) {
           const detail = `More than ${maxPickedUp} shipments were picked up in this range. Narrow it, and ask once for each part.`
           return yield* InvalidInput.of(fault(["endDate"], detail, "out_of_bounds"))
@@ -134,10 +138,11 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
         if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
         const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
-        if (found === undefined) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}`, advice: "Hand it in as a shipment first." })
+        if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}`, advice: "Hand it in as a shipment first." })
         return {
           shipmentId,
           accounts: found.accounts,
+          carrier: carrierNamed(found.carrier) ?? null,
           covered: found.covered,
           shipment: new VerifiedBody(found.verified),
           history: found.history.map(({ doc, position }): StatusHistory => {
@@ -151,6 +156,14 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     })
   )
 }
+
+/** Whose freight is the caller's own. */
+const ownOf = (principal: Principal): StatusLookup["own"] => {
+  const visibility = visibilityOf(principal)
+  return visibility._tag === "All" ? "all" : visibility.grants
+}
+
+const isAccountNumber = Schema.is(AccountNumber)
 
 const decodeQuery = decodeInput(PickedUpQuery, { closed: true })
 

@@ -1,6 +1,8 @@
 /** One publish call: read every event, tell new from known, number, store and queue. */
 import { Effect, Result } from "effect"
 import * as Clock from "effect/Clock"
+import { unknownToCarrier } from "../access/AccessFaults.ts"
+import { isOwn } from "../access/model/Principal.ts"
 import { fault, type FaultCode } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
@@ -11,7 +13,7 @@ import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, tellApart } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
-import { EventIdTaken } from "./TransitEventErrors.ts"
+import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
 import type { NewEvent, SequenceRequest, TransitEventStore } from "./TransitEventStore.ts"
 
 export interface PublishOptions {
@@ -19,6 +21,13 @@ export interface PublishOptions {
   readonly partial?: boolean
   /** Runs in the same transaction, after new events are stored: what follows from them is one fact with them. */
   readonly also?: (accepted: ReadonlyArray<AcceptedEvent>) => Effect.Effect<void, StorageError>
+}
+
+/** What one call is decided by, beside its events. */
+interface Publishing extends PublishOptions {
+  readonly traceparent: string | undefined
+  /** What the caller is known by where it is one carrier among several. */
+  readonly writer: ReadonlyArray<string> | undefined
 }
 
 /** An event that was just stored. */
@@ -34,7 +43,7 @@ export interface AcceptedEvent {
 /** Most events in one call. */
 export const maxEventsPerCall = 1000
 
-/** A call is decided again when somebody else stored one of its ids meanwhile; more often than this, something is wrong. */
+/** A call is decided again when somebody else stored one of its ids meanwhile, or has one of its shipments; more often than this, something is wrong. */
 const maxDecisions = 10
 
 const decoder = new TextDecoder()
@@ -54,20 +63,31 @@ export const publishEvents = (services: {
       new Map(stored.map((event) => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }])))
   }
 
-  /** Runs in a transaction: all of it is seen, or none. */
+  /** Of events that are known, the shipments that are not the writer's now. */
+  const foreignOf = Effect.fnUntraced(function*(tenantId: string, known: ReadonlyMap<string, KnownEvent>, writer: Publishing["writer"]) {
+    if (writer === undefined || known.size === 0) return []
+    const carriers = yield* store.carriers(tenantId, [...new Set([...known.values()].map((each) => each.shipmentId))])
+    return [...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId)
+  })
+
+  /** Runs in a transaction: all of it is seen, or none. `foreign` are shipments that were found to be another carrier's. */
   const decideAndStore = Effect.fnUntraced(function*(
     tenantId: string,
     read: ReadonlyArray<ReadEvent>,
-    { also, partial = false, traceparent }: PublishOptions & { readonly traceparent: string | undefined }
+    foreign: ReadonlySet<string>,
+    { also, partial = false, traceparent, writer }: Publishing
   ) {
     const known = yield* findKnown(tenantId, read)
-    const { fresh, refused, repeats } = tellApart(read, known)
+    const notOwn = new Set([...foreign, ...(yield* foreignOf(tenantId, known, writer))])
+    const isForeign = ({ event }: ReadEvent) => notOwn.has(event.shipment.shipmentId)
+    const { fresh, refused: contradicting, repeats } = tellApart(notOwn.size === 0 ? read : read.filter((each) => !isForeign(each)), known)
+    const refused = notOwn.size === 0 ? contradicting : [...read.filter(isForeign).map(notOwnShipment), ...contradicting]
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const stored = new Map<string, { readonly eventId: string; readonly shipmentId: string; readonly sequence: number }>(known)
     const accepted: Array<Publication> = []
     if (fresh.length > 0) {
       const requests = sequenceRequests(fresh)
-      const firsts = yield* store.allocate(tenantId, requests)
+      const firsts = yield* store.allocate(tenantId, requests, writer)
       const now = yield* Clock.currentTimeMillis
       const events = numbered(fresh, requests, firsts, () => ids.nextAt(now))
       const withStatus = yield* store.append(tenantId, events, traceparent)
@@ -90,20 +110,29 @@ export const publishEvents = (services: {
   return Effect.fnUntraced(function*(
     tenantId: string,
     events: ReadonlyArray<unknown>,
-    options: PublishOptions & { readonly traceparent: string | undefined }
+    options: Publishing
   ): Effect.fn.Return<ReadonlyArray<Publication>, InvalidInput | StorageError> {
     const partial = options.partial === true
     yield* checkCount(events.length)
     const { read, refused } = readAll(events)
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
+    const foreign = new Set<string>()
     for (let decision = 1;; decision++) {
-      const decided = yield* transaction.run(decideAndStore(tenantId, read, options)).pipe(
-        Effect.catchTag("EventIdTaken", (taken) => decision < maxDecisions ? Effect.succeed(taken) : Effect.die(taken))
+      const decided = yield* transaction.run(decideAndStore(tenantId, read, foreign, options)).pipe(
+        Effect.catchTag(["EventIdTaken", "ShipmentNotOwn"], (again) => decision < maxDecisions ? Effect.succeed(again) : Effect.die(again))
       )
-      if (!(decided instanceof EventIdTaken)) return [...refused, ...decided].sort((a, b) => a.index - b.index)
+      if (decided instanceof ShipmentNotOwn) decided.shipmentIds.forEach((shipmentId) => foreign.add(shipmentId))
+      else if (!(decided instanceof EventIdTaken)) return [...refused, ...decided].sort((a, b) => a.index - b.index)
     }
   })
 }
+
+/** Answers as little as a shipment that nobody may write to would. */
+const notOwnShipment = ({ event, index }: ReadEvent): Refusal => ({
+  index,
+  result: "refused",
+  faults: [unknownToCarrier(["events", index, "shipment", "shipmentId"], event.shipment.shipmentId)]
+})
 
 const refusedCall = (refusals: ReadonlyArray<Refusal>) => new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
 

@@ -8,6 +8,13 @@ export class EventIdTaken extends Schema.TaggedError<EventIdTaken>()("EventIdTak
   }
 }
 
+/** Some of these shipments belong to another carrier; the call is decided again without them. Never leaves the service. */
+export class ShipmentNotOwn extends Schema.TaggedError<ShipmentNotOwn>()("ShipmentNotOwn", { shipmentIds: Schema.Array(Schema.String) }) {
+  override get message(): string {
+    return "Some of these shipments are another carrier's. Send the call without them."
+  }
+}
+
 /** The `walk` of a page address was not given out by this service, or its store was replaced since. */
 export class WalkExpired extends Schema.TaggedError<WalkExpired>()("WalkExpired", {}) {
   override get message(): string {

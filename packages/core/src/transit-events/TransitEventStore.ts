@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect"
 import type { Visibility } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { EventFilter } from "./model/EventFilter.ts"
-import type { EventIdTaken, WalkExpired } from "./TransitEventErrors.ts"
+import type { EventIdTaken, ShipmentNotOwn, WalkExpired } from "./TransitEventErrors.ts"
 
 export interface StoredEvent {
   readonly eventId: string
@@ -85,9 +85,16 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
   readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**
    * SPEC-GAP-D16: locks the shipments until the transaction ends and answers, request by request, the first number assigned. Numbers of
-   * a transaction that is rolled back are given out again, so a shipment's sequence has no gaps.
+   * a transaction that is rolled back are given out again, so a shipment's sequence has no gaps. `writer` is what a carrier with a
+   * number is known by (`carrierOf`): what it writes first is its own, and of others it may write nothing: take back the transaction then.
    */
-  readonly allocate: (tenantId: string, requests: ReadonlyArray<SequenceRequest>) => Effect.Effect<ReadonlyArray<number>, StorageError>
+  readonly allocate: (
+    tenantId: string,
+    requests: ReadonlyArray<SequenceRequest>,
+    writer?: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<number>, ShipmentNotOwn | StorageError>
+  /** The carrier of each of these shipments that something was written of; none is an empty list. */
+  readonly carriers: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, StorageError>
   /**
    * Stores the events and queues them in the lane of every subscription that matches, as one fact. Call inside the
    * transaction of `allocate`. Matching costs what matches, not what exists. Answers those of the shipments that have a status.

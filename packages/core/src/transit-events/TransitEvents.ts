@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, isOperator, type Principal, visibilityOf } from "../access/model/Principal.ts"
+import { carrierOf, isCarrier, isOperator, type Principal, visibilityOf } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
@@ -64,7 +64,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
         yield* Effect.annotateCurrentSpan({ "waybill.tenant": principal.tenantId, "waybill.events": events.length })
         const traceparent = yield* currentTraceparent
-        const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent })
+        const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent, writer: carrierOf(principal) })
         if (publications.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
         return publications
       }, traced("TransitEvents.publish"))
@@ -84,7 +84,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const pageSize = query.pageSize ?? defaultEventPageSize
         const visibility = visibilityOf(principal)
         const walkKey = Base64Url.encode(
-          yield* sha256(canonicalText({ client: principal.client, accounts: visibility, filter, pageSize }))
+          yield* sha256(canonicalText({ client: principal.client, visibility, filter, pageSize }))
         )
         const mark = yield* markFor(principal, query, walkKey, page)
         const found = yield* store.page({

@@ -19,6 +19,7 @@ const remembering = () => {
     search: not,
     record: not,
     prune: not,
+    carriers: not,
     resolve: (_tenantId, keys) => Effect.succeed(keys.map((key) => key === "pro 7" ? "S" : undefined)),
     lock: (_tenantId, claims) => stored(claims.map((each) => each.shipmentId)),
     read: (_tenantId, shipmentIds) => stored(shipmentIds),

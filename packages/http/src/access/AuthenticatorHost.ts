@@ -1,5 +1,5 @@
 /** A host's own log-in in place of ours. */
-import { type AccessStore, AccountNumber, AuthenticationUnavailable, Authenticator, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
+import { type AccessStore, AccountNumber, AuthenticationUnavailable, Authenticator, CarrierNumber, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
 import { Context, Effect, Layer, Schema } from "effect"
 import { makeTokenAccess } from "./TokenAccess.ts"
 
@@ -65,7 +65,9 @@ const Customer = Schema.Struct({
   tenantId: TenantId,
   client: ClientName,
   roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])),
-  accounts: Schema.Array(AccountNumber)
+  accounts: Schema.Array(AccountNumber),
+  dot: Schema.optionalKey(CarrierNumber),
+  mc: Schema.optionalKey(CarrierNumber)
 })
 
 const decode = Schema.decodeUnknownEffect(Customer)
@@ -76,9 +78,9 @@ export const principalOf = (said: HostPrincipal): Effect.Effect<Principal> => {
   if (Array.isArray(roles) && roles.includes("operator")) {
     return Effect.succeed({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin, ...(readOnly === true ? { readOnly } : {}) })
   }
-  return decode({ tenantId, client, roles, accounts }).pipe(
+  return decode({ tenantId, client, roles, accounts, ...(dot === undefined ? {} : { dot }), ...(mc === undefined ? {} : { mc }) }).pipe(
     Effect.mapError((error) => new TypeError(`This principal cannot be used. ${error.message}`)),
     Effect.orDie,
-    Effect.map((checked) => ({ ...checked, ...(dot === undefined ? {} : { dot }), ...(mc === undefined ? {} : { mc }), origin }))
+    Effect.map((checked) => ({ ...checked, origin }))
   )
 }

@@ -1,5 +1,5 @@
 /** Bearer JWTs of an identity provider that the operator trusts. */
-import { AccountNumber, AuthenticationUnavailable, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
+import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from "jose"
@@ -17,8 +17,6 @@ export interface JwtOptions {
 
 /** Only signatures whose key is not a shared secret: whoever can verify must not be able to sign. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-
-const CarrierNumber = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,20}$/u))
 
 const Claims = Schema.Struct({
   sub: ClientName,

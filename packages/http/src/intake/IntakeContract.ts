@@ -44,11 +44,16 @@ const outcome = Schema.Literals(["applied", "noted", "late", "refused"]).annotat
   description: "applied: something changed. noted: it changed nothing. late: it happened before what was known. refused: no permitted move."
 })
 
+const text = Schema.optionalKey(Schema.String)
+
 const { ShipmentMilestoneStatus, ...fields } = VerifiedShipment.fields
 
 const ShipmentRecord = Schema.Struct({
   shipmentId: Schema.String,
   accounts: Schema.Array(Schema.String).annotate({ description: "Who may see it." }),
+  carrier: Schema.NullOr(Schema.Struct({ dot: text, mc: text, scac: text })).annotate({
+    description: "Whose it is, where somebody said it: numbers without prefix, separators and leading zeros."
+  }),
   covered: Schema.Boolean.annotate({ description: "Whether lookups find it: its first milestone is known." }),
   shipment: Schema.Struct({ ...fields, ShipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus) }).annotate({ identifier: "KnownShipment" }),
   history: Schema.Array(Schema.Struct({
@@ -59,7 +64,6 @@ const ShipmentRecord = Schema.Struct({
   }))
 }).annotate({ identifier: "ShipmentRecord" })
 
-const text = Schema.optionalKey(Schema.String)
 const integer = Schema.optionalKey(Schema.Int)
 
 const partial = {

@@ -43,6 +43,7 @@ CREATE TABLE ${schema}.clients (
 );
 CREATE INDEX clients_seeing_all ON ${schema}.clients (tenant_id, client) WHERE sees_all;
 
+-- account: an account number; " dot 123" or " mc 123", what belongs to that carrier; " dot 123 A", charges of account A of that carrier
 CREATE TABLE ${schema}.client_accounts (
   tenant_id text COLLATE "C" NOT NULL,
   account text COLLATE "C" NOT NULL,
@@ -71,17 +72,21 @@ CREATE TABLE ${schema}.secrets (
 );
 
 -- the lock that orders a shipment's events; "allocated" is how many numbers the last call took, "reassigned" whether it
--- changed the accounts
+-- changed the accounts or the carrier; "carrier" holds its numbers as client_accounts spells them; "written" says whether anything
+-- of the shipment was ever accepted: whoever comes first then has it
 CREATE TABLE ${schema}.shipments (
   tenant_id text COLLATE "C" NOT NULL,
   shipment_id text COLLATE "C" NOT NULL,
   accounts text[],
+  carrier text[],
+  written boolean NOT NULL DEFAULT false,
   last_sequence bigint NOT NULL DEFAULT 0,
   allocated integer NOT NULL DEFAULT 0,
   reassigned boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, shipment_id)
 ) WITH (fillfactor = 70);
 
+-- accounts and the carrier's numbers alike, so that one join finds what a client sees
 CREATE TABLE ${schema}.shipment_accounts (
   tenant_id text COLLATE "C" NOT NULL,
   account text COLLATE "C" NOT NULL,

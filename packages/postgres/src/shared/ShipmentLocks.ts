@@ -1,7 +1,7 @@
 /** The lock that orders what happens to a shipment, whichever area writes, and the accounts that come with it. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { int4Array, int8Array, PgArray, textArray } from "../client/PgBulk.ts"
+import { boolArray, int4Array, int8Array, PgArray, textArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
 import * as statements from "./ShipmentSql.ts"
 
@@ -9,36 +9,59 @@ export interface ShipmentClaim {
   readonly shipmentId: string
   /** Who may see it from now on; `undefined` leaves it as it is. */
   readonly accounts: ReadonlyArray<string> | undefined
+  /** Whose it is from now on; of a writer with numbers, only where nothing was written before. */
+  readonly carrier?: ReadonlyArray<string> | undefined
+  /** Whether something of it is written now. */
+  readonly written?: boolean | undefined
   /** Event numbers to take, and the highest that a sender gave itself. */
   readonly needed?: number
   readonly highestGiven?: number
 }
 
+export interface LockedShipment {
+  /** The first event number taken. */
+  readonly first: number
+  /** Whether the writer may write to it. */
+  readonly own: boolean
+}
+
 export const arrayLiteral = (elements: ReadonlyArray<string>): string => new PgArray("text", elements).literal()
 
-/** Locks the shipments until the transaction ends and answers the first event number taken for each. */
+const literalOf = (elements: ReadonlyArray<string> | undefined) => elements === undefined ? null : arrayLiteral(elements)
+
+/** Locks the shipments until the transaction ends. `writer` is what a carrier with a number is known by. */
 export const makeLockShipments = (sql: PgClient, schema: string) => {
   const lock = statements.lockShipments(schema)
   const replaceAccounts = statements.replaceAccounts(schema)
 
-  return (tenantId: string, claims: ReadonlyArray<ShipmentClaim>): Effect.Effect<ReadonlyMap<string, number>, SqlError> =>
+  return (
+    tenantId: string,
+    claims: ReadonlyArray<ShipmentClaim>,
+    writer?: ReadonlyArray<string>
+  ): Effect.Effect<ReadonlyMap<string, LockedShipment>, SqlError> =>
     Effect.gen(function*() {
       const rows = (yield* sql.bulk(lock, [
         tenantId,
         textArray(claims.map((each) => each.shipmentId)),
         int4Array(claims.map((each) => each.needed ?? 0)),
         int8Array(claims.map((each) => each.highestGiven ?? 0)),
-        textArray(claims.map((each) => each.accounts === undefined ? null : arrayLiteral(each.accounts)))
-      ], ["text", "int8", "bool"])) as ReadonlyArray<[string, number, boolean]>
-      const reassigned = new Set(rows.filter(([, , changed]) => changed).map(([shipmentId]) => shipmentId))
-      if (reassigned.size > 0) {
-        const changed = claims.filter((each) => reassigned.has(each.shipmentId))
-        yield* sql.bulk(replaceAccounts, [
-          tenantId,
-          textArray(changed.map((each) => each.shipmentId)),
-          textArray(changed.map((each) => arrayLiteral(each.accounts!)))
-        ])
-      }
-      return new Map(rows.map(([shipmentId, first]) => [shipmentId, first]))
+        textArray(claims.map((each) => literalOf(each.accounts))),
+        textArray(claims.map((each) => literalOf(each.carrier))),
+        boolArray(claims.map((each) => each.written === true)),
+        writer === undefined ? null : textArray(writer)
+      ], ["text", "int8", "bool", "bool"])) as ReadonlyArray<[string, number, boolean, boolean]>
+      const reassigned = rows.filter(([, , changed, own]) => changed && own).map(([shipmentId]) => shipmentId)
+      if (reassigned.length > 0) yield* sql.bulk(replaceAccounts, [tenantId, textArray(reassigned)])
+      return new Map(rows.map(([shipmentId, first, , own]) => [shipmentId, { first, own }]))
     })
+}
+
+/** The carrier of each of the shipments that something was written of. */
+export const makeCarriersOf = (sql: PgClient, schema: string) => {
+  const carriersOf = statements.carriersOf(schema)
+  return (tenantId: string, shipmentIds: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, SqlError> =>
+    Effect.map(
+      sql.bulk(carriersOf, [tenantId, textArray(shipmentIds)], ["text", "text[]"]),
+      (rows) => new Map(rows as ReadonlyArray<[string, ReadonlyArray<string>]>)
+    )
 }

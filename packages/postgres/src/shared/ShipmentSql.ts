@@ -3,25 +3,32 @@
 /**
  * Locks each shipment's row until the transaction ends, in one order for everybody, and takes its numbers.
  * A new row's counter is highest given + needed; an old one's the greater of that and its own + needed. Says of each
- * shipment whether its accounts have changed.
+ * shipment whether its accounts or its carrier have changed, and whether the writer may write to it.
+ *
+ * $8: the numbers of a writer that is one carrier among several. What it writes first is its carrier's; the carrier of what was
+ * written before is changed by writers without numbers only.
  */
 export const lockShipments = (schema: string) => `
-INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated, reassigned)
-SELECT $1, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed, r.accounts IS NOT NULL
-FROM unnest($2::text[], $3::int4[], $4::int8[], $5::text[]) AS r (shipment_id, needed, highest, accounts)
+INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated, carrier, written, reassigned)
+SELECT $1, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed, r.carrier::text[], r.written, r.accounts IS NOT NULL OR r.carrier IS NOT NULL
+FROM unnest($2::text[], $3::int4[], $4::int8[], $5::text[], $6::text[], $7::bool[]) AS r (shipment_id, needed, highest, accounts, carrier, written)
 ORDER BY r.shipment_id COLLATE "C"
 ON CONFLICT (tenant_id, shipment_id) DO UPDATE
 SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.allocated),
     allocated = EXCLUDED.allocated,
-    reassigned = EXCLUDED.accounts IS NOT NULL AND EXCLUDED.accounts IS DISTINCT FROM s.accounts,
-    accounts = coalesce(EXCLUDED.accounts, s.accounts)
-RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned`
+    reassigned = (EXCLUDED.accounts IS NOT NULL AND EXCLUDED.accounts IS DISTINCT FROM s.accounts)
+      OR (EXCLUDED.carrier IS NOT NULL AND ($8::text[] IS NULL OR NOT s.written) AND EXCLUDED.carrier IS DISTINCT FROM s.carrier),
+    accounts = coalesce(EXCLUDED.accounts, s.accounts),
+    carrier = CASE WHEN $8::text[] IS NULL OR NOT s.written THEN coalesce(EXCLUDED.carrier, s.carrier) ELSE s.carrier END,
+    written = s.written OR EXCLUDED.written
+RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, $8::text[] IS NULL OR coalesce(carrier && $8::text[], false) AS own`
 
-/** Accounts find shipments by this table; what a call says of a shipment replaces what was said before. */
+/** Accounts and carriers find shipments by this table; what a call says of a shipment replaces what was said before. */
 export const replaceAccounts = (schema: string) => `
-WITH given AS (
-  SELECT r.shipment_id, r.accounts::text[] AS accounts
-  FROM unnest($2::text[], $3::text[]) AS r (shipment_id, accounts)
+WITH given AS MATERIALIZED (
+  SELECT s.shipment_id, coalesce(s.accounts, '{}') || coalesce(s.carrier, '{}') AS accounts
+  FROM ${schema}.shipments AS s
+  WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2::text[])
 ),
 dropped AS (
   DELETE FROM ${schema}.shipment_accounts AS sa
@@ -39,6 +46,16 @@ LEFT JOIN LATERAL (
 CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
+/** The carriers of shipments that something was written of. */
+export const carriersOf = (schema: string) => `
+SELECT s.shipment_id, coalesce(s.carrier, '{}') AS carrier
+FROM ${schema}.shipments AS s
+WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2::text[]) AND s.written`
+
+/** Whether a shipment belongs to a carrier that is known by one of these texts. A lookup by the whole key for each. */
+export const ofCarrier = (schema: string, shipmentId: string, carrier: string) =>
+  `EXISTS (SELECT FROM ${schema}.shipment_accounts AS own WHERE own.tenant_id = $1 AND own.account = ANY (${carrier}::text[]) AND own.shipment_id = ${shipmentId})`
+
 /** Those of a relation \`ships (shipment_id)\` that have a status. */
 export const withStatus = (schema: string) => `
 SELECT s.shipment_id FROM ships AS s
@@ -47,13 +64,13 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS status`
 
-/** Who may see the shipments in a relation \`ships (shipment_id)\`: as \`viewers (shipment_id, client)\`. Costs a lookup per shipment and account. */
+/** Who may see the shipments in a relation \`ships (shipment_id)\`: as \`viewers (shipment_id, client)\`. Costs a lookup per shipment and account; a carrier's number is one more. */
 export const viewers = (schema: string) => `
 viewers AS MATERIALIZED (
   SELECT s.shipment_id, ca.client
   FROM ships AS s
   CROSS JOIN LATERAL (
-    SELECT unnest(sh.accounts) AS account
+    SELECT unnest(sh.accounts || sh.carrier) AS account
     FROM ${schema}.shipments AS sh
     WHERE sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
     OFFSET 0

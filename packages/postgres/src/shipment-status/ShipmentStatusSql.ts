@@ -1,6 +1,6 @@
 /** The statements of shipment statuses. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
-import { viewers } from "../shared/ShipmentSql.ts"
+import { ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
 export const shipmentStatusPayloads = {
@@ -127,19 +127,26 @@ queued AS (
 INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
 SELECT DISTINCT $1::text, lane_id FROM queued`
 
+/** Whoever writes "N/A" for a number shares it with everybody who does: that lookup must not cost what all of theirs do. */
+const maxOfOneKey = 1000
+
+/** $3: of this carrier's shipments only, where it is not null. */
 export const resolveKeys = (schema: string) => `
 SELECT g.place, k.shipment_id
 FROM unnest($2::text[]) WITH ORDINALITY AS g (key, place)
 CROSS JOIN LATERAL (
   SELECT k.shipment_id
-  FROM ${schema}.shipment_keys AS k
-  WHERE k.tenant_id = $1 AND k.key = g.key
+  FROM (
+    SELECT k.shipment_id, k.pickup_at
+    FROM ${schema}.shipment_keys AS k
+    WHERE k.tenant_id = $1 AND k.key = g.key
+    ORDER BY k.pickup_at DESC, k.shipment_id DESC
+    LIMIT CASE WHEN $3::text[] IS NULL THEN 1 ELSE ${maxOfOneKey} END
+  ) AS k
+  WHERE $3::text[] IS NULL OR ${ofCarrier(schema, "k.shipment_id", "$3")}
   ORDER BY k.pickup_at DESC, k.shipment_id DESC
   LIMIT 1
 ) AS k`
-
-/** Whoever writes "N/A" for a number shares it with everybody who does: that lookup must not cost what all of theirs do. */
-const maxOfOneKey = 1000
 
 /** Accounts of null are a carrier's: everything is its own. Of one shipment only the view that the caller may have is read. */
 export const findStatuses = (schema: string) => `
@@ -180,6 +187,7 @@ FROM (
   FROM ${schema}.shipment_accounts AS a
   WHERE a.tenant_id = $1 AND a.account = $2
     AND a.pickup_at >= ($3::timestamptz[])[1] AND a.pickup_at <= ($3::timestamptz[])[2]
+    AND ($5::text[] IS NULL OR ${ofCarrier(schema, "a.shipment_id", "$5")})
   ORDER BY a.pickup_at, a.shipment_id
   LIMIT $4::int8
 ) AS a
@@ -194,8 +202,15 @@ export const accountKnown = (schema: string) => `
 SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = $1 AND account = $2)
     OR EXISTS (SELECT FROM ${schema}.shipment_accounts WHERE tenant_id = $1 AND account = $2) AS known`
 
+/** The same as far as a carrier's own shipments tell. */
+export const accountKnownTo = (schema: string) => `
+SELECT EXISTS (
+  SELECT FROM ${schema}.shipment_accounts AS a
+  WHERE a.tenant_id = $1 AND a.account = $2 AND ${ofCarrier(schema, "a.shipment_id", "$3")}
+) AS known`
+
 export const readRecord = (schema: string) => `
-SELECT s.state, s.verified, s.covered, coalesce(sh.accounts, '{}') AS accounts
+SELECT s.state, s.verified, s.covered, coalesce(sh.accounts, '{}') AS accounts, coalesce(sh.carrier, '{}') AS carrier
 FROM ${schema}.shipment_statuses AS s
 LEFT JOIN ${schema}.shipments AS sh ON sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
 WHERE s.tenant_id = $1 AND s.shipment_id = $2`

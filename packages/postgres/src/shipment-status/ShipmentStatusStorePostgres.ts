@@ -14,7 +14,7 @@ import { Effect, Layer } from "effect"
 import { boolArray, type BulkValue, byteaArray, int8Array, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { arrayLiteral, makeLockShipments } from "../shared/ShipmentLocks.ts"
+import { arrayLiteral, makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./ShipmentStatusSql.ts"
 
 export const layer = Layer.effect(
@@ -23,6 +23,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
     const lockShipments = makeLockShipments(sql, schema)
+    const carriersOf = makeCarriersOf(sql, schema)
     const findStatuses = statements.findStatuses(schema)
     const resolveKeys = statements.resolveKeys(schema)
 
@@ -63,9 +64,9 @@ export const layer = Layer.effect(
     })
 
     const record = Effect.fnUntraced(function*(tenantId: string, shipmentId: string, newest: number | undefined) {
-      const [row] = yield* sql.bulk(statements.readRecord(schema), [tenantId, shipmentId], ["text", "bytea", "bool", "text[]"])
+      const [row] = yield* sql.bulk(statements.readRecord(schema), [tenantId, shipmentId], ["text", "bytea", "bool", "text[]", "text[]"])
       if (row === undefined) return undefined
-      const [state, verified, covered, accounts] = row as [string, Uint8Array, boolean, ReadonlyArray<string>]
+      const [state, verified, covered, accounts, carrier] = row as [string, Uint8Array, boolean, ReadonlyArray<string>, ReadonlyArray<string>]
       const history = yield* sql.bulk(statements.readHistory(schema), [tenantId, shipmentId, newest ?? null], ["int8", "timestamptz", "text"])
       return {
         shipmentId,
@@ -73,6 +74,7 @@ export const layer = Layer.effect(
         verified,
         covered,
         accounts,
+        carrier,
         history: history.map(([position, occurredAt, doc]): StatusHistoryEntry => ({
           shipmentId,
           position: position as number,
@@ -97,14 +99,16 @@ export const layer = Layer.effect(
     })
 
     return ShipmentStatusStore.of({
-      lock: (tenantId, claims) =>
-        sql.withTransaction(Effect.andThen(lockShipments(tenantId, claims), read(tenantId, claims.map((each) => each.shipmentId)))).pipe(
-          StorageError.refail("ShipmentStatusStore.lock")
-        ),
+      lock: (tenantId, claims, writer) =>
+        sql.withTransaction(Effect.flatMap(lockShipments(tenantId, claims, writer), (locked) =>
+          read(tenantId, claims.map((each) => each.shipmentId).filter((shipmentId) => locked.get(shipmentId)!.own)))).pipe(
+            StorageError.refail("ShipmentStatusStore.lock")
+          ),
+      carriers: (tenantId, shipmentIds) => StorageError.refail("ShipmentStatusStore.carriers")(carriersOf(tenantId, shipmentIds)),
       read: (tenantId, shipmentIds) => StorageError.refail("ShipmentStatusStore.read")(read(tenantId, shipmentIds)),
       write: (tenantId, changes) => sql.withTransaction(write(tenantId, changes)).pipe(StorageError.refail("ShipmentStatusStore.write")),
-      resolve: (tenantId, keys) =>
-        sql.bulk(resolveKeys, [tenantId, textArray(keys)], ["int8", "text"]).pipe(
+      resolve: (tenantId, keys, carrier) =>
+        sql.bulk(resolveKeys, [tenantId, textArray(keys), carrier === undefined ? null : textArray(carrier)], ["int8", "text"]).pipe(
           Effect.map((rows) => {
             const resolved = new Map(rows.map(([place, shipmentId]) => [place as number, shipmentId as string]))
             return keys.map((_, at) => resolved.get(at + 1))
@@ -122,13 +126,15 @@ export const layer = Layer.effect(
           }),
           StorageError.refail("ShipmentStatusStore.find")
         ),
-      findPickedUp: (tenantId, { account, from, limit, to }) =>
-        sql.bulk(statements.findPickedUp(schema), [tenantId, account, timestamptzArray([from, to]), limit], ["bytea"]).pipe(
+      findPickedUp: (tenantId, { account, carrier, from, limit, to }) =>
+        sql.bulk(statements.findPickedUp(schema), [tenantId, account, timestamptzArray([from, to]), limit, carrier === undefined ? null : textArray(carrier)], ["bytea"]).pipe(
           Effect.map((rows) => rows.map(([verified]) => verified as Uint8Array)),
           StorageError.refail("ShipmentStatusStore.findPickedUp")
         ),
-      accountKnown: (tenantId, account) =>
-        sql.bulk(statements.accountKnown(schema), [tenantId, account], ["bool"]).pipe(
+      accountKnown: (tenantId, account, carrier) =>
+        (carrier === undefined
+          ? sql.bulk(statements.accountKnown(schema), [tenantId, account], ["bool"])
+          : sql.bulk(statements.accountKnownTo(schema), [tenantId, account, textArray(carrier)], ["bool"])).pipe(
           Effect.map(([row]) => row![0] as boolean),
           StorageError.refail("ShipmentStatusStore.accountKnown")
         ),

@@ -6,6 +6,7 @@ import {
   type PageMark,
   type PageRequest,
   type SequenceRequest,
+  ShipmentNotOwn,
   StorageError,
   type StoredEvent,
   TransitEventStore,
@@ -18,7 +19,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type BulkValue, byteaArray, int4Array, int8Array, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeLockShipments } from "../shared/ShipmentLocks.ts"
+import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./TransitEventSql.ts"
 
 export const layer = Layer.effect(
@@ -28,6 +29,7 @@ export const layer = Layer.effect(
     const { quoted: schema } = yield* WaybillSchema
     const findEvents = statements.findEvents(schema)
     const lockShipments = makeLockShipments(sql, schema)
+    const carriersOf = makeCarriersOf(sql, schema)
     const appendEvents = statements.append(schema)
 
     const find = (tenantId: string, eventIds: ReadonlyArray<string>) =>
@@ -55,11 +57,18 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.recent")
       )
 
-    const allocate = (tenantId: string, requests: ReadonlyArray<SequenceRequest>) =>
-      lockShipments(tenantId, requests).pipe(
-        Effect.map((firsts) => requests.map((each) => firsts.get(each.shipmentId)!)),
-        StorageError.refail("TransitEventStore.allocate")
+    const allocate = (tenantId: string, requests: ReadonlyArray<SequenceRequest>, writer?: ReadonlyArray<string>) =>
+      lockShipments(tenantId, requests.map((each) => ({ ...each, carrier: writer, written: true })), writer).pipe(
+        StorageError.refail("TransitEventStore.allocate"),
+        Effect.flatMap((locked) => {
+          const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !locked.get(shipmentId)!.own)
+          return foreign.length > 0
+            ? Effect.fail(new ShipmentNotOwn({ shipmentIds: foreign }))
+            : Effect.succeed(requests.map((each) => locked.get(each.shipmentId)!.first))
+        })
       )
+
+    const carriers = (tenantId: string, shipmentIds: ReadonlyArray<string>) => StorageError.refail("TransitEventStore.carriers")(carriersOf(tenantId, shipmentIds))
 
     const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined) =>
       sql.bulk(appendEvents, [
@@ -152,7 +161,7 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.findMark")
       )
 
-    return TransitEventStore.of({ find, ofShipments, recent, allocate, append, page, putMark, findMark })
+    return TransitEventStore.of({ find, ofShipments, recent, allocate, carriers, append, page, putMark, findMark })
   })
 )
 
@@ -191,15 +200,15 @@ const parameters = () => {
 
 type Parameters = ReturnType<typeof parameters>
 
-/** The relation of what the caller may see: the log itself, or the log of the shipments of some accounts. */
+/** The relation of what the caller may see: the log itself, or the log of the shipments of some accounts or of one carrier. */
 const visibleEvents = (schema: string, request: PageRequest, p: Parameters): string => {
   const tenant = p.add(request.tenantId)
   if (request.visibility._tag === "All") return `${schema}.transit_events AS e WHERE e.tenant_id = ${tenant}`
-  const accounts = p.add(textArray(request.visibility.accounts))
+  const grants = p.add(textArray(request.visibility.grants))
   return `(
     SELECT DISTINCT sa.shipment_id
     FROM ${schema}.shipment_accounts AS sa
-    WHERE sa.tenant_id = ${tenant} AND sa.account = ANY (${accounts}::text[])
+    WHERE sa.tenant_id = ${tenant} AND sa.account = ANY (${grants}::text[])
   ) AS mine
   JOIN ${schema}.transit_events AS e ON e.tenant_id = ${tenant} AND e.shipment_id = mine.shipment_id
   WHERE true`

@@ -1,4 +1,5 @@
 /** Whose shipments are whose, and which have a status: said by the event log and by shipment statuses, read by both. */
+import { isOwn, type StatusClaim } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -6,6 +7,10 @@ import { routeIn } from "../shared/Routes.ts"
 
 interface TenantShipments {
   readonly accounts: Map<string, ReadonlyArray<string>>
+  readonly carriers: Map<string, ReadonlyArray<string>>
+  /** Those that something was accepted of. */
+  readonly written: Set<string>
+  /** By account, and by what a carrier is known by. */
   readonly byAccount: Map<string, Set<string>>
   readonly withStatus: Set<string>
 }
@@ -25,7 +30,7 @@ export class ShipmentRows {
   private of(tenantId: string): TenantShipments {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { accounts: new Map(), byAccount: new Map(), withStatus: new Set() }
+      own = { accounts: new Map(), carriers: new Map(), written: new Set(), byAccount: new Map(), withStatus: new Set() }
       this.tenants.set(tenantId, own)
     }
     return own
@@ -34,6 +39,27 @@ export class ShipmentRows {
   /** Nobody's, as long as nobody said whose. */
   accountsOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
     return this.of(tenantId).accounts.get(shipmentId) ?? []
+  }
+
+  /** What its carrier is known by, if it has one. */
+  carrierOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
+    return this.of(tenantId).carriers.get(shipmentId) ?? []
+  }
+
+  /** Whoever has one of these sees it: its accounts, and what its carrier is known by. */
+  grantsOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
+    return [...this.accountsOf(tenantId, shipmentId), ...this.carrierOf(tenantId, shipmentId)]
+  }
+
+  /** The carriers of those that something was written of. */
+  carriers(tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> {
+    const { written } = this.of(tenantId)
+    return new Map(shipmentIds.filter((shipmentId) => written.has(shipmentId)).map((shipmentId) => [shipmentId, this.carrierOf(tenantId, shipmentId)]))
+  }
+
+  /** Whether a writer may write to it; what nobody wrote to yet is anybody's. */
+  mayWrite(tenantId: string, shipmentId: string, writer: ReadonlyArray<string> | undefined): boolean {
+    return !this.of(tenantId).written.has(shipmentId) || isOwn(writer, this.carrierOf(tenantId, shipmentId))
   }
 
   ofAccount(tenantId: string, account: string): ReadonlySet<string> {
@@ -50,12 +76,13 @@ export class ShipmentRows {
     else this.journal.remove(withStatus, shipmentId)
   }
 
-  /** `undefined` leaves them as they are. */
-  setAccounts(tenantId: string, shipmentId: string, accounts: ReadonlyArray<string> | undefined): void {
-    if (accounts === undefined) return
+  /** What is `undefined` stays as it is. A writer with a number changes no carrier of what was written before. */
+  claim(tenantId: string, { accounts, carrier, shipmentId, written }: StatusClaim, writer: ReadonlyArray<string> | undefined): void {
     const own = this.of(tenantId)
-    for (const account of own.accounts.get(shipmentId) ?? []) this.journal.remove(routeIn(own.byAccount, account), shipmentId)
-    for (const account of accounts) this.journal.add(routeIn(own.byAccount, account), shipmentId)
-    this.journal.put(own.accounts, shipmentId, accounts)
+    for (const grant of this.grantsOf(tenantId, shipmentId)) this.journal.remove(routeIn(own.byAccount, grant), shipmentId)
+    if (accounts !== undefined) this.journal.put(own.accounts, shipmentId, accounts)
+    if (carrier !== undefined && (writer === undefined || !own.written.has(shipmentId))) this.journal.put(own.carriers, shipmentId, carrier)
+    for (const grant of this.grantsOf(tenantId, shipmentId)) this.journal.add(routeIn(own.byAccount, grant), shipmentId)
+    if (written === true) this.journal.add(own.written, shipmentId)
   }
 }

@@ -1,5 +1,5 @@
 /** Shipment statuses in memory. */
-import { ShipmentStatusStore, type StatusChanges, type StatusRecord, type StoredStatus } from "@waybill/core"
+import { isOwn, ShipmentStatusStore, type StatusChanges, type StatusRecord, type StoredStatus } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
@@ -38,7 +38,7 @@ export const ShipmentStatusStoreMemory = {
         if (row === undefined) return undefined
         const { covered, state, verified } = row
         const accounts = owners.accountsOf(tenantId, shipmentId)
-        return { shipmentId, state, verified, accounts, covered, history: (own.history.get(shipmentId) ?? []).slice(-newest) }
+        return { shipmentId, state, verified, accounts, carrier: owners.carrierOf(tenantId, shipmentId), covered, history: (own.history.get(shipmentId) ?? []).slice(-newest) }
       }
 
       const prune = (tenantId: string, before: { readonly delivered: number; readonly noticed: number }): number => {
@@ -56,24 +56,31 @@ export const ShipmentStatusStoreMemory = {
       }
 
       return ShipmentStatusStore.of({
-        lock: (tenantId, claims) =>
+        lock: (tenantId, claims, writer) =>
           operate(() => {
-            for (const each of claims) owners.setAccounts(tenantId, each.shipmentId, each.accounts)
-            return read(tenantId, claims.map((each) => each.shipmentId))
+            const own = claims.filter(({ shipmentId }) => owners.mayWrite(tenantId, shipmentId, writer))
+            for (const each of own) owners.claim(tenantId, each, writer)
+            return read(tenantId, own.map((each) => each.shipmentId))
           }),
+        carriers: (tenantId, shipmentIds) => operate(() => owners.carriers(tenantId, shipmentIds)),
         read: (tenantId, shipmentIds) => operate(() => read(tenantId, shipmentIds)),
         write: (tenantId, changes) => operate((now) => write(tenantId, changes, now)),
-        resolve: (tenantId, keys) => operate(() => keys.map((key) => rows.ofKey(tenantId, key)[0]?.shipmentId)),
+        resolve: (tenantId, keys, carrier) =>
+          operate(() => keys.map((key) => rows.ofKey(tenantId, key).find((each) => isOwn(carrier, owners.carrierOf(tenantId, each.shipmentId)))?.shipmentId)),
         find: (tenantId, lookups) => operate(() => lookups.map((lookup) => rows.find(tenantId, lookup))),
-        findPickedUp: (tenantId, { account, from, limit, to }) =>
+        findPickedUp: (tenantId, { account, carrier, from, limit, to }) =>
           operate(() =>
             rows.ofAccount(tenantId, account)
-              .filter((each) => each.pickupAt >= from && each.pickupAt <= to)
+              .filter((each) => each.pickupAt >= from && each.pickupAt <= to && isOwn(carrier, owners.carrierOf(tenantId, each.shipmentId)))
               .slice(0, limit)
               .map((each) => each.verified)
           ),
-        accountKnown: (tenantId, account) =>
-          operate(() => (access.of(tenantId).byAccount.get(account)?.size ?? 0) > 0 || owners.ofAccount(tenantId, account).size > 0),
+        accountKnown: (tenantId, account, carrier) =>
+          operate(() => {
+            const shipments = [...owners.ofAccount(tenantId, account)]
+            if (carrier !== undefined) return shipments.some((shipmentId) => isOwn(carrier, owners.carrierOf(tenantId, shipmentId)))
+            return (access.of(tenantId).byAccount.get(account)?.size ?? 0) > 0 || shipments.length > 0
+          }),
         search: (tenantId, search, limit) => operate(() => read(tenantId, rows.search(tenantId, search).slice(0, limit).map((each) => each.shipmentId))),
         record: (tenantId, shipmentId, newest = Infinity) => operate(() => record(tenantId, shipmentId, newest)),
         prune: (tenantId, before) => operate(() => prune(tenantId, before))

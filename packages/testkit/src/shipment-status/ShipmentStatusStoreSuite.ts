@@ -157,7 +157,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const seenBy = (account: string) =>
           Effect.map(events.page({
             tenantId,
-            visibility: { _tag: "Accounts", accounts: [account] },
+            visibility: { _tag: "Granted", grants: [account] },
             filter: { shipmentId: "S", eventTypes: undefined, occurredFrom: undefined, occurredTo: undefined, order: "asc" },
             snapshot: undefined,
             after: undefined,
@@ -320,6 +320,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           shipmentId: "S",
           state: "{\"n\":1}",
           accounts: ["A"],
+          carrier: [],
           covered: true,
           history: [entry("S", 1, "{\"late\":true}"), entry("S", 2), { ...entry("S", 3), occurredAt: -1 }]
         })

@@ -106,8 +106,8 @@ export class ShipmentStatusRows {
   private followers(tenantId: string, shipmentId: string): ReadonlySet<string> {
     const { byReference, statuses, subscriptions } = this.of(tenantId)
     const named = (statuses.get(shipmentId)?.references ?? []).flatMap((reference) => [...byReference.get(reference) ?? []])
-    const accounts = this.owners.accountsOf(tenantId, shipmentId)
-    return new Set(named.filter((id) => this.access.maySee(tenantId, subscriptions.get(id)!.client, accounts)))
+    const grants = this.owners.grantsOf(tenantId, shipmentId)
+    return new Set(named.filter((id) => this.access.maySee(tenantId, subscriptions.get(id)!.client, grants)))
   }
 
   putSubscription(tenantId: string, record: StatusSubscriptionRecord): void {
@@ -138,7 +138,7 @@ export class ShipmentStatusRows {
   find(tenantId: string, { key, own }: StatusLookup): StatusFound | undefined {
     const covered = this.ofKey(tenantId, key).filter((each) => each.covered)
     const isOwn = (row: StatusRow): boolean =>
-      own === "all" || this.owners.accountsOf(tenantId, row.shipmentId).some((account) => own.includes(account))
+      own === "all" || this.owners.grantsOf(tenantId, row.shipmentId).some((grant) => own.includes(grant))
     const mine = covered.find(isOwn)
     if (mine !== undefined) return { own: true, verified: mine.verified }
     return covered[0] === undefined ? undefined : { own: false, public: covered[0].public }

@@ -9,6 +9,7 @@ import {
   type PageRequest,
   type PageRows,
   type SequenceRequest,
+  ShipmentNotOwn,
   TransitEventStore,
   typeMask,
   WalkExpired,
@@ -28,11 +29,11 @@ export const TransitEventStoreMemory = {
       const rows = yield* TransitEventTables
       const owners = yield* ShipmentTables
 
-      const allocate = (tenantId: string, request: SequenceRequest): number => {
+      const allocate = (tenantId: string, request: SequenceRequest, writer: ReadonlyArray<string> | undefined): number => {
         const shipment = rows.shipment(tenantId, request.shipmentId)
         const start = Math.max(shipment.last, request.highestGiven)
         journal.set(shipment, "last", start + request.needed)
-        owners.setAccounts(tenantId, request.shipmentId, request.accounts)
+        owners.claim(tenantId, { shipmentId: request.shipmentId, accounts: request.accounts, carrier: writer, written: true }, writer)
         return start + 1
       }
 
@@ -71,7 +72,13 @@ export const TransitEventStoreMemory = {
             events: ofShipments(tenantId, [shipmentId]).toReversed().slice(0, limit)
           })),
         find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
-        allocate: (tenantId, requests) => operate(() => requests.map((request) => allocate(tenantId, request))),
+        allocate: (tenantId, requests, writer) =>
+          Effect.flatten(operate(() => {
+            const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !owners.mayWrite(tenantId, shipmentId, writer))
+            if (foreign.length > 0) return Effect.fail(new ShipmentNotOwn({ shipmentIds: foreign }))
+            return Effect.succeed(requests.map((request) => allocate(tenantId, request, writer)))
+          })),
+        carriers: (tenantId, shipmentIds) => operate(() => owners.carriers(tenantId, shipmentIds)),
         append: (tenantId, events, traceparent) =>
           Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
             stored ? Effect.succeed(withStatus(tenantId, events)) : Effect.fail(new EventIdTaken())),
@@ -110,7 +117,7 @@ const inOrder = function*(rows: TransitEventRows, owners: ShipmentRows, { filter
   const turned = filter.order === "desc"
   for (const shipmentId of turned ? wanted.toReversed() : wanted) {
     const shipment = shipments.get(shipmentId)
-    if (shipment === undefined || !maySee(visibility, owners.accountsOf(tenantId, shipmentId))) continue
+    if (shipment === undefined || !maySee(visibility, owners.grantsOf(tenantId, shipmentId))) continue
     yield* turned ? shipment.events.toReversed() : shipment.events
   }
 }

@@ -30,7 +30,7 @@ const everything: EventFilter = {
   order: "asc"
 }
 
-const sees = (...accounts: ReadonlyArray<string>): Visibility => ({ _tag: "Accounts", accounts })
+const sees = (...accounts: ReadonlyArray<string>): Visibility => ({ _tag: "Granted", grants: accounts })
 
 const page = (tenantId: string, request: Partial<PageRequest> & { readonly where?: Partial<EventFilter> } = {}) =>
   Effect.flatMap(TransitEventStore, (store) => {

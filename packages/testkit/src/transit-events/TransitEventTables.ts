@@ -142,7 +142,7 @@ export class TransitEventRows {
 
   private matching(tenantId: string, shipmentId: string): ReadonlyArray<SubscriptionRecord> {
     const { byClient, byShipment, subscriptions } = this.of(tenantId)
-    const audience = this.access.audience(tenantId, this.owners.accountsOf(tenantId, shipmentId))
+    const audience = this.access.audience(tenantId, this.owners.grantsOf(tenantId, shipmentId))
     const named = [...byShipment.get(shipmentId) ?? []].map((id) => subscriptions.get(id)!).filter((each) => audience.has(each.client))
     const all = [...audience].flatMap((client) => [...byClient.get(client) ?? []]).map((id) => subscriptions.get(id)!)
     return [...named, ...all]
@@ -156,7 +156,7 @@ export class TransitEventRows {
     return [...new Set(wanted)].flatMap((shipmentId) => {
       const shipment = shipments.get(shipmentId)
       if (shipment === undefined || (named !== undefined && !named.has(shipmentId))) return []
-      if (!this.access.maySee(tenantId, record.client, this.owners.accountsOf(tenantId, shipmentId))) return []
+      if (!this.access.maySee(tenantId, record.client, this.owners.grantsOf(tenantId, shipmentId))) return []
       return shipment.events.filter((event) => (event.typeBit & record.typeMask) !== 0)
     })
   }

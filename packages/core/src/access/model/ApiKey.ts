@@ -4,10 +4,7 @@ import { Base64Url } from "effect/encoding"
 import { Result } from "effect"
 import { AccountNumber, ClientName } from "../../shared/Identifier.ts"
 import { isUniqueId } from "../../shared/UniqueIds.ts"
-
-const CarrierNumber = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9-]{1,20}$/u, { message: "A DOT or MC number is 1 to 20 letters, digits or hyphens." })
-)
+import { CarrierNumber } from "./CarrierNumbers.ts"
 
 /** What the operator asks for. */
 export const ApiKeyRequest = Schema.Struct({

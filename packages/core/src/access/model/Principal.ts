@@ -1,9 +1,10 @@
 /** Who is calling, for which tenant, and whose freight they may see. */
+import { accountWithin, carrierGrants } from "./CarrierNumbers.ts"
 
 export type Role = "carrier" | "customer" | "operator"
 
 /**
- * - `carrier`: writes through intake and sees all of its tenant.
+ * - `carrier`: writes through intake and sees all of its tenant; with a DOT or MC number, what belongs to that carrier.
  * - `customer`: sees what belongs to its accounts.
  * - `operator`: every tenant, operator calls only; `tenantId` is empty and `client` names the operator.
  */
@@ -28,14 +29,40 @@ export const isCarrier = (principal: Principal): boolean => principal.roles.incl
 
 export const isOperator = (principal: Principal): boolean => principal.roles.includes("operator")
 
-/** What of a tenant's freight somebody may see: all of it, or what belongs to some accounts. */
+/**
+ * What a carrier with a number of its own is known by; `undefined` for everybody else. What it writes first belongs to these numbers,
+ * and what belongs to none of them is unknown to it. No text at all where its numbers are none: it sees nothing.
+ */
+export const carrierOf = (principal: Pick<Principal, "roles" | "dot" | "mc">): ReadonlyArray<string> | undefined =>
+  !principal.roles.includes("carrier") || (principal.dot === undefined && principal.mc === undefined) ? undefined : carrierGrants(principal)
+
+/** Whether something of a carrier belongs to the caller; everything does to callers without a number. */
+export const isOwn = (own: ReadonlyArray<string> | undefined, carrier: ReadonlyArray<string>): boolean =>
+  own === undefined || carrier.some((grant) => own.includes(grant))
+
+/** What of a tenant's freight somebody may see: all of it, or what has one of these grants: account numbers, or a carrier's own numbers. */
 export type Visibility =
   | { readonly _tag: "All" }
-  | { readonly _tag: "Accounts"; readonly accounts: ReadonlyArray<string> }
+  | { readonly _tag: "Granted"; readonly grants: ReadonlyArray<string> }
 
-export const visibilityOf = (principal: Principal): Visibility =>
-  isCarrier(principal) ? { _tag: "All" } : { _tag: "Accounts", accounts: principal.accounts }
+export const visibilityOf = (principal: Principal): Visibility => {
+  if (!isCarrier(principal)) return { _tag: "Granted", grants: principal.accounts }
+  const grants = carrierOf(principal)
+  return grants === undefined ? { _tag: "All" } : { _tag: "Granted", grants }
+}
 
-/** Whether a shipment with these accounts may be seen. One without accounts is seen by carriers only. */
-export const maySee = (visibility: Visibility, shipmentAccounts: ReadonlyArray<string>): boolean =>
-  visibility._tag === "All" || shipmentAccounts.some((account) => visibility.accounts.includes(account))
+/** Whether a shipment with these accounts, and of this carrier, may be seen. One without any is seen by carriers without a number only. */
+export const maySee = (visibility: Visibility, shipmentGrants: ReadonlyArray<string>): boolean =>
+  visibility._tag === "All" || shipmentGrants.some((grant) => visibility.grants.includes(grant))
+
+/**
+ * What stores keep of a client that has these credentials, for when it is not there to ask. A carrier's accounts show it charges only:
+ * where it has a number, those of its own bills.
+ */
+export const accessOf = (credentials: ReadonlyArray<Pick<Principal, "roles" | "accounts" | "dot" | "mc">>) => ({
+  seesAll: credentials.some((each) => each.roles.includes("carrier") && carrierOf(each) === undefined),
+  accounts: [...new Set(credentials.flatMap((each) => {
+    const own = carrierOf(each)
+    return own === undefined ? each.accounts : [...own, ...own.flatMap((grant) => each.accounts.map((account) => accountWithin(grant, account)))]
+  }))]
+})

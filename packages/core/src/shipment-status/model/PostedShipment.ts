@@ -1,5 +1,6 @@
 /** A shipment as the carrier's system hands it in: what nobody knows yet may be left out. */
 import { Schema } from "effect"
+import { CarrierNumber } from "../../access/model/CarrierNumbers.ts"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
@@ -30,10 +31,19 @@ const PostedReferences = Schema.Struct({
   trailerNumber: Schema.optionalKey(ReferenceNumbers.fields.trailerNumber)
 })
 
+/** One carrier of several in a tenant: by either of its numbers, or both. */
+const PostedCarrier = Schema.Struct({
+  dot: Schema.optionalKey(CarrierNumber),
+  mc: Schema.optionalKey(CarrierNumber),
+  scac: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,4}$/u, { message: "scac has 2 to 4 letters." })))
+}).check(Schema.makeFilter((carrier) => Object.keys(carrier).length > 0 || "Name the carrier by dot, mc or scac.")).annotate({ identifier: "ShipmentCarrier" })
+
 export const PostedShipment = Schema.Struct({
   shipmentId: ShipmentId,
   /** Who may see it; left out, that stays as it is. */
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
+  /** Whose it is, where a tenant has several carriers; left out, that stays as it is. */
+  carrier: Schema.optionalKey(PostedCarrier),
   /** Further numbers; those of type PRO, BOL and PO find the shipment as well. */
   references: Schema.optionalKey(
     Schema.Array(Schema.Struct({ type: plainText(100), value: plainText(500) })).check(Schema.isMaxLength(200, { message: "At most 200 references." }))

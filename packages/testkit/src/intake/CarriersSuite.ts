@@ -1,0 +1,234 @@
+/** What every storage promises of several carriers in one tenant: whose a shipment is, and who sees what of it then. */
+import {
+  carrierGrants,
+  type ShipmentNotOwn,
+  ShipmentStatusStore,
+  type StatusClaim,
+  type StoragePorts,
+  Transaction,
+  TransitEventStore,
+  TransitSubscriptionStore
+} from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { claim, freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
+import { follow, report, waitingBodies } from "../shipment-status/StatusFixtures.ts"
+
+const one = carrierGrants({ dot: "1" })
+const other = carrierGrants({ dot: "2", mc: "1" })
+
+/** A call of one writer that numbers an event of each shipment. */
+const write = (tenantId: string, shipmentIds: ReadonlyArray<string>, writer?: ReadonlyArray<string>) =>
+  Effect.flatMap(TransitEventStore, (store) =>
+    store.allocate(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, needed: 1, highestGiven: 0, accounts: undefined })), writer))
+
+const refused = (tenantId: string, shipmentIds: ReadonlyArray<string>, writer?: ReadonlyArray<string>) =>
+  Effect.flatMap(Transaction, (transaction) =>
+    Effect.map(Effect.flip(transaction.run(write(tenantId, shipmentIds, writer))), (error) => (error as ShipmentNotOwn).shipmentIds))
+
+/** Says whose shipments are. */
+const claimFor = (tenantId: string, claims: ReadonlyArray<Omit<StatusClaim, "accounts"> & Partial<StatusClaim>>, writer?: ReadonlyArray<string>) =>
+  Effect.flatMap(ShipmentStatusStore, (store) => store.lock(tenantId, claims.map((each) => ({ accounts: undefined, written: true, ...each })), writer))
+
+const carriers = (tenantId: string, ...shipmentIds: ReadonlyArray<string>) =>
+  Effect.flatMap(TransitEventStore, (store) => Effect.map(store.carriers(tenantId, shipmentIds), (found) => Object.fromEntries(found)))
+
+/** Two carriers' shipments A and B, and N of none, each with an event. */
+const threeShipments = Effect.fnUntraced(function*(tenantId: string) {
+  yield* claimFor(tenantId, [{ shipmentId: "A", carrier: one }, { shipmentId: "B", carrier: other }, { shipmentId: "N" }])
+  yield* publish(tenantId, [{ shipmentId: "A", eventId: "a" }, { shipmentId: "B", eventId: "b" }, { shipmentId: "N", eventId: "n" }])
+})
+
+const listed = (tenantId: string, grants: ReadonlyArray<string>) =>
+  Effect.flatMap(TransitEventStore, (store) =>
+    Effect.map(store.page({
+      tenantId,
+      visibility: { _tag: "Granted", grants },
+      filter: { shipmentId: undefined, eventTypes: undefined, occurredFrom: undefined, occurredTo: undefined, order: "asc" },
+      snapshot: undefined,
+      after: undefined,
+      skip: 0,
+      limit: 100,
+      count: true
+    }), ({ rows, totalCount }) => [rows.map((each) => each.eventId), totalCount]))
+
+/** Event ids that wait in each lane, by the number of its subscription. */
+const queued = (tenantId: string) =>
+  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
+    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => entry.orderId)])))
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: several carriers in one tenant`, (it) => {
+    it.effect("gives a shipment to the carrier that writes to it first", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        assert.deepStrictEqual(yield* write(tenantId, ["S"], one), [1])
+        assert.deepStrictEqual(yield* carriers(tenantId, "S", "unknown"), { S: one })
+        assert.deepStrictEqual(yield* refused(tenantId, ["T", "S"], other), ["S"])
+        assert.deepStrictEqual(yield* write(tenantId, ["S"], one), [2])
+        assert.deepStrictEqual(yield* write(tenantId, ["S"]), [3])
+        assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: one }, "a writer without numbers leaves it")
+      }))
+
+    it.effect("keeps carriers with a number from what nobody said a carrier of", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* write(tenantId, ["S"])
+        assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: [] })
+        assert.deepStrictEqual(yield* refused(tenantId, ["S"], one), ["S"])
+        assert.deepStrictEqual(yield* refused(tenantId, ["S"], []), ["S"])
+      }))
+
+    it.effect("refuses a call as a whole, and gives no number away for it", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* write(tenantId, ["B"], other)
+        assert.deepStrictEqual(yield* refused(tenantId, ["A", "B"], one), ["B"])
+        assert.deepStrictEqual(yield* carriers(tenantId, "A", "B"), { B: other })
+        assert.deepStrictEqual(yield* write(tenantId, ["B"], other), [2])
+      }))
+
+    it.effect("gives nothing away by a look: a shipment that is only locked stays anybody's", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        assert.deepStrictEqual(yield* claimFor(tenantId, [{ shipmentId: "S", written: false }], one), [])
+        assert.deepStrictEqual(yield* carriers(tenantId, "S"), {})
+        assert.deepStrictEqual(yield* write(tenantId, ["S"], other), [1])
+        assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: other })
+      }))
+
+    it.effect("lets a writer without numbers say whose a shipment is, and nobody else once it is written", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* claimFor(tenantId, [{ shipmentId: "S", carrier: one }])
+        yield* claimFor(tenantId, [{ shipmentId: "S", carrier: carrierGrants({ dot: "1", mc: "9" }) }], one)
+        assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: one })
+        yield* claimFor(tenantId, [{ shipmentId: "S", carrier: other }])
+        assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: other })
+        assert.deepStrictEqual(yield* refused(tenantId, ["S"], one), ["S"])
+        assert.deepStrictEqual(yield* write(tenantId, ["S"], carrierGrants({ dot: "7", mc: "1" })), [1], "one number of the same kind is enough")
+        assert.deepStrictEqual(yield* refused(tenantId, ["S"], carrierGrants({ mc: "2" })), ["S"], "a DOT number is no MC number")
+      }))
+
+    it.effect("shows a carrier what is known of its own shipments when it locks them, and nothing of others", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* threeShipments(tenantId)
+        yield* report(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }, { shipmentId: "N" }])
+        const look = (writer?: ReadonlyArray<string>) =>
+          Effect.map(claimFor(tenantId, ["A", "B", "N"].map((shipmentId) => ({ shipmentId, accounts: writer, written: false })), writer), (known) => known.map((each) => each.shipmentId))
+        assert.deepStrictEqual(yield* look(one), ["A"])
+        assert.deepStrictEqual(yield* look(other), ["B"])
+        assert.deepStrictEqual(yield* look(), ["A", "B", "N"])
+      }))
+
+    it.effect("lists a carrier the events of its own shipments, counted alike", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* threeShipments(tenantId)
+        assert.deepStrictEqual(yield* listed(tenantId, one), [["a"], 1])
+        assert.deepStrictEqual(yield* listed(tenantId, other), [["b"], 1])
+        assert.deepStrictEqual(yield* listed(tenantId, []), [[], 0])
+      }))
+
+    it.effect("queues for a carrier's subscriptions what belongs to it when it is published", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "one", one)
+        yield* letSee(tenantId, "other", other)
+        yield* letSeeAll(tenantId, "broker")
+        yield* subscribe(tenantId, { n: 1, client: "one" })
+        yield* subscribe(tenantId, { n: 2, client: "other" })
+        yield* subscribe(tenantId, { n: 3, client: "broker" })
+        yield* subscribe(tenantId, { n: 4, client: "one", shipmentIds: ["A", "B", "N"] })
+        yield* threeShipments(tenantId)
+        assert.deepStrictEqual(yield* queued(tenantId), { 1: ["a"], 2: ["b"], 3: ["a", "b", "n"], 4: ["a"] })
+      }))
+
+    it.effect("follows a shipment that is handed from one carrier to another", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "one", one)
+        yield* letSee(tenantId, "other", other)
+        yield* subscribe(tenantId, { n: 1, client: "one" })
+        yield* subscribe(tenantId, { n: 2, client: "other" })
+        yield* threeShipments(tenantId)
+        yield* claimFor(tenantId, [{ shipmentId: "A", carrier: other }, { shipmentId: "B", carrier: one }])
+        yield* publish(tenantId, [{ shipmentId: "A", eventId: "a2" }])
+        assert.deepStrictEqual(yield* listed(tenantId, one), [["b"], 1])
+        assert.deepStrictEqual(yield* listed(tenantId, other), [["a", "a2"], 2])
+        assert.include((yield* queued(tenantId))[2]!, "a2")
+      }))
+
+    it.effect("queues history and replays of a carrier's own shipments only", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const subscriptions = yield* TransitSubscriptionStore
+        yield* letSee(tenantId, "one", one)
+        yield* threeShipments(tenantId)
+        yield* subscribe(tenantId, { n: 1, client: "one", shipmentIds: ["A", "B", "N"] })
+        yield* subscribe(tenantId, { n: 2, client: "one" })
+        yield* subscriptions.replay(tenantId, idOf(2), { from: 0, to: undefined, shipmentIds: undefined })
+        assert.deepStrictEqual(yield* queued(tenantId), { 1: ["a"], 2: ["a"] })
+      }))
+
+    it.effect("finds a carrier's own shipment by a number that several carriers gave out", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const store = yield* ShipmentStatusStore
+        yield* threeShipments(tenantId)
+        yield* report(tenantId, [
+          { shipmentId: "A", keys: ["k"], pickupAt: occurredAt },
+          { shipmentId: "B", keys: ["k"], pickupAt: occurredAt + 1 },
+          { shipmentId: "N", keys: ["k"], pickupAt: occurredAt + 2 }
+        ], { accounts: ["X"] })
+        assert.deepStrictEqual(yield* store.resolve(tenantId, ["k", "unknown"], one), ["A", undefined])
+        assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"], other), ["B"])
+        assert.deepStrictEqual(yield* store.resolve(tenantId, ["k"]), ["N"])
+        const [found] = yield* store.find(tenantId, [{ key: "k", own: one }])
+        assert.strictEqual(found?.own === true ? textOf(found.verified) : undefined, "verified A")
+        const range = { account: "X", from: 0, to: occurredAt + 9, limit: 9 }
+        assert.deepStrictEqual((yield* store.findPickedUp(tenantId, { ...range, carrier: other })).map(textOf), ["verified B"])
+        assert.deepStrictEqual((yield* store.findPickedUp(tenantId, { ...range, limit: 1, carrier: other })).map(textOf), ["verified B"])
+        assert.strictEqual((yield* store.findPickedUp(tenantId, range)).length, 3)
+        assert.deepStrictEqual((yield* store.record(tenantId, "B"))!.carrier, other)
+        assert.deepStrictEqual((yield* store.record(tenantId, "B"))!.accounts, ["X"])
+        assert.deepStrictEqual((yield* store.record(tenantId, "N"))!.carrier, [])
+      }))
+
+    it.effect("knows to a carrier the accounts of its own shipments only", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const store = yield* ShipmentStatusStore
+        yield* letSee(tenantId, "client", ["K"])
+        yield* claimFor(tenantId, [{ shipmentId: "A", carrier: one, accounts: ["X"] }, { shipmentId: "B", carrier: other, accounts: ["Y"] }])
+        const known = (carrier?: ReadonlyArray<string>) => Effect.forEach(["X", "Y", "K"], (account) => store.accountKnown(tenantId, account, carrier))
+        assert.deepStrictEqual(yield* known(one), [true, false, false])
+        assert.deepStrictEqual(yield* known(other), [false, true, false])
+        assert.deepStrictEqual(yield* known(), [true, true, true])
+      }))
+
+    it.effect("notifies a carrier of its own shipments, whatever references it follows", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "one", one)
+        yield* letSee(tenantId, "other", other)
+        yield* follow(tenantId, { n: 1, client: "one", references: ["R"] })
+        yield* follow(tenantId, { n: 2, client: "other", references: ["R"] })
+        yield* claimFor(tenantId, [{ shipmentId: "A", carrier: one }, { shipmentId: "B", carrier: other }])
+        yield* report(tenantId, [{ shipmentId: "A", references: ["R"] }, { shipmentId: "B", references: ["R"] }], {
+          notices: [{ shipmentId: "A", sequence: 1 }, { shipmentId: "B", sequence: 1 }]
+        })
+        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["A/1"], 2: ["B/1"] })
+      }))
+
+    it.effect("keeps tenants apart, whatever numbers their carriers share", () =>
+      Effect.gen(function*() {
+        const [mine, others] = [freshTenant(), freshTenant()]
+        yield* threeShipments(mine)
+        assert.deepStrictEqual(yield* carriers(others, "A", "B"), {})
+        assert.deepStrictEqual(yield* listed(others, one), [[], 0])
+        assert.deepStrictEqual(yield* write(others, ["B"], one), [1])
+        assert.deepStrictEqual(yield* carriers(mine, "B"), { B: other })
+      }))
+  })
