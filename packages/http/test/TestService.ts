@@ -59,7 +59,10 @@ export const layerOfService = (options: TestServiceOptions = {}) =>
     options.readiness ?? Readiness.layerStorage
   ).pipe(Layer.provideMerge(
     options.over === undefined ? options.waybill ?? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
-  )).pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: options.othersLookupsPerMinute ?? 100_000 })))
+  )).pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, lookupsOf(options))))
+
+/** All at once, so that no test depends on time. */
+const lookupsOf = ({ othersLookupsPerMinute = 100_000 }: TestServiceOptions) => ({ othersLookupsPerMinute, othersLookupsAtOnce: othersLookupsPerMinute })
 
 type Services = Layer.Success<ReturnType<typeof layerOfService>>
 

@@ -2,6 +2,12 @@
 import { Context, type Effect } from "effect"
 import type { AttemptOutcome } from "./model/AttemptOutcome.ts"
 
+/**
+ * The one sentence for an address that webhooks may not reach: for a literal that is refused, a name that leads to one, and a
+ * name that leads nowhere. Told apart, they would tell which names exist inside the network.
+ */
+export const addressNotAllowed = "This address is not allowed or does not exist. Use an https address that is public."
+
 /** One attempt, ready for the wire. */
 export interface WebhookRequest {
   /** Where the subscription wants it. Vetted again by the sender on every attempt. */

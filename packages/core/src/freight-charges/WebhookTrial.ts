@@ -8,8 +8,10 @@ import { bodySignatureHeader, signatureHeader } from "../delivery/model/Signatur
 import type { Sealer } from "../delivery/Sealer.ts"
 import type { SecretStore } from "../delivery/SecretStore.ts"
 import { placeOfSecret } from "../delivery/SigningSecrets.ts"
-import type { WebhookSender } from "../delivery/WebhookSender.ts"
+import { addressNotAllowed, type WebhookSender } from "../delivery/WebhookSender.ts"
 import { CallLog } from "../shared/CallLog.ts"
+import { fault } from "../shared/Fault.ts"
+import { InvalidInput } from "../shared/InvalidInput.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { WebhookTestFailed } from "./FreightChargeErrors.ts"
 import { sampleCharge } from "./model/SampleCharge.ts"
@@ -78,6 +80,10 @@ export const makeTrial = (services: {
       case "Accepted":
         return
       case "Failed":
+        // as a literal address that is refused, so that nobody learns which names exist inside
+        if (outcome.failure === "dns" || outcome.failure === "address_not_allowed") {
+          return yield* InvalidInput.of(fault(["webhookUrl"], addressNotAllowed, "not_allowed"))
+        }
         return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: outcome.detail })
       case "Gone":
         return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: "The receiver answered 410: it wants nothing more." })

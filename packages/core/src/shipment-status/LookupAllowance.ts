@@ -1,12 +1,14 @@
 /** How many lookups of other people's freight a caller may make: numbers are sequential, so whoever may ask without end learns them all. */
 import { Context, Effect } from "effect"
 import * as Clock from "effect/Clock"
-import { CallLog } from "../shared/CallLog.ts"
+import { SpreadLimiter } from "../shared/SpreadLimiter.ts"
 import { TooManyLookups } from "./ShipmentStatusErrors.ts"
 
 export class ShipmentStatusOptions extends Context.Reference<{
   /** Lookups of freight that is not the caller's own, in any sixty seconds and process; also of what does not exist. SPEC-GAP-A7 */
   readonly othersLookupsPerMinute: number
+  /** How many of them at once after a quiet time; the others are spread over the minute. A tenth by default. */
+  readonly othersLookupsAtOnce?: number
 }>("@waybill/core/shipment-status/ShipmentStatusOptions", {
   defaultValue: () => ({ othersLookupsPerMinute: 60 })
 }) {}
@@ -26,19 +28,20 @@ export interface LookupAllowance {
 }
 
 export const lookupAllowance: Effect.Effect<LookupAllowance> = Effect.gen(function*() {
-  const { othersLookupsPerMinute } = yield* ShipmentStatusOptions
+  const { othersLookupsAtOnce, othersLookupsPerMinute: perMinute } = yield* ShipmentStatusOptions
+  const limits = { perMinute, atOnce: Math.min(perMinute, Math.max(1, othersLookupsAtOnce ?? Math.floor(perMinute / 10))) }
   // in the order of the last payment, so that the first one was quiet longest
-  const logs = new Map<string, CallLog>()
+  const limiters = new Map<string, SpreadLimiter>()
   return {
     pay: ({ client, tenantId }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const caller = JSON.stringify([tenantId, client])
-        const log = logs.get(caller) ?? new CallLog()
-        const waitMillis = log.admit(othersLookupsPerMinute, now)
+        const limiter = limiters.get(caller) ?? new SpreadLimiter()
+        const waitMillis = limiter.admit(limits, now)
         if (waitMillis > 0) return Effect.fail(new TooManyLookups({ retryAfterSeconds: Math.ceil(waitMillis / 1000) }))
-        logs.delete(caller)
-        logs.set(caller, log)
-        if (logs.size > maxCallers) logs.delete(logs.keys().next().value!)
+        limiters.delete(caller)
+        limiters.set(caller, limiter)
+        if (limiters.size > maxCallers) limiters.delete(limiters.keys().next().value!)
         return Effect.void
       })
   }

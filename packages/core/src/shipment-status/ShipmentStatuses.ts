@@ -14,7 +14,7 @@ import { type LookupCaller, lookupAllowance } from "./LookupAllowance.ts"
 import { DateOrInstant, isDateOnly } from "./model/FreightShapes.ts"
 import { keyOf, type LookupBy } from "./model/LookupKey.ts"
 import type { ReportOutcome } from "./model/StatusReport.ts"
-import { PublicBody, VerifiedBody } from "./model/VerifiedShipment.ts"
+import { PublicBody, publicOf, VerifiedBody } from "./model/VerifiedShipment.ts"
 import { AccountNotFound, AccountNotPermitted, ShipmentNotFound, type TooManyLookups } from "./ShipmentStatusErrors.ts"
 import { ShipmentStatusStore, type StatusLookup } from "./ShipmentStatusStore.ts"
 
@@ -63,8 +63,11 @@ type LookupFailure = ShipmentNotFound | TooManyLookups | StorageError
 export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
   /** One shipment, as much of it as the caller may see. Of several with the same numbers the caller's own comes first, then the newest. SPEC-GAP-A5 */
   readonly verified: (principal: Principal, by: LookupBy) => Effect.Effect<VerifiedAnswer, LookupFailure | NotPermitted>
-  /** One shipment as anybody may see it. `client` is whoever asks, to count the lookups of. */
-  readonly public: (caller: LookupCaller, by: LookupBy) => Effect.Effect<PublicBody, LookupFailure>
+  /**
+   * One shipment as anybody may see it. `caller` is counted; with a `principal`, whose tenant is the caller's, its own freight
+   * is not.
+   */
+  readonly public: (caller: LookupCaller, by: LookupBy, principal?: Principal) => Effect.Effect<PublicBody, LookupFailure>
   /** The shipments of an account that were picked up in a range, by pick-up; none is an empty list. */
   readonly pickedUp: (
     principal: Principal,
@@ -95,11 +98,15 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
       }, traced("ShipmentStatuses.verified"))
 
-      const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy) {
-        yield* allowance.pay(caller)
+      const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy, principal?: Principal) {
+        const own = principal === undefined ? [] : ownOf(principal)
+        // before anything is read, where nothing can be the caller's own
+        if (own.length === 0) yield* allowance.pay(caller)
         const key = usableKey(by)
-        const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own: [] })
-        if (found === undefined || found.own) return yield* notFound(by)
+        const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
+        if (found?.own === true) return publicBodyOf(found.verified)
+        if (own !== "all" && own.length > 0) yield* allowance.pay(caller)
+        if (found === undefined) return yield* notFound(by)
         return new PublicBody(found.public)
       }, traced("ShipmentStatuses.public"))
 
@@ -164,6 +171,12 @@ const ownOf = (principal: Principal): StatusLookup["own"] => {
 }
 
 const isAccountNumber = Schema.is(AccountNumber)
+
+const publicBodyOf = (verified: Uint8Array): PublicBody =>
+  new PublicBody(encoder.encode(JSON.stringify(publicOf(JSON.parse(decoder.decode(verified))))))
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 
 const decodeQuery = decodeInput(PickedUpQuery, { closed: true })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, type ChargeSubscription, Deliveries, type InvalidInput, type Principal, SigningSecrets } from "@waybill/core"
+import { AccessStore, addressNotAllowed, AttemptOutcome, type ChargeSubscription, Deliveries, type InvalidInput, type Principal, SigningSecrets } from "@waybill/core"
 import { Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, References } from "effect"
 import { TestClock } from "effect/testing"
@@ -332,6 +332,19 @@ describe("testing a webhook", () => {
         "/hmacSecretId unknown_reference"
       ])
       assert.strictEqual((yield* receivers.requests()).length, 3)
+    })))
+
+  it.effect("answers the same for a name that does not exist and for one that leads inside", () =>
+    inService(Effect.gen(function*() {
+      const { debtor, receivers, subscriptions } = yield* makeDebtors
+      const failing = (failure: "dns" | "address_not_allowed") => () => Effect.succeed(AttemptOutcome.Failed({ failure, detail: `${failure} on this side` }))
+      yield* receivers.scriptOthers([failing("dns"), failing("address_not_allowed")])
+      const answers = [
+        yield* Effect.flip(subscriptions.testWebhook(debtor, { webhookUrl: hook })),
+        yield* Effect.flip(subscriptions.testWebhook(debtor, { webhookUrl: hook }))
+      ].map((error) => error._tag === "InvalidInput" ? error.faults : error._tag)
+      assert.deepStrictEqual(answers[0], [{ pointer: "/webhookUrl", detail: addressNotAllowed, code: "not_allowed" }])
+      assert.deepStrictEqual(answers[1], answers[0])
     })))
 
   it.effect("is allowed ten times a minute to each client (SPEC-GAP-E18)", () =>

@@ -154,6 +154,28 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       assert.isAtLeast(paid, 50)
     })))
 
+  it.effect("is spread over the minute: a tenth of it at once, then one after the other", () =>
+    inService(Effect.gen(function*() {
+      const { statuses } = yield* makeCarrier
+      const burst = yield* untilRefused(statuses.public(caller, pro("S1")))
+      yield* TestClock.adjust("10 seconds")
+      const later = yield* untilRefused(statuses.public(caller, pro("S1")))
+      assert.deepStrictEqual([burst.paid, later.paid], [6, 6])
+      assert.isAtMost(burst.refused.retryAfterSeconds, 2)
+    })))
+
+  it.effect("is not paid for one's own freight on the public form either", () =>
+    inService(Effect.gen(function*() {
+      const { customer, post, statuses, tenant } = yield* makeCarrier
+      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+      const own = { ...caller, client: customer.client }
+      for (let n = 0; n < 100; n++) yield* statuses.public(own, pro("S1"), customer)
+      for (let n = 0; n < 100; n++) yield* statuses.public(own, pro("S1"), tenant.carrier)
+      const others = yield* untilRefused(statuses.public(own, pro("S2"), customer))
+      assert.strictEqual(others.paid, 6)
+      assert.deepStrictEqual(shown(yield* statuses.public(own, pro("S1"), customer)), shown(yield* statuses.public({ ...caller, client: "192.0.2.9" }, pro("S1"))))
+    })))
+
   it.effect("is as large as the options say, and a carrier needs none", () =>
     Effect.gen(function*() {
       const { statuses, tenant } = yield* makeCarrier

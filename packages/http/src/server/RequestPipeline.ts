@@ -108,10 +108,10 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
 
   const visitorOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<Visitor, Failure> => {
     if (principal === undefined) {
-      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: visitorClient(request, options) }))
+      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: visitorClient(request, options), principal }))
     }
     const { client, tenantId } = principal
-    return isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "customer or carrier" })) : Effect.succeed({ tenantId, client })
+    return isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "customer or carrier" })) : Effect.succeed({ tenantId, client, principal })
   }
 
   const appOf = (answer: ReturnType<typeof answerFrom>): App => Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>

@@ -24,6 +24,8 @@ export interface Visitor {
   readonly tenantId: string
   /** Whose allowance pays: the caller's, or that of the address the call came from. */
   readonly client: string
+  /** Who it is, where credentials were sent: its own freight is not counted. */
+  readonly principal: Principal | undefined
 }
 
 export interface BodySpec {

@@ -12,7 +12,7 @@ export const ShipmentStatusHandlers = Effect.gen(function*() {
   const verified = (principal: Principal, by: LookupBy) =>
     Effect.map(statuses.verified(principal, by), (found) => found._tag === "Verified" ? verifiedAnswer(found.body) : publicAnswer(found.body, 202))
 
-  const shownToAnybody = (visitor: Visitor, by: LookupBy) => Effect.map(statuses.public(visitor, by), (body) => publicAnswer(body, 200))
+  const shownToAnybody = (visitor: Visitor, by: LookupBy) => Effect.map(statuses.public(visitor, by, visitor.principal), (body) => publicAnswer(body, 200))
 
   const handlers: HandlersOf<typeof ShipmentStatusContract> = {
     verifiedByPro: ({ params, principal }) => verified(principal, { kind: "pro", ...params }),

@@ -1,4 +1,5 @@
 /** Where a webhook may go: public addresses over https, and whatever the operator has opened. */
+import { addressNotAllowed } from "@waybill/core"
 import { Result } from "effect"
 import { Host, IpNetwork, NetAddress } from "effect/net"
 
@@ -19,8 +20,7 @@ export interface EgressPolicy {
 /** Nothing opened: public addresses over https only. */
 export const publicOnly: EgressPolicy = { networks: [], hosts: [] }
 
-/** The one answer to every refused address, so that it tells nothing about the network behind us. */
-export const addressNotAllowed = "This address is not allowed. Use an https address that is public."
+export { addressNotAllowed }
 
 /**
  * Reads networks (`10.1.0.0/16`, `fd00::/8`), addresses (`127.0.0.1`, `::1`) and host names (`receiver.internal`,

@@ -128,6 +128,12 @@ describe("the allowance for others' freight", () => {
     expect((await verified("S0", shop)).status).toBe(429)
     expect((await look("pro/PRO-S2", {}, shop)).status).toBe(429)
     expect((await verified("S1", shop)).status).toBe(200)
+    for (let n = 0; n < 10; n++) {
+      const answer = await look("pro/PRO-S1", {}, shop)
+      expect([answer.status, answer.text]).toEqual([200, inTransit])
+      expect((await look("pro/PRO-S2", {}, acme.carrier)).status).toBe(200)
+    }
+    expect((await look("pro/PRO-S2", {}, shop)).status).toBe(429)
     expect([(await verified("S2", other)).status, (await look("pro/PRO-S1", {}, other)).status, (await look("pro/PRO-S2")).status]).toEqual([202, 200, 200])
   })
 

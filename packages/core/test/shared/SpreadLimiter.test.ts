@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { SpreadLimiter } from "@waybill/core"
+import { int, listOf, oneOf } from "../arbitraries.ts"
+
+const pauses = listOf(oneOf([0, 1, 333, 999, 5000, 30_000, 59_999, 60_000]), 1, 200)
+
+describe("SpreadLimiter", () => {
+  it.prop(
+    "lets no sixty seconds see more calls than are allowed, and takes the next one when it says",
+    [int(1, 60), int(1, 10), pauses],
+    ([perMinute, some, all]) => {
+      const limits = { perMinute, atOnce: Math.min(some, perMinute) }
+      const limiter = new SpreadLimiter()
+      const made: Array<number> = []
+      let now = 1_000_000
+      for (const pause of all) {
+        now += pause
+        const wait = limiter.admit(limits, now)
+        if (wait > 0) {
+          now += wait
+          assert.strictEqual(limiter.admit(limits, now), 0)
+        }
+        made.push(now)
+      }
+      for (const at of made) assert.isAtMost(made.filter((each) => each >= at && each < at + 60_000).length, perMinute)
+    }
+  )
+
+  it("takes a few at once, then one after the other", () => {
+    const limiter = new SpreadLimiter()
+    const limits = { perMinute: 60, atOnce: 6 }
+    const taken = (seconds: number) => Array.from({ length: 60 }, () => limiter.admit(limits, 1_000_000 + seconds * 1000)).filter((wait) => wait === 0).length
+    assert.deepStrictEqual([taken(0), taken(0.5), taken(2), taken(600)], [6, 0, 1, 6])
+  })
+})
