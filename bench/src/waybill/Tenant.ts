@@ -1,5 +1,5 @@
 /** One tenant with a carrier, a secret and as many customers with a subscription as a scenario needs. */
-import { type Principal, SigningSecrets, Tenants, TransitSubscriptions } from "@waybill/core"
+import { type Principal, SigningSecrets, TenantLimits, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
 
 export const tenantId = "bench"
@@ -15,6 +15,15 @@ export const customer = (n: number): Principal => ({ ...base, client: `customer-
 
 export const createTenant = Effect.gen(function*() {
   yield* (yield* Tenants).put(tenantId, { name: "Bench" })
+  // nobody is held back: what is measured is the service, not its quotas
+  yield* (yield* TenantLimits).put(tenantId, {
+    requestsPerSecondPerCustomer: 1_000_000,
+    requestsPerSecondPerCarrier: 1_000_000,
+    uploadsPerClient: 10_000,
+    eventSubscriptionsPerClient: 1_000_000_000,
+    subscriptions: 1_000_000_000,
+    waitingPerSubscription: 1_000_000_000
+  })
   yield* (yield* SigningSecrets).put(tenantId, "secret", { anyClient: true })
 })
 

@@ -51,7 +51,8 @@ export class TenantLimits extends Context.Service<TenantLimits, {
         if (cached !== undefined && now < cached.freshUntil) return cached.limits
         // one call reads them again; those beside it go on with what is known
         if (cached !== undefined) cached.freshUntil = now + cacheMillis
-        const limits = Option.getOrElse(yield* stored(tenantId), () => limitsOf(undefined))
+        const read = Effect.map(stored(tenantId), Option.getOrElse(() => limitsOf(undefined)))
+        const limits = yield* cached === undefined ? read : Effect.orElseSucceed(read, () => cached.limits)
         // changed here meanwhile: that is newer
         return cache.get(tenantId) === cached ? remember(tenantId, limits, now) : cache.get(tenantId)?.limits ?? limits
       })

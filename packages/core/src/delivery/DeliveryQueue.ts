@@ -280,7 +280,16 @@ export interface QueueDepth {
 }
 
 export class DeliveryQueue extends Context.Service<DeliveryQueue, {
-  readonly openLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
+  /**
+   * Answers how many lanes of this source the client has now, this one included. Serialises with other calls that open or close lanes
+   * of the client until the transaction ends.
+   */
+  readonly openLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<number, StorageError>
+  /**
+   * How many lanes the tenant has, those of this transaction included. Near `limit` it serialises with other calls of the tenant until the
+   * transaction ends, so that two of them never both find the last place.
+   */
+  readonly countLanes: (tenantId: string, limit: number) => Effect.Effect<number, StorageError>
   /** Changes everything but client, source, envelope, signing and `whenDead`. Turning `active` makes the lane due. */
   readonly changeLane: (tenantId: string, lane: LaneSettings) => Effect.Effect<void, StorageError>
   /** Removes the lane and what waits in it; unsettled deliveries end as `cancelled`. */

@@ -1,11 +1,12 @@
 /** Subscribe to freight charges, look at what was in flight, cancel, test a receiver, go on after a suspension. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted, type TooManyCalls } from "../access/AccessErrors.ts"
+import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { rememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type LaneSettings, type LaneState } from "../delivery/DeliveryQueue.ts"
 import { Hmac } from "../delivery/Hmac.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
@@ -13,6 +14,7 @@ import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { Sealer } from "../delivery/Sealer.ts"
 import { SecretStore } from "../delivery/SecretStore.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { openLaneWithin } from "../delivery/OpenLane.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -56,7 +58,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     input: unknown
   ) => Effect.Effect<
     ChargeSubscription,
-    InvalidInput | NotPermitted | AccountsNotPermitted | ChargeSubscriptionConflict | StorageError
+    InvalidInput | NotPermitted | QuotaExceeded | AccountsNotPermitted | ChargeSubscriptionConflict | StorageError
   >
   /** The caller's own; a cancelled one is inactive. */
   readonly get: (principal: Principal, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | NotPermitted | StorageError>
@@ -82,6 +84,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
       const transaction = yield* Transaction
+      const limits = yield* TenantLimits
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
@@ -135,6 +138,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const all = settings.billScope === "all_accounts"
         const now = yield* Clock.currentTimeMillis
         const id = ids.nextAt(now)
+        const quotas = yield* limits.of(tenantId)
         return yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
           if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
@@ -144,7 +148,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
           const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
           if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
           const inFlight = yield* inFlightNow(tenantId, settings, accounts)
-          yield* queue.openLane(tenantId, laneOf(id, client, settings, "active"))
+          yield* openLaneWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, laneOf(id, client, settings, "active"))
           const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
           yield* store.insert(tenantId, record, inFlight)
           return present(Option.getOrThrow(yield* store.find(tenantId, client, id)))

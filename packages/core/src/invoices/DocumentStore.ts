@@ -56,4 +56,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     invoiceNumber: string,
     fileIds: ReadonlyArray<string> | undefined
   ) => Effect.Effect<ReadonlyArray<DocumentFile>, StorageError>
+  /** How many bytes all documents of the tenant have, by what `changeStoredBytes` was told. */
+  readonly storedBytes: (tenantId: string) => Effect.Effect<number, StorageError>
+  /**
+   * Adds to the sum of the tenant's bytes, or takes away, and answers the sum. Call it last in the transaction that adds or removes the
+   * files: other calls of the tenant wait until it ends.
+   */
+  readonly changeStoredBytes: (tenantId: string, by: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/invoices/DocumentStore") {}

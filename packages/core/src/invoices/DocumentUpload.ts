@@ -2,6 +2,7 @@
 import { Bytes, Effect, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
+import { QuotaExceeded } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
@@ -23,7 +24,7 @@ export interface FileWriter {
   /** Stands for the file in what `finish` takes. */
   readonly fileId: string
   /** Decoded bytes in order, in pieces of any length. Refuses as soon as it can tell. */
-  readonly write: (piece: Uint8Array) => Effect.Effect<void, FileTooLarge | FileFormatUnknown | StorageError>
+  readonly write: (piece: Uint8Array) => Effect.Effect<void, FileTooLarge | FileFormatUnknown | QuotaExceeded | StorageError>
   /** Run it once, after the last piece. */
   readonly end: Effect.Effect<void, FileFormatUnknown | StorageError>
 }
@@ -38,7 +39,7 @@ export interface DocumentUpload {
   /** The next file; `at` is where it stands in the upload, as a JSON pointer. At most 100. */
   readonly file: (at: string) => Effect.Effect<FileWriter, InvalidInput | StorageError>
   /** Keeps files and record together. `input` is the record with the `fileId` of each file in its place; each is named once. */
-  readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | StorageError>
+  readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | QuotaExceeded | StorageError>
 }
 
 export interface UploadServices {
@@ -52,9 +53,14 @@ export interface UploadServices {
 
 type WrittenFile = Omit<DocumentFile, "documentType">
 
-export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer) {
-  const { contents, ids } = services
+/** `limit`: how many bytes the tenant may store. */
+export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, limit: number) {
+  const { contents, documents, ids } = services
   const scope = yield* Scope.Scope
+  // uploads beside this one are not in the sum yet: it is judged again when the files are kept
+  let storedBytes = yield* documents.storedBytes(principal.tenantId)
+  const quotaExceeded = new QuotaExceeded({ quota: "documentBytes", limit })
+  if (storedBytes >= limit) return yield* quotaExceeded
   const written = new Map<string, WrittenFile>()
   let begun = 0
 
@@ -68,9 +74,9 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     let head: Uint8Array = new Uint8Array(0)
     let format: FileFormat | undefined
     let size = 0
-    let refused: FileTooLarge | FileFormatUnknown | undefined
+    let refused: FileTooLarge | FileFormatUnknown | QuotaExceeded | undefined
 
-    const take = (piece: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown => {
+    const take = (piece: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown | QuotaExceeded => {
       let bytes = piece
       if (format === undefined) {
         // the caller may use its buffer again
@@ -82,7 +88,9 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
         format = told
       }
       size += bytes.length
-      return size > maxFileBytes ? new FileTooLarge({ pointer: at, maxBytes: maxFileBytes }) : bytes
+      storedBytes += bytes.length
+      if (size > maxFileBytes) return new FileTooLarge({ pointer: at, maxBytes: maxFileBytes })
+      return storedBytes > limit ? quotaExceeded : bytes
     }
 
     return {
@@ -112,13 +120,14 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     yield* services.invoices.lock(tenantId, carrier, recordId(invoiceNumber))
     const accounts = yield* documentAccounts(services.invoices, tenantId, carrier, invoiceNumber, doc)
     yield* contents.keep(tenantId, files.map((each) => each.contentId))
-    yield* services.documents.add(tenantId, { carrier, invoiceNumber, shipmentId: request.shipmentID, accounts, doc, files })
+    yield* documents.add(tenantId, { carrier, invoiceNumber, shipmentId: request.shipmentID, accounts, doc, files })
     yield* services.invoices.record(tenantId, carrier, recordId(invoiceNumber), {
       at: yield* Clock.currentTimeMillis,
       client: principal.client,
       action: "documents added",
       doc: JSON.stringify({ comments: request.comments ?? [], files: files.map(shownFile) })
     })
+    if ((yield* documents.changeStoredBytes(tenantId, bytesOf(files))) > limit) return yield* quotaExceeded
   })
 
   const finish = Effect.fn("InvoiceDocuments.finish")(function*(input: unknown) {
@@ -150,6 +159,8 @@ const filesOf = ({ request }: ReadDocuments, written: ReadonlyMap<string, Writte
     ? Effect.succeed(files)
     : Effect.fail(InvalidInput.of(fault(["documents"], "A file was sent that the record does not name. Name each member of the record once.")))
 }
+
+export const bytesOf = (files: ReadonlyArray<DocumentFile>): number => files.reduce((sum, { size }) => sum + size, 0)
 
 /** A file as the history tells of it: never where its content is. */
 export const shownFile = ({ documentType, fileId, mediaType, sha256, size }: DocumentFile) => ({ id: fileId, documentType, size, sha256, mediaType })

@@ -2,8 +2,9 @@
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
-import { NotPermitted } from "../access/AccessErrors.ts"
+import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { StorageError } from "../shared/StorageError.ts"
@@ -13,7 +14,7 @@ import { ContentHash } from "./ContentHash.ts"
 import { recordId } from "./DocumentAudience.ts"
 import { DocumentContents } from "./DocumentContents.ts"
 import { type DocumentFile, type DocumentRecord, DocumentStore } from "./DocumentStore.ts"
-import { beginUpload, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
+import { beginUpload, bytesOf, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
 import { carrierFilter, type CarrierFilter, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { DocumentNotFound, type FileFormatUnknown, type FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
 import { type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
@@ -81,12 +82,12 @@ type Failure = InvalidInput | NotPermitted | StorageError
 
 export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
   /** For transports: an upload whose files come piece by piece. What is not finished when the scope ends is gone. */
-  readonly begin: (principal: Principal) => Effect.Effect<DocumentUpload, NotPermitted, Scope.Scope>
+  readonly begin: (principal: Principal) => Effect.Effect<DocumentUpload, NotPermitted | QuotaExceeded | StorageError, Scope.Scope>
   /** The same for what is in memory already: each file is base64 text or bytes. */
   readonly upload: (
     principal: Principal,
     input: unknown
-  ) => Effect.Effect<UploadAnswer, FileTooLarge | FileFormatUnknown | InvoiceNotYours | Failure>
+  ) => Effect.Effect<UploadAnswer, FileTooLarge | FileFormatUnknown | InvoiceNotYours | QuotaExceeded | Failure>
   /** By invoice number, then by carrier; filters must all hold. */
   readonly list: (principal: Principal, query: unknown) => Effect.Effect<DocumentsPage, Failure>
   /** `from` (`DOT`, `MC`) names the carrier where several used one number. */
@@ -111,6 +112,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const documents = yield* DocumentStore
       const contents = yield* DocumentContents
       const transaction = yield* Transaction
+      const limits = yield* TenantLimits
       const hash = yield* ContentHash
       const ids = yield* UniqueIds
       const decodeQuery = decodeInput(DocumentQuery, { closed: true })
@@ -118,7 +120,8 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
 
       const begin = Effect.fn("InvoiceDocuments.begin")(function*(principal: Principal) {
         const viewer = yield* writerOf(principal)
-        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids }, principal, viewer)
+        const { documentBytes } = yield* limits.of(principal.tenantId)
+        return yield* beginUpload({ invoices, documents, contents, transaction, hash, ids }, principal, viewer, documentBytes)
       })
 
       const upload = Effect.fn("InvoiceDocuments.upload")((principal: Principal, input: unknown) =>
@@ -206,8 +209,9 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
             action: "documents deleted",
             doc: JSON.stringify({ comments: said, files: files.map(shownFile) })
           })
-          // last, because contents that are kept elsewhere do not come back when the transaction fails
+          // late, because contents that are kept elsewhere do not come back when the transaction fails
           yield* contents.remove(tenantId, files.map((each) => each.contentId))
+          yield* documents.changeStoredBytes(tenantId, -bytesOf(files))
           return files.length
         }))
         return { message: `${removed} ${removed === 1 ? "file was" : "files were"} deleted from invoice number ${invoiceNumber}.` }

@@ -1,14 +1,16 @@
 /** Follow shipments by their reference numbers, and stop following them. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted } from "../access/AccessErrors.ts"
+import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { rememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { openLaneWithin } from "../delivery/OpenLane.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -54,7 +56,7 @@ export type SubscriptionResult = typeof SubscriptionResult.Type
 
 export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
   /** Tells the address of every status change of these shipments from now on, as far as the caller may see them then. SPEC-GAP-A14 */
-  readonly subscribe: (principal: Principal, input: unknown) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | StorageError>
+  readonly subscribe: (principal: Principal, input: unknown) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | QuotaExceeded | StorageError>
   /** Deliveries stop at once and what waits is cleared. */
   readonly unsubscribe: (
     principal: Principal,
@@ -70,6 +72,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
       const transaction = yield* Transaction
+      const limits = yield* TenantLimits
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
 
@@ -99,10 +102,11 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
         const references = [...new Set(request.referenceNumbers.map(plainNumber))]
         const createdAt = yield* Clock.currentTimeMillis
         const id = ids.nextAt(createdAt)
+        const quotas = yield* limits.of(principal.tenantId)
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
           if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
-          yield* queue.openLane(principal.tenantId, laneOf(id, principal, request))
+          yield* openLaneWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, laneOf(id, principal, request))
           yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
         }))
         yield* wakeups.wake(principal.tenantId)

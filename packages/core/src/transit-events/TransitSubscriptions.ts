@@ -1,14 +1,16 @@
 /** Create, change, list and remove subscriptions to transit events. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted } from "../access/AccessErrors.ts"
+import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { rememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
 import { contradictionIn, policyOf } from "../delivery/model/DeliveryPolicy.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { openLaneWithin } from "../delivery/OpenLane.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -56,7 +58,7 @@ export const ReplayCall = Schema.Struct({
 type Failure = InvalidInput | NotPermitted | StorageError
 
 export class TransitSubscriptions extends Context.Service<TransitSubscriptions, {
-  readonly create: (principal: Principal, input: unknown) => Effect.Effect<TransitSubscription, Failure>
+  readonly create: (principal: Principal, input: unknown) => Effect.Effect<TransitSubscription, QuotaExceeded | Failure>
   /** The caller's own in one status (default active), by id. */
   readonly list: (principal: Principal, query: unknown) => Effect.Effect<Page<TransitSubscription>, Failure>
   readonly get: (principal: Principal, id: string) => Effect.Effect<TransitSubscription, SubscriptionNotFound | NotPermitted | StorageError>
@@ -76,6 +78,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
       const transaction = yield* Transaction
+      const limits = yield* TenantLimits
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
 
@@ -123,11 +126,12 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         yield* checkSettings(principal, settings, { endpointUrl: true, hmacSecretId: true })
         const now = yield* Clock.currentTimeMillis
         const id = ids.nextAt(now)
+        const quotas = yield* limits.of(principal.tenantId)
         const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(access, principal)
           yield* secrets.use(principal, settings.hmacSecretId)
-          yield* queue.openLane(principal.tenantId, laneOf(id, principal.client, settings, "active"))
+          yield* openLaneWithin(queue, quotas, "eventSubscriptionsPerClient", principal.tenantId, laneOf(id, principal.client, settings, "active"))
           yield* store.insert(principal.tenantId, record)
         }))
         yield* wakeups.wake(principal.tenantId)

@@ -14,6 +14,7 @@ import {
   maxFilesPerDocument,
   noBase64,
   pointer,
+  type QuotaExceeded,
   type StorageError
 } from "@waybill/core"
 import { Effect, Stream } from "effect"
@@ -24,7 +25,7 @@ import { type FilePath, maxRecordBytes, type UploadPart, UploadReader } from "./
 
 const recordSpec = { schema: DocumentRequest }
 
-type Failure = InvalidInput | FileTooLarge | FileFormatUnknown | Refused | StorageError
+type Failure = InvalidInput | FileTooLarge | FileFormatUnknown | QuotaExceeded | Refused | StorageError
 
 /** The record, with each file's id in its place. */
 export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload, body: IncomingBody): Effect.fn.Return<unknown, Failure> {

@@ -22,6 +22,7 @@ import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
+import { makeClientQuotas } from "./ClientQuotas.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** How long a request's body may take to arrive. 60 seconds by default. */
@@ -55,6 +56,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
   const failures = new FailedCredentials()
   const refusals = new RefusalLog()
+  const quotas = yield* makeClientQuotas
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
 
   const answerFrom = (table: RouteTable) => Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
@@ -73,6 +75,8 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const { endpoint } = route
     yield* Effect.annotateCurrentSpan("http.route", route.template)
     exchange.principal = yield* principalOf(request, endpoint, exchange)
+    const client = exchange.principal === undefined || isOperator(exchange.principal) ? undefined : exchange.principal
+    if (client !== undefined) yield* quotas.admit(client)
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
     if (endpoint.access === "visitor") exchange.visitor = yield* visitorOf(request, exchange.principal)
@@ -83,7 +87,8 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       : yield* (endpoint.body.streamed === true ? streamBody : readBody)(request, endpoint.body, bodyTimeoutMillis)
     const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
     const headers = headersOf(request, endpoint.headers)
-    return yield* route.handler({ principal: exchange.principal, visitor: exchange.visitor, params, query: query.values, headers, body, site })
+    const handled = route.handler({ principal: exchange.principal, visitor: exchange.visitor, params, query: query.values, headers, body, site })
+    return yield* client !== undefined && endpoint.body?.streamed === true ? quotas.withUploadSlot(client, handled) : handled
   })
 
   const principalOf = (

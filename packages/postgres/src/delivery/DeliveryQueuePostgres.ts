@@ -36,6 +36,9 @@ import * as statements from "./DeliveryQueueSql.ts"
 import { settle as settling } from "./DeliverySettleSql.ts"
 import { liveVersions } from "./SecretStorePostgres.ts"
 
+/** More transactions than ever open lanes of one tenant at the same moment. Their lanes are counted when they commit. */
+const lanesUncommitted = 1000
+
 /** The queue over the tables that hold the bytes of entries. */
 export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
   Layer.effect(
@@ -133,6 +136,15 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
           StorageError.refail("DeliveryQueue.heartbeat")
         )
 
+      const liveLanes = (tenantId: string) => Effect.map(sql.bulk(statements.countLanes(schema), [tenantId], ["int8"]), ([row]) => row![0] as number)
+
+      const countLanes = Effect.fnUntraced(function*(tenantId: string, limit: number) {
+        const live = yield* liveLanes(tenantId)
+        if (live <= limit - lanesUncommitted) return live
+        yield* sql.bulk(statements.lockLaneCounts(schema), [tenantId], ["int8"])
+        return yield* liveLanes(tenantId)
+      })
+
       return DeliveryQueue.of({
         openLane: (tenantId, lane) =>
           sql.bulk(statements.openLane(schema), [
@@ -144,10 +156,11 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             lane.whenDead,
             lane.state,
             lane.client
-          ]).pipe(
-            Effect.asVoid,
+          ], ["int8"]).pipe(
+            Effect.map(([row]) => row![0] as number),
             StorageError.refail("DeliveryQueue.openLane")
           ),
+        countLanes: (tenantId, limit) => StorageError.refail("DeliveryQueue.countLanes")(countLanes(tenantId, limit)),
         changeLane: (tenantId, lane) => {
           const [laneId, , ...settings] = laneValues(lane)
           return sql.bulk(statements.changeLane(schema), [tenantId, laneId!, ...settings, lane.state]).pipe(

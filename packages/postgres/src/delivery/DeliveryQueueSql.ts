@@ -32,8 +32,24 @@ export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_a
   max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state, client`
 
 export const openLane = (schema: string) => `
-INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns})
-VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+WITH lane AS (
+  INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns})
+  VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+)
+INSERT INTO ${schema}.delivery_lane_counts AS c (tenant_id, client, source, live)
+VALUES ($1, $16, $3, 1)
+ON CONFLICT (tenant_id, client, source) DO UPDATE SET live = c.live + 1
+RETURNING live`
+
+export const countLanes = (schema: string) => `
+SELECT coalesce(sum(live), 0)::int8 AS live FROM ${schema}.delivery_lane_counts WHERE tenant_id = $1`
+
+/** The tenant's own row of the counts has no client and counts nothing: it is the lock of calls that are near the tenant's quota. */
+export const lockLaneCounts = (schema: string) => `
+INSERT INTO ${schema}.delivery_lane_counts AS c (tenant_id, client, source, live)
+VALUES ($1, '', '', 0)
+ON CONFLICT (tenant_id, client, source) DO UPDATE SET live = 0
+RETURNING live`
 
 /** An activated lane is due at once, unless a worker holds it: then it is when the worker gives it back. */
 export const changeLane = (schema: string) => `
@@ -78,6 +94,11 @@ WITH lane AS (
   UPDATE ${schema}.delivery_lanes
   SET state = 'closed', state_since = now(), due_at = NULL, wake_at = NULL, leased_until = NULL, lease_token = lease_token + 1
   WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'
+  RETURNING client, source
+),
+uncounted AS (
+  UPDATE ${schema}.delivery_lane_counts AS c SET live = c.live - 1
+  FROM lane WHERE c.tenant_id = $1 AND c.client = lane.client AND c.source = lane.source
 ),
 entries AS (
   DELETE FROM ${schema}.delivery_entries WHERE tenant_id = $1 AND lane_id = $2::uuid

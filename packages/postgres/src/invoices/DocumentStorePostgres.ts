@@ -96,6 +96,16 @@ export const layer = Layer.effect(
         ).pipe(Effect.map(([record]) => record), StorageError.refail("DocumentStore.find")),
       list: (tenantId, viewer, filter, range) =>
         StorageError.refail("DocumentStore.list")(select(tenantId, viewer, filter, { ...range, order: byNumber })),
+      storedBytes: (tenantId) =>
+        sql.bulk(`SELECT bytes FROM ${schema}.document_usage WHERE tenant_id = $1`, [tenantId], ["int8"]).pipe(
+          Effect.map(([row]) => (row?.[0] as number | undefined) ?? 0),
+          StorageError.refail("DocumentStore.storedBytes")
+        ),
+      changeStoredBytes: (tenantId, by) =>
+        sql.bulk(statements.changeStoredBytes(schema), [tenantId, by], ["int8"]).pipe(
+          Effect.map(([row]) => row![0] as number),
+          StorageError.refail("DocumentStore.changeStoredBytes")
+        ),
       remove: (tenantId, { dot, mc }, invoiceNumber, fileIds) =>
         sql.bulk(
           statements.removeDocuments(schema),

@@ -100,6 +100,11 @@ CROSS JOIN LATERAL (
 ORDER BY h.at DESC, h.entry_no DESC
 LIMIT $3::int8`
 
+export const changeStoredBytes = (schema: string) => `
+INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES ($1, $2::int8)
+ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + $2::int8
+RETURNING bytes`
+
 export const addDocuments = (schema: string) => `
 WITH stored AS (
   INSERT INTO ${schema}.document_records (tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)

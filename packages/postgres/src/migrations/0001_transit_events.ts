@@ -197,6 +197,15 @@ CREATE INDEX delivery_lanes_wake ON ${schema}.delivery_lanes (tenant_id, wake_at
 CREATE INDEX delivery_lanes_client ON ${schema}.delivery_lanes (tenant_id, client, lane_id) WHERE state <> 'closed';
 CREATE INDEX delivery_lanes_secret ON ${schema}.delivery_lanes (tenant_id, hmac_secret_id) WHERE state <> 'closed';
 
+-- how many lanes that are not closed a client has of each source: what quotas are checked against without counting rows
+CREATE TABLE ${schema}.delivery_lane_counts (
+  tenant_id text COLLATE "C" NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  live bigint NOT NULL,
+  PRIMARY KEY (tenant_id, client, source)
+) WITH (fillfactor = 70);
+
 CREATE TABLE ${schema}.delivery_entries (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,

@@ -76,6 +76,12 @@ CREATE TABLE ${schema}.document_files (
   PRIMARY KEY (tenant_id, invoice_number, dot, mc, file_no)
 );
 
+-- the sum of document_files.size, which the tenant's quota is checked against
+CREATE TABLE ${schema}.document_usage (
+  tenant_id text COLLATE "C" PRIMARY KEY,
+  bytes bigint NOT NULL
+) WITH (fillfactor = 70);
+
 -- kept: its record was written. What is not kept after a day was written by somebody who died
 CREATE TABLE ${schema}.document_contents (
   tenant_id text COLLATE "C" NOT NULL,

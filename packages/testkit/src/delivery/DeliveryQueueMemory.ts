@@ -47,7 +47,12 @@ export const DeliveryQueueMemory = {
       }
 
       return DeliveryQueue.of({
-        openLane: (tenantId, lane) => operate((now) => rows.open(tenantId, lane, now)),
+        openLane: (tenantId, lane) =>
+          operate((now) => {
+            rows.open(tenantId, lane, now)
+            return [...rows.tenant(tenantId).lanes.values()].filter(({ settings: { client, source } }) => client === lane.client && source === lane.source).length
+          }),
+        countLanes: (tenantId) => operate(() => rows.tenant(tenantId).lanes.size),
         changeLane: (tenantId, settings) =>
           operate((now) => {
             const lane = rows.find(tenantId, settings.laneId)

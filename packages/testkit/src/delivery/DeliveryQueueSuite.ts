@@ -1,5 +1,5 @@
 /** What a `DeliveryQueue` promises: lanes and claims here, what becomes of deliveries in `DeliveryOutcomesSuite.ts`. */
-import { type ClaimedLane, DeliveryQueue, SecretStore, type StoragePorts } from "@waybill/core"
+import { type ClaimedLane, DeliveryQueue, SecretStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -398,6 +398,45 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* status, paused)
         yield* queue.changeLane(tenantId, laneSettings({ state: "inactive" }))
         assert.deepStrictEqual([(yield* status).state, (yield* status).reason], ["inactive", undefined])
+      }))
+
+    it.effect("counts the live lanes of a client by source, and those of the tenant", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const open = (n: number, client: string, source = "transit-events") => queue.openLane(tenantId, { ...laneSettings({ n, client }), source })
+        assert.deepStrictEqual([yield* open(1, "one"), yield* open(2, "one"), yield* open(3, "other"), yield* open(4, "one", "shipment-status")], [1, 2, 1, 1])
+        assert.strictEqual(yield* queue.countLanes(tenantId, 1_000_000), 4)
+        yield* queue.closeLane(tenantId, idOf(1))
+        yield* queue.closeLane(tenantId, idOf(1))
+        yield* queue.closeLane(tenantId, idOf(9))
+        assert.strictEqual(yield* queue.countLanes(tenantId, 1), 3)
+        assert.strictEqual(yield* open(5, "one"), 2)
+        yield* Effect.ignore(transaction.run(Effect.andThen(open(6, "one"), Effect.fail("rolled back"))))
+        assert.strictEqual(yield* open(7, "one"), 3)
+        assert.strictEqual(yield* queue.countLanes(tenantId, 5), 5)
+        assert.strictEqual(yield* queue.countLanes(freshTenant(), 1_000_000), 0)
+      }))
+
+    it.effect("gives the last place of a client or tenant to one of those who ask at once", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const transaction = yield* Transaction
+        const places = 3
+        const within = (tenantId: string, n: number, client: string) =>
+          Effect.exit(transaction.run(Effect.gen(function*() {
+            const ofClient = yield* queue.openLane(tenantId, laneSettings({ n, client }))
+            yield* Effect.yieldNow
+            const ofTenant = yield* queue.countLanes(tenantId, places)
+            if (Math.max(ofClient, ofTenant) > places) return yield* Effect.fail("no place")
+          })))
+        for (const clientOf of [() => "one", (n: number) => `client ${n}`]) {
+          const tenantId = freshTenant()
+          const tried = yield* Effect.all(Array.from({ length: 8 }, (_, at) => within(tenantId, at + 1, clientOf(at))), { concurrency: "unbounded" })
+          assert.lengthOf(tried.filter(Exit.isSuccess), places)
+          assert.strictEqual(yield* queue.countLanes(tenantId, places), places)
+        }
       }))
 
     it.effect("knows no state of lanes that are not there", () =>

@@ -8,7 +8,7 @@ export const DocumentStoreMemory = {
   layer: Layer.effect(
     DocumentStore,
     Effect.gen(function*() {
-      const { operate } = yield* MemoryDatabase
+      const { journal, operate } = yield* MemoryDatabase
       const rows = yield* InvoiceTables
 
       const seen = (tenantId: string, viewer: InvoiceViewer) =>
@@ -33,6 +33,13 @@ export const DocumentStoreMemory = {
               .sort((a, b) => compareKeys([a.invoiceNumber, a.carrier], [b.invoiceNumber, b.carrier]))
               .slice(0, limit)
           ),
+        storedBytes: (tenantId) => operate(() => rows.storedBytes.get(tenantId) ?? 0),
+        changeStoredBytes: (tenantId, by) =>
+          operate(() => {
+            const bytes = (rows.storedBytes.get(tenantId) ?? 0) + by
+            journal.put(rows.storedBytes, tenantId, bytes)
+            return bytes
+          }),
         remove: (tenantId, carrier, invoiceNumber, fileIds) => operate(() => rows.removeFiles(tenantId, carrier, invoiceNumber, fileIds))
       })
     })

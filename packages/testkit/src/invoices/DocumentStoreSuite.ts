@@ -38,6 +38,24 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isUndefined(yield* store.find(tenantId, everything, "unknown"))
       }))
 
+    it.effect("sums up the bytes it is told of for each tenant, and takes back what is rolled back", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        assert.strictEqual(yield* store.storedBytes(tenantId), 0)
+        assert.strictEqual(yield* store.changeStoredBytes(tenantId, 26_214_400_000), 26_214_400_000)
+        assert.strictEqual(yield* store.changeStoredBytes(tenantId, -400_000), 26_214_000_000)
+        yield* Effect.ignore(transaction.run(Effect.andThen(store.changeStoredBytes(tenantId, 5), new Refused())))
+        assert.strictEqual(yield* store.storedBytes(tenantId), 26_214_000_000)
+        assert.strictEqual(yield* store.storedBytes(freshTenant()), 0)
+        const sums = yield* Effect.all(
+          Array.from({ length: 8 }, () => transaction.run(Effect.tap(store.changeStoredBytes(tenantId, 1), () => Effect.yieldNow))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(sums.toSorted(), Array.from({ length: 8 }, (_, at) => 26_214_000_001 + at))
+      }))
+
     it.effect("keeps one number of several carriers apart, and finds the one written last", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore

@@ -42,6 +42,7 @@ interface Addressed {
 }
 
 export class InvoiceRows {
+  readonly storedBytes = new Map<string, number>()
   private readonly tenants = new Map<string, TenantInvoices>()
   private readonly journal: Journal
   private readonly owners: ShipmentRows

@@ -1,0 +1,20 @@
+/** Opens a subscription's lane within the quotas of its client and tenant. */
+import { Effect } from "effect"
+import { QuotaExceeded } from "../access/AccessErrors.ts"
+import type { Limits, Quota } from "../access/model/Limits.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { DeliveryQueue, LaneSettings } from "./DeliveryQueue.ts"
+
+/** Call inside the transaction that stores the subscription; a refusal must roll it back. `quota` is the client's own for this area. */
+export const openLaneWithin = Effect.fnUntraced(function*(
+  queue: DeliveryQueue["Service"],
+  limits: Limits,
+  quota: Quota,
+  tenantId: string,
+  lane: LaneSettings
+): Effect.fn.Return<void, QuotaExceeded | StorageError> {
+  const ofClient = yield* queue.openLane(tenantId, lane)
+  if (ofClient > limits[quota]) return yield* new QuotaExceeded({ quota, limit: limits[quota] })
+  const ofTenant = yield* queue.countLanes(tenantId, limits.subscriptions)
+  if (ofTenant > limits.subscriptions) return yield* new QuotaExceeded({ quota: "subscriptions", limit: limits.subscriptions })
+})

@@ -1,0 +1,80 @@
+/** What each client may do in a second and at the same time, counted in this process. */
+import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, type StorageError, TenantLimits } from "@waybill/core"
+import { Effect } from "effect"
+import * as Clock from "effect/Clock"
+
+/** Clients remembered at the same time. Beyond that, the one that was quiet longest starts with a full bucket. */
+const maxClients = 50_000
+
+/** How many seconds' worth of requests may come at once after a quiet time. */
+const burstSeconds = 2
+
+const longestWaitSeconds = 60
+
+/** An upload ends when its client is done, which nobody can foresee. */
+const uploadRetrySeconds = 5
+
+interface TokenBucket {
+  tokens: number
+  filledAt: number
+}
+
+export interface ClientQuotas {
+  /** Takes one request out of the client's rate. */
+  readonly admit: (principal: Principal) => Effect.Effect<void, RateExceeded | StorageError>
+  /** Runs an upload in one of the client's slots. The slot is free again however the upload ends. */
+  readonly withUploadSlot: <A, E, R>(principal: Principal, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
+}
+
+export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> = Effect.gen(function*() {
+  const limits = yield* TenantLimits
+  // in the order of the last request
+  const buckets = new Map<string, TokenBucket>()
+  const uploads = new Map<string, number>()
+
+  const take = (client: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
+    const bucket = buckets.get(client) ?? { tokens: limit * burstSeconds, filledAt: now }
+    bucket.tokens = Math.min(limit * burstSeconds, bucket.tokens + Math.max(0, now - bucket.filledAt) / 1000 * limit)
+    bucket.filledAt = now
+    buckets.delete(client)
+    buckets.set(client, bucket)
+    if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value!)
+    if (bucket.tokens < 1) {
+      const seconds = limit === 0 ? longestWaitSeconds : Math.ceil((1 - bucket.tokens) / limit)
+      return Effect.fail(new RateExceeded({ quota, limit, retryAfterSeconds: Math.min(longestWaitSeconds, seconds) }))
+    }
+    bucket.tokens -= 1
+    return Effect.void
+  }
+
+  return {
+    admit: (principal) =>
+      Effect.flatMap(limits.of(principal.tenantId), (all) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const quota = rateOf(principal)
+          return take(nameOf(principal), quota, all[quota], now)
+        })),
+    withUploadSlot: (principal, upload) =>
+      Effect.flatMap(limits.of(principal.tenantId), ({ uploadsPerClient }) => {
+        const client = nameOf(principal)
+        const enter = Effect.suspend(() => {
+          const running = uploads.get(client) ?? 0
+          if (running >= uploadsPerClient) {
+            return Effect.fail(new RateExceeded({ quota: "uploadsPerClient", limit: uploadsPerClient, retryAfterSeconds: uploadRetrySeconds }))
+          }
+          uploads.set(client, running + 1)
+          return Effect.void
+        })
+        const leave = Effect.sync(() => {
+          const left = uploads.get(client)! - 1
+          if (left === 0) uploads.delete(client)
+          else uploads.set(client, left)
+        })
+        return Effect.acquireUseRelease(enter, () => upload, () => leave)
+      })
+  }
+})
+
+const rateOf = (principal: Principal): keyof Limits => isCarrier(principal) ? "requestsPerSecondPerCarrier" : "requestsPerSecondPerCustomer"
+
+const nameOf = ({ client, tenantId }: Principal): string => JSON.stringify([tenantId, client])

@@ -1,0 +1,168 @@
+/** Clients that take more than their share: subscription floods, floods of requests, uploads that never end. */
+import { documentsSample } from "@waybill/testkit"
+import { afterEach, describe, expect, it } from "vitest"
+import { type Answer, operatorKey, problemCode, startService, type TestService } from "../TestService.ts"
+
+let service: TestService
+
+afterEach(() => service.stop())
+
+const started = async (limits: object) => {
+  service = await startService({ logLevel: "Error" })
+  const acme = await service.tenant("acme")
+  const set = await service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
+  expect(set.status).toBe(200)
+  return acme
+}
+
+describe("a subscription flood", () => {
+  it("ends at the client's quota with 409 in the area's own shape, and leaves other clients alone", async () => {
+    const acme = await started({ eventSubscriptionsPerClient: 2, chargeSubscriptionsPerClient: 1, statusSubscriptionsPerClient: 1 })
+    const [one, two] = [await acme.customer("one", ["A1", "A2"]), await acme.customer("two", ["A1"])]
+    expect((await Promise.all(Array.from({ length: 8 }, () => acme.subscribe(one)))).map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409, 409, 409])
+    const event = await acme.subscribe(one)
+    expect([event.status, problemCode(event), event.json.detail]).toEqual([409, "quota_exceeded", expect.stringContaining("eventSubscriptionsPerClient of 2")])
+    expect((await acme.subscribeToCharges(one, ["A1"])).status).toBe(201)
+    const charge = await acme.subscribeToCharges(one, ["A2"])
+    expect([charge.status, charge.json]).toEqual([409, {
+      code: "SUBSCRIPTION_CONFLICT",
+      message: expect.stringContaining("chargeSubscriptionsPerClient of 1"),
+      details: { resource: "quota", value: "chargeSubscriptionsPerClient" }
+    }])
+    expect((await acme.follow(one, "1")).status).toBe(200)
+    const status = await acme.follow(one, "2")
+    expect([status.status, status.json]).toEqual([409, { message: expect.stringContaining("statusSubscriptionsPerClient of 1") }])
+    expect([(await acme.subscribe(two)).status, (await acme.subscribeToCharges(two, ["A1"])).status, (await acme.follow(two, "1")).status]).toEqual([201, 201, 200])
+  })
+
+  it("ends at the tenant's quota as well, whichever areas and clients it comes from", async () => {
+    const acme = await started({ subscriptions: 3 })
+    const clients = await Promise.all(["one", "two", "three", "four"].map((name) => acme.customer(name, ["A1"])))
+    expect((await Promise.all(clients.map((key) => acme.subscribe(key)))).map(({ status }) => status).sort()).toEqual([201, 201, 201, 409])
+    const refused = await acme.follow(clients[0]!, "1")
+    expect([refused.status, refused.json.message]).toEqual([409, expect.stringContaining("subscriptions of 3")])
+  })
+
+  it("has its places back when subscriptions are removed, and leaves nothing of those that were refused", async () => {
+    const acme = await started({ eventSubscriptionsPerClient: 1 })
+    const one = await acme.customer("one", ["A1"])
+    for (let round = 0; round < 3; round++) {
+      const { json } = await acme.subscribe(one)
+      expect((await acme.subscribe(one)).status).toBe(409)
+      expect((await service.send("GET", "/visibility/v1/subscriptions", { key: one })).json.totalCount).toBe(1)
+      for (const status of [204, 204]) expect((await service.send("DELETE", `/visibility/v1/subscriptions/${json.id}`, { key: one })).status).toBe(status)
+    }
+    expect((await acme.subscribe(one)).status).toBe(201)
+  })
+})
+
+describe("a flood of requests", () => {
+  it("is answered 429 in each area's own shape, and other clients are not", async () => {
+    const acme = await started({ requestsPerSecondPerCustomer: 0 })
+    const one = await acme.customer("one", ["A1"])
+    const refused = async (path: string): Promise<Answer> => {
+      const answer = await service.send("GET", path, { key: one })
+      expect([path, answer.status, answer.headers.get("retry-after")]).toEqual([path, 429, "60"])
+      return answer
+    }
+    const named = expect.stringContaining("requestsPerSecondPerCustomer of 0")
+    expect((await refused("/in-transit/v1/shipment/pro/1/verified?postalCode=44101")).json).toEqual({ message: named })
+    const invoices = await refused("/invoicing/invoices")
+    expect([invoices.json, invoices.headers.get("x-waybill-detail")]).toEqual([["700"], named])
+    expect((await refused("/pickup/v1/pickups/?id=1")).json).toEqual({ message: named })
+    expect((await refused("/visibility/v1/events")).json).toMatchObject({ status: 429, code: "rate_exceeded", detail: named })
+    expect((await refused("/pfc/v1/subscriptions/1")).json).toMatchObject({ code: "TOO_MANY_REQUESTS", message: named })
+    expect((await service.send("GET", "/visibility/v1/events", { key: acme.carrier })).status).toBe(200)
+    expect((await service.send("GET", "/operator/v1/tenants/acme/limits", { key: operatorKey })).status).toBe(200)
+  })
+})
+
+/** An upload whose body stays open. */
+const heldUpload = (key: string) => {
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  const body = new ReadableStream<Uint8Array>({ start: (own) => void (controller = own) })
+  const text = JSON.stringify(documentsSample({ documents: [{ documentType: "POD", files: [Buffer.from("%PDF-1.7 held").toString("base64")] }] }))
+  const [begun, rest] = [text.slice(0, -1), text.slice(-1)].map((part) => new TextEncoder().encode(part))
+  const leaving = new AbortController()
+  const answer = service.fetch(
+    new Request("http://waybill.test/invoicing/documents", {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body,
+      signal: leaving.signal,
+      duplex: "half"
+    } as RequestInit)
+  )
+  controller!.enqueue(begun!)
+  return {
+    answer,
+    end: () => {
+      controller.enqueue(rest!)
+      controller.close()
+    },
+    breakOff: () => controller.error(new Error("gone")),
+    leave: () => leaving.abort()
+  }
+}
+
+describe("uploads that never end", () => {
+  it("fill their client's slots and nobody else's; each slot comes back when its upload ends, breaks off or is left", async () => {
+    const acme = await started({})
+    const held = Array.from({ length: 8 }, () => heldUpload(acme.carrier))
+    const ninth = heldUpload(acme.carrier)
+    const refused = await ninth.answer
+    expect([refused.status, refused.json, refused.headers.get("retry-after"), refused.headers.get("x-waybill-detail")])
+      .toEqual([429, ["700"], "5", expect.stringContaining("uploadsPerClient of 8")])
+    const other = heldUpload(await acme.carrierOf("other", {}))
+    other.end()
+    expect((await other.answer).status).toBe(201)
+    expect((await service.send("GET", "/invoicing/documents", { key: acme.carrier })).status).toBe(200)
+    held[0]!.end()
+    expect((await held[0]!.answer).status).toBe(201)
+    held[1]!.breakOff()
+    expect((await held[1]!.answer).status).toBe(400)
+    held[2]!.leave()
+    await held[2]!.answer
+    const again = Array.from({ length: 3 }, () => heldUpload(acme.carrier))
+    expect((await heldUpload(acme.carrier).answer).status).toBe(429)
+    for (const each of [...held.slice(3), ...again]) each.end()
+    for (const each of [...held.slice(3), ...again]) expect((await each.answer).status).toBe(201)
+  })
+})
+
+describe("documents beyond the tenant's quota of bytes", () => {
+  const upload = (key: string, bytes: number, invoiceNumber = "4711") =>
+    service.send("POST", "/invoicing/documents", {
+      key,
+      body: documentsSample({ invoiceNumber, documents: [{ documentType: "POD", files: [Buffer.from(`%PDF-1.7 ${"x".repeat(bytes - 9)}`).toString("base64")] }] })
+    })
+
+  it("are refused with 409 by name, whichever of several at once they are, and fit again when others are deleted", async () => {
+    const { carrier } = await started({ documentBytes: 1000 })
+    const answers = await Promise.all(Array.from({ length: 5 }, (_, at) => upload(carrier, 400, `N${at}`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409])
+    const refused = answers.find(({ status }) => status === 409)!
+    expect([refused.json, refused.headers.get("x-waybill-detail")]).toEqual([["500"], expect.stringContaining("documentBytes of 1000")])
+    expect((await upload(carrier, 200)).status).toBe(201)
+    expect((await upload(carrier, 20)).status).toBe(409)
+    expect((await service.send("DELETE", "/invoicing/documents/4711", { key: carrier })).status).toBe(200)
+    expect((await upload(carrier, 200)).status).toBe(201)
+  })
+
+  it("are refused while they arrive, as soon as they are too many", async () => {
+    const { carrier } = await started({ documentBytes: 1000 })
+    const controller: { current?: ReadableStreamDefaultController<Uint8Array> } = {}
+    const body = new ReadableStream<Uint8Array>({ start: (own) => void (controller.current = own) })
+    const answer = service.fetch(
+      new Request("http://waybill.test/invoicing/documents", {
+        method: "POST",
+        headers: { "x-api-key": carrier, "content-type": "application/json" },
+        body,
+        duplex: "half"
+      } as RequestInit)
+    )
+    const file = Buffer.from(`%PDF-1.7 ${"x".repeat(5000)}`).toString("base64")
+    controller.current!.enqueue(new TextEncoder().encode(`{"documents":[{"documentType":"POD","files":["${file}`))
+    expect((await answer).status).toBe(409)
+  })
+})

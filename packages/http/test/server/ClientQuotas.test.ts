@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Principal, TenantLimits, Tenants } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { makeClientQuotas } from "../../src/server/ClientQuotas.ts"
+
+const principal = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): Principal => ({
+  tenantId,
+  client,
+  roles: [role],
+  accounts: [],
+  origin: "key"
+})
+
+const withLimits = <A, E, R>(change: object, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    yield* (yield* Tenants).put("acme", { name: "Acme" })
+    yield* (yield* TenantLimits).put("acme", change)
+    return yield* effect
+  }).pipe(Effect.provide(TestWaybill.layer()))
+
+describe("requests a second", () => {
+  const admitted = (quotas: Effect.Success<typeof makeClientQuotas>, of: Principal, times: number) =>
+    Effect.map(Effect.all(Array.from({ length: times }, () => Effect.exit(quotas.admit(of)))), (exits) => exits.filter(Exit.isSuccess).length)
+
+  it.effect("are admitted up to two seconds' worth at once, and then as many as the quota says", () =>
+    withLimits({ requestsPerSecondPerCustomer: 10 }, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 20)
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 5)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 20)
+    })))
+
+  it.effect("are counted for each client of each tenant, and by the role", () =>
+    withLimits({ requestsPerSecondPerCustomer: 1, requestsPerSecondPerCarrier: 3 }, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      assert.strictEqual(yield* admitted(quotas, principal("one"), 10), 2)
+      assert.strictEqual(yield* admitted(quotas, principal("two"), 10), 2)
+      assert.strictEqual(yield* admitted(quotas, principal("tms", "carrier"), 10), 6)
+      assert.strictEqual(yield* admitted(quotas, principal("one", "customer", "bolt"), 10), 10)
+    })))
+
+  it.effect("are refused by name, with the seconds until the next one", () =>
+    withLimits({ requestsPerSecondPerCustomer: 1, requestsPerSecondPerCarrier: 0 }, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      yield* admitted(quotas, principal("one"), 2)
+      const refused = yield* Effect.flip(quotas.admit(principal("one")))
+      assert.deepInclude(refused, { _tag: "RateExceeded", quota: "requestsPerSecondPerCustomer", limit: 1, retryAfterSeconds: 1 })
+      assert.deepInclude(yield* Effect.flip(quotas.admit(principal("tms", "carrier"))), { quota: "requestsPerSecondPerCarrier", retryAfterSeconds: 60 })
+    })))
+})
+
+describe("uploads at the same time", () => {
+  it.effect("have a slot each, which is free again after the end, a failure, a defect and an interruption", () =>
+    withLimits({ uploadsPerClient: 1 }, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      const one = principal("one")
+      for (const end of [Effect.void, Effect.fail("broken"), Effect.die("defect")]) {
+        yield* Effect.exit(quotas.withUploadSlot(one, end))
+        const begun = yield* Deferred.make<void>()
+        const held = yield* Effect.forkChild(quotas.withUploadSlot(one, Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
+        yield* Deferred.await(begun)
+        assert.deepInclude(yield* Effect.flip(quotas.withUploadSlot(one, Effect.void)), { _tag: "RateExceeded", quota: "uploadsPerClient", limit: 1 })
+        yield* quotas.withUploadSlot(principal("two"), Effect.void)
+        yield* Fiber.interrupt(held)
+      }
+      yield* quotas.withUploadSlot(one, Effect.void)
+    })))
+})
