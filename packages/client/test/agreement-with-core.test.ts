@@ -45,7 +45,21 @@ import {
   type SupportingDocuments
 } from "../src/invoices/index.ts"
 import { base64Decoder, base64Encoder } from "../src/invoices/Base64.ts"
-import type { Area, BreakerState, Delivery, DeliveryInFull, DeliveryState, JourneyEntry, Lane, LaneState, NamedShipment, ShipmentJourney, Tenant } from "../src/operator/index.ts"
+import type {
+  Area,
+  BreakerState,
+  Delivery,
+  DeliveryInFull,
+  DeliveryState,
+  Health,
+  JourneyEntry,
+  NamedShipment,
+  OperatorSubscription,
+  PausedBy,
+  ShipmentJourney,
+  SubscriptionState,
+  Tenant
+} from "../src/operator/index.ts"
 import { type PickupAnswer, type PickupRequest, pickupStatuses, type PickupVisibility } from "../src/pickups/index.ts"
 import { pickupBody } from "../src/pickups/PickupRequest.ts"
 import { verifyDelivery, verifyXSignature } from "../src/receiver/index.ts"
@@ -166,9 +180,11 @@ describe("The client agrees with core", () => {
 
   it("on what operators are shown, name by name", () => {
     expectTypeOf<core.Tenant>().toEqualTypeOf<Tenant>()
-    expectTypeOf<core.LaneView>().toExtend<Lane>()
-    expectTypeOf<Names<Lane>>().toEqualTypeOf<Names<core.LaneView>>()
-    expectTypeOf<LaneState>().toEqualTypeOf<core.LaneState>()
+    expectTypeOf<core.SubscriptionView>().toExtend<OperatorSubscription>()
+    expectTypeOf<Names<OperatorSubscription>>().toEqualTypeOf<Names<core.SubscriptionView>>()
+    expectTypeOf<SubscriptionState>().toEqualTypeOf<core.LaneState>()
+    expectTypeOf<PausedBy>().toEqualTypeOf<core.PausedBy>()
+    expectTypeOf<core.HealthView>().toEqualTypeOf<Health>()
     expectTypeOf<BreakerState>().toEqualTypeOf<core.BreakerState>()
     expectTypeOf<core.FoundShipment>().toEqualTypeOf<NamedShipment>()
     expectTypeOf<core.ShipmentJourney>().toExtend<ShipmentJourney>()

@@ -200,7 +200,7 @@ describe("The client and the service agree", () => {
     expect((await shipper.charges.get(subscriptionId)).status).toBe("active")
     await suspend("B2")
     world.broken = false
-    expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, status: "active" })
+    expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, state: "active" })
     await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
   })
   it("on what operators look at: tenants, subscriptions and shipments", async () => {

@@ -1,6 +1,7 @@
 /** A storage adapter as one value, for callers who assemble no layers. */
 import type { Effect, Layer } from "effect"
 import type { AccessStore } from "./access/AccessStore.ts"
+import type { DeliveryControl } from "./delivery/DeliveryControl.ts"
 import type { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
@@ -33,6 +34,7 @@ export type StoragePorts =
   | DocumentContents
   | PickupStore
   | DeliveryQueue
+  | DeliveryControl
   | Wakeups
 
 /** What an adapter has to offer. */

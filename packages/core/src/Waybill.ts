@@ -16,7 +16,8 @@ import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
 import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
 import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
-import { SubscriptionLanes } from "./operator/SubscriptionLanes.ts"
+import { Subscriptions } from "./operator/Subscriptions.ts"
+import { TenantHealths } from "./operator/TenantHealths.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { Retention } from "./retention/Retention.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
@@ -45,7 +46,8 @@ export const layer = Layer.mergeAll(
   InvoiceDocuments.layer,
   Pickups.layer,
   ShipmentJourneys.layer,
-  SubscriptionLanes.layer,
+  Subscriptions.layer,
+  TenantHealths.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,
   DeliveryWorker.layer,

@@ -9,7 +9,7 @@ import {
   SigningSecrets,
   storageAdapter,
   StorageError,
-  SubscriptionLanes,
+  TenantHealths,
   TenantLimits,
   Tenants,
   TransitEvents,
@@ -20,6 +20,7 @@ import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, Stream } 
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HostPrincipal, HostRequest, principalOf } from "./access/AuthenticatorHost.ts"
 import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
+import { allSubscriptionsOf } from "./facade/AllSubscriptions.ts"
 import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
 import { layerOf, loggerOf, type WaybillOptions } from "./facade/Options.ts"
 import { pickupReadsOf } from "./facade/PickupCalls.ts"
@@ -52,7 +53,8 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
     pickups: { ...alone.pickups, ...pickupReadsOf(run) },
     tenants: {
       put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, plain(settings)))),
-      list: (query = {}) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.page(plain(query))))
+      list: (query = {}) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.page(plain(query)))),
+      health: () => service.run(Effect.flatMap(TenantHealths, ({ all }) => all))
     },
     apiKeys: {
       create: (tenantId, request) =>
@@ -76,15 +78,13 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
       list: (tenantId, query = {}) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.list(tenantId, plain(query)))),
       get: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.get(tenantId, deliveryId))),
       retry: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.retry(tenantId, deliveryId))),
+      dismiss: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.dismiss(tenantId, deliveryId))),
       recover: (tenantId, subscriptionId, since) =>
         service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.recover(tenantId, subscriptionId, plain({ since })))),
       replay: (tenantId, subscriptionId, range) =>
         service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
     },
-    lanes: {
-      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, SubscriptionLanes, (lanes) => lanes.list(tenantId, plain(query)))),
-      get: (tenantId, subscriptionId) => service.run(ofTenant(tenantId, SubscriptionLanes, (lanes) => lanes.get(tenantId, subscriptionId)))
-    },
+    allSubscriptions: allSubscriptionsOf(run),
     journeys: {
       find: (tenantId, reference) =>
         service.run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
 import { PgClient } from "./client/PgClient.ts"
+import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
@@ -32,6 +33,9 @@ export interface StoragePostgresOptions {
   /** Whether this process hears wake-ups of others; only processes that deliver need to. True by default. */
   readonly listen?: boolean
 }
+
+/** Where the bytes of entries are kept. */
+const payloads = [transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]
 
 /** Over a `PgClient`, whosever pool it has. */
 export const layer = (options: StoragePostgresOptions = {}) => {
@@ -64,7 +68,8 @@ export const layer = (options: StoragePostgresOptions = {}) => {
     InvoiceStorePostgres.layer,
     DocumentStorePostgres.layer,
     DocumentContentsPostgres.layer,
-    DeliveryQueuePostgres.layer([transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]),
+    DeliveryQueuePostgres.layer(payloads),
+    DeliveryControlPostgres.layer(payloads),
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
     Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name) })),

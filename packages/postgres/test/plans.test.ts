@@ -2,6 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assert } from "vitest"
+import * as control from "../src/delivery/DeliveryControlSql.ts"
 import * as log from "../src/delivery/DeliveryLogSql.ts"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { settle } from "../src/delivery/DeliverySettleSql.ts"
@@ -34,10 +35,22 @@ const statementsIn = (quoted: string) => ({
   "freeze": queue.freeze(quoted),
   "settle": settle(quoted),
   "next due": queue.nextDue(quoted),
-  "lane overviews": log.laneOverviews(quoted),
-  "list deliveries, newest first": log.listDeliveries(quoted, { direction: "DESC", isOfLane: false, state: undefined, where: "" }),
-  "list a lane's deliveries": log.listDeliveries(quoted, { direction: "DESC", isOfLane: true, state: undefined, where: " AND d.lane_id = $3::uuid" }),
-  "list dead letters": log.listDeliveries(quoted, { direction: "ASC", isOfLane: false, state: "dead", where: "" }),
+  "lane overviews": log.laneOverviews(quoted, false),
+  "lane overviews of a client": log.laneOverviews(quoted, true),
+  "list deliveries, newest first": log.listDeliveries(quoted, { direction: "DESC", client: undefined, isOfLane: false, state: undefined, where: "" }),
+  "list a lane's deliveries": log.listDeliveries(quoted, { direction: "DESC", client: undefined, isOfLane: true, state: undefined, where: " AND d.lane_id = $3::uuid" }),
+  "list a client's deliveries": log.listDeliveries(quoted, { direction: "DESC", client: "$3", isOfLane: false, state: undefined, where: "" }),
+  "list dead letters": log.listDeliveries(quoted, { direction: "ASC", client: undefined, isOfLane: false, state: "dead", where: "" }),
+  "pause a subscription": control.pauseLane(quoted),
+  "resume a subscription": control.resumeLane(quoted),
+  "begin a purge": control.beginPurge(quoted),
+  "purge": control.purgeNext(quoted),
+  "end a purge": control.endPurge(quoted),
+  "keep the newest drops": control.trimDrops(quoted),
+  "dismiss a delivery": control.dismiss(quoted),
+  "trace a subject": control.traceLane(quoted, sources),
+  "trace its deliveries": control.traceDeliveriesOf(quoted),
+  "health of a tenant": control.health(quoted),
   "newest deliveries": log.newestBound(quoted),
   "deliveries that carry a shipment": log.carryingDeliveries(quoted),
   "find events": events.findEvents(quoted),
@@ -132,7 +145,7 @@ const readWhole: Readonly<Record<string, string>> = {
 
 /** Asked now and then, by people or by the sweep, in the order of an index and up to a limit, or where an analysed table has one to follow. */
 const seldom = new Set([
-  "list deliveries, newest first", "list dead letters", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment"
+  "list deliveries, newest first", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment"
 ])
 
 layer(testStorage(young), { excludeTestServices: true })("plans that are made while an installation is young, and kept while it grows", (it) => {

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
 import { AccessTables } from "./access/AccessTables.ts"
 import { ShipmentTables } from "./access/ShipmentTables.ts"
+import { DeliveryControlMemory } from "./delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
 import { LaneTables } from "./delivery/LaneTables.ts"
 import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
@@ -34,6 +35,7 @@ export const StorageMemory = {
     AccessStoreMemory.layer,
     SecretStoreMemory.layer,
     DeliveryQueueMemory.layer,
+    DeliveryControlMemory.layer,
     TransitEventStoreMemory.layer,
     TransitSubscriptionStoreMemory.layer,
     ShipmentStatusStoreMemory.layer,

@@ -2,6 +2,7 @@
 import type { StoragePorts } from "@waybill/core"
 import type { Layer } from "effect"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
+import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
 import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
 import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
 import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
@@ -27,6 +28,7 @@ export {
   CarriersSuite,
   ChargeSubscriptionStoreSuite,
   ChargeWindowsSuite,
+  DeliveryControlSuite,
   DeliveryLogSuite,
   DeliveryOutcomesSuite,
   DeliveryQueueSuite,
@@ -78,6 +80,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DeliveryQueueSuite,
       DeliveryOutcomesSuite,
       DeliveryLogSuite,
+      DeliveryControlSuite,
       WakeupsSuite
     ]
   ) suite(name, storage)

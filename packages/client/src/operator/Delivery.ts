@@ -6,9 +6,10 @@ import type { OpenList } from "../shared/OpenList.ts"
  * - `waiting`: for its next attempt.
  * - `delivered`: a receiver accepted it.
  * - `dead`: a dead letter; its attempts are used up.
- * - `cancelled`: its subscription was deleted.
+ * - `dismissed`: a dead letter that an operator put aside.
+ * - `cancelled`: its subscription was deleted, or purged while the delivery waited for a retry.
  */
-export type DeliveryState = "sending" | "waiting" | "delivered" | "dead" | "cancelled"
+export type DeliveryState = "sending" | "waiting" | "delivered" | "dead" | "dismissed" | "cancelled"
 
 /** One POST and what became of it. */
 export interface DeliveryAttempt {

@@ -1,7 +1,7 @@
 /** One shipment across all areas, as an operator sees it. */
 import type { OpenList } from "../shared/OpenList.ts"
 import type { Delivery } from "./Delivery.ts"
-import type { DeliveringArea } from "./Lane.ts"
+import type { DeliveringArea } from "./OperatorSubscription.ts"
 
 export type Area = DeliveringArea | "invoices" | "pickups"
 

@@ -1,10 +1,9 @@
 /** What whoever runs the server does: tenants, keys, secrets, shipments across areas, and deliveries that went wrong. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
-import type { ChargeSubscription } from "../freight-charges/ChargeSubscription.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
-import type { Lane, LaneState } from "./Lane.ts"
+import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
 import type { Limits, LimitsChange } from "./Limits.ts"
 
 export interface TenantSettings {
@@ -76,9 +75,11 @@ export interface Secret {
 export interface DeliveryQuery {
   readonly state?: DeliveryState | undefined
   readonly subscriptionId?: string | undefined
+  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are left out. */
+  readonly client?: string | undefined
   /** Created at this time or later. */
   readonly since?: string | Date | undefined
-  /** Of their creation. The server's default is `oldest` first. */
+  /** Of their creation. The server's default is `newest` first. */
   readonly order?: "oldest" | "newest" | undefined
   /** How many in one page: 1 to 500. */
   readonly limit?: number | undefined
@@ -94,9 +95,11 @@ export interface PageQuery {
   readonly cursor?: string | undefined
 }
 
-export interface LaneQuery extends PageQuery {
+export interface OperatorSubscriptionQuery extends PageQuery {
+  /** Only subscriptions of this client. A bare name means `key:<name>`. */
+  readonly client?: string | undefined
   /** Only subscriptions in this state. */
-  readonly state?: LaneState | undefined
+  readonly state?: SubscriptionState | undefined
 }
 
 /** One page of a list. */
@@ -106,7 +109,7 @@ export interface OperatorPage<A> {
   readonly nextCursor?: string | null
 }
 
-/** Oldest first, unless the query says otherwise. */
+/** Newest first, unless the query says otherwise. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
 
 export interface ReplayRange {
@@ -198,17 +201,17 @@ export class OperatorClient {
   }
 
   /** Subscriptions of every client and area, by subscriptionId, with what waits for them and how they do. */
-  listSubscriptions(tenantId: string, query: LaneQuery = {}, options?: CallOptions): Promise<OperatorPage<Lane>> {
+  listSubscriptions(tenantId: string, query: OperatorSubscriptionQuery = {}, options?: CallOptions): Promise<OperatorPage<OperatorSubscription>> {
     return this.#page([tenantId, "subscriptions"], query, options)
   }
 
   /** One of them. */
-  async getSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<Lane> {
-    return await this.#send("GET", [tenantId, "subscriptions", subscriptionId], undefined, true, options) as Lane
+  async getSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
+    return await this.#send("GET", [tenantId, "subscriptions", subscriptionId], undefined, true, options) as OperatorSubscription
   }
 
   /** Every subscription that matches, page after page as you go. */
-  allSubscriptions(tenantId: string, query: Omit<LaneQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Lane, void, undefined> {
+  allSubscriptions(tenantId: string, query: Omit<OperatorSubscriptionQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<OperatorSubscription, void, undefined> {
     return this.#pages([tenantId, "subscriptions"], query, options)
   }
 
@@ -245,6 +248,11 @@ export class OperatorClient {
     await this.#send("POST", [tenantId, "deliveries", deliveryId, "retry"], undefined, false, options)
   }
 
+  /** Puts a dead letter aside: it no longer counts and is not recovered. It can still be retried. */
+  async dismissDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<void> {
+    await this.#send("POST", [tenantId, "deliveries", deliveryId, "dismiss"], undefined, true, options)
+  }
+
   /** Sends every dead letter since then again, under the same ids. Answers how many. */
   async recover(
     tenantId: string,
@@ -263,12 +271,32 @@ export class OperatorClient {
     return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "replay"], range, "queued", options)
   }
 
+  /** Sends nothing more until it is resumed; what comes waits. Its client reads the reason and cannot resume it. */
+  async pause(tenantId: string, subscriptionId: string, cause: { readonly reason: string }, options?: CallOptions): Promise<OperatorSubscription> {
+    return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "pause"], cause, true, options) as OperatorSubscription
+  }
+
   /**
-   * Lets a suspended subscription to freight charges go on: dead letters since its suspension go out again under the same
-   * ids, then what waited. One that is not suspended stays as it is.
+   * Lets a paused subscription of any area go on, whoever paused it. Of freight charges, dead letters since the pause go out again
+   * first, under the same ids. One that is not paused stays as it is.
    */
-  async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<ChargeSubscription> {
-    return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as ChargeSubscription
+  async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
+    return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as OperatorSubscription
+  }
+
+  /** Drops what waits and cancels retries. Answers how many entries were dropped. */
+  async purge(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<number> {
+    return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "purge"], undefined, "dropped", options)
+  }
+
+  /** Deletes a subscription of any area, as if its client had done it. */
+  async deleteSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<void> {
+    await this.#send("DELETE", [tenantId, "subscriptions", subscriptionId], undefined, true, options)
+  }
+
+  /** How deliveries of each tenant do, the worst first; of the first 1,000 tenants. */
+  async health(options?: CallOptions): Promise<Health> {
+    return (await this.#connection.send({ method: "GET", path: ["health"], repeatable: true }, options)).json as Health
   }
 
   async #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
@@ -292,7 +320,7 @@ export class OperatorClient {
   async #sendAgain(
     path: ReadonlyArray<string>,
     body: unknown,
-    counted: "recovered" | "queued",
+    counted: "recovered" | "queued" | "dropped",
     options: CallOptions | undefined
   ): Promise<number> {
     const answer = await this.#connection.send({ method: "POST", path: ["tenants", ...path], repeatable: false, body }, options)

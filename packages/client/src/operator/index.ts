@@ -1,6 +1,5 @@
 export { type Delivery, type DeliveryAttempt, type DeliveryInFull, type DeliveryState } from "./Delivery.ts"
 export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry, type ShipmentJourney } from "./Journey.ts"
-export { type BreakerState, type DeliveringArea, type Lane, type LaneBreaker, type LaneState } from "./Lane.ts"
 export { type Limits, type LimitsChange } from "./Limits.ts"
 export {
   type ApiKey,
@@ -8,7 +7,6 @@ export {
   type OperatorPage,
   type DeliveriesPage,
   type DeliveryQuery,
-  type LaneQuery,
   OperatorClient,
   type OperatorClientOptions,
   type PageQuery,
@@ -16,6 +14,17 @@ export {
   type Secret,
   type SecretSettings,
   type SigningSecret,
+  type OperatorSubscriptionQuery,
   type Tenant,
   type TenantSettings
 } from "./OperatorClient.ts"
+export {
+  type BreakerState,
+  type DeliveringArea,
+  type Health,
+  type OperatorSubscription,
+  type PausedBy,
+  type SubscriptionBreaker,
+  type SubscriptionState,
+  type TenantHealth
+} from "./OperatorSubscription.ts"

@@ -36,12 +36,12 @@ describe("OperatorClient", () => {
       { method: "PUT", body: {} }, { hmacSecretId: "main", secret: "whsec_x" }],
     ["lists deliveries", (client) => client.listDeliveries("acme", { state: "dead", subscriptionId: "s-1", since: new Date(0), limit: 5, cursor: "c" }), { data: [delivery], nextCursor: null },
       { method: "GET", path: "/operator/v1/tenants/acme/deliveries?state=dead&subscriptionId=s-1&since=1970-01-01T00%3A00%3A00.000Z&limit=5&cursor=c" }, { data: [delivery], nextCursor: null }],
-    ["lists deliveries, newest first", (client) => client.listDeliveries("acme", { order: "newest" }), { data: [delivery] },
-      { method: "GET", path: "/operator/v1/tenants/acme/deliveries?order=newest" }, { data: [delivery] }],
+    ["lists deliveries of a client, oldest first", (client) => client.listDeliveries("acme", { client: "shipper", order: "oldest" }), { data: [delivery] },
+      { method: "GET", path: "/operator/v1/tenants/acme/deliveries?client=shipper&order=oldest" }, { data: [delivery] }],
     ["lists tenants", (client) => client.listTenants({ limit: 2, cursor: "acme" }), { data: [{ tenantId: "b", name: "B", hosts: [] }], nextCursor: "b" },
       { method: "GET", path: "/operator/v1/tenants?limit=2&cursor=acme" }, { data: [{ tenantId: "b", name: "B", hosts: [] }], nextCursor: "b" }],
-    ["lists subscriptions", (client) => client.listSubscriptions("acme", { state: "paused", limit: 5 }), { data: [], nextCursor: null },
-      { method: "GET", path: "/operator/v1/tenants/acme/subscriptions?state=paused&limit=5" }, { data: [], nextCursor: null }],
+    ["lists subscriptions", (client) => client.listSubscriptions("acme", { client: "shipper", state: "paused", limit: 5 }), { data: [], nextCursor: null },
+      { method: "GET", path: "/operator/v1/tenants/acme/subscriptions?client=shipper&state=paused&limit=5" }, { data: [], nextCursor: null }],
     ["gets a subscription", (client) => client.getSubscription("acme", "s-1"), { subscriptionId: "s-1", waiting: 0 },
       { method: "GET", path: "/operator/v1/tenants/acme/subscriptions/s-1" }, { subscriptionId: "s-1", waiting: 0 }],
     ["finds shipments", (client) => client.findShipments("acme", "PRO 1/2"), { data: [{ shipmentId: "S1" }] },
@@ -54,8 +54,17 @@ describe("OperatorClient", () => {
       { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/retry", body: undefined }, undefined],
     ["recovers dead letters", (client) => client.recover("acme", "s-1", { since: new Date(0) }), { recovered: 2 },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/recover", body: { since: "1970-01-01T00:00:00.000Z" } }, 2],
-    ["resumes a suspended subscription", (client) => client.resume("acme", "s/1"), { subscriptionId: "s/1", status: "active" },
-      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/resume", body: undefined }, { subscriptionId: "s/1", status: "active" }],
+    ["resumes a subscription", (client) => client.resume("acme", "s/1"), { subscriptionId: "s/1", state: "active" },
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/resume", body: undefined }, { subscriptionId: "s/1", state: "active" }],
+    ["pauses a subscription", (client) => client.pause("acme", "s/1", { reason: "Unpaid." }), { subscriptionId: "s/1", state: "paused" },
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/pause", body: { reason: "Unpaid." } }, { subscriptionId: "s/1", state: "paused" }],
+    ["purges a subscription", (client) => client.purge("acme", "s/1"), { dropped: 7 },
+      { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/purge", body: undefined }, 7],
+    ["deletes a subscription", (client) => client.deleteSubscription("acme", "s/1"), undefined,
+      { method: "DELETE", path: "/operator/v1/tenants/acme/subscriptions/s%2F1" }, undefined],
+    ["dismisses a dead letter", (client) => client.dismissDelivery("acme", "d-1"), undefined,
+      { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/dismiss", body: undefined }, undefined],
+    ["shows the health of tenants", (client) => client.health(), { tenants: [] }, { method: "GET", path: "/operator/v1/health" }, { tenants: [] }],
     ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), { queued: 7 },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, 7]
   ]
@@ -67,8 +76,9 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries, newest first", "lists tenants",
-    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a suspended subscription"])
+  const repeated = new Set(["gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
+    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
+    "shows the health of tenants"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
     await expect(call(client)).rejects.toMatchObject({ status: 503 })

@@ -5,7 +5,9 @@ import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
-import { DeliveryNotFound, DeliveryNotRetryable, LaneNotFound } from "./DeliveryErrors.ts"
+import { clientNamed } from "./ClientNamed.ts"
+import { DeliveryControl } from "./DeliveryControl.ts"
+import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, LaneNotFound } from "./DeliveryErrors.ts"
 import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type LaneStatus } from "./DeliveryQueue.ts"
 import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
 import { wrap } from "./model/Envelope.ts"
@@ -14,6 +16,7 @@ import { Wakeups } from "./Wakeups.ts"
 export const DeliveryListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>).annotate({ message: `state is one of ${deliveryStates.join(", ")}.` })),
   subscriptionId: Schema.optionalKey(Schema.String),
+  client: Schema.optionalKey(Schema.String),
   since: Schema.optionalKey(InstantText),
   order: Schema.optionalKey(Schema.Literals(["oldest", "newest"]).annotate({ message: "order is oldest or newest." })),
   cursor: ListCursor,
@@ -50,20 +53,23 @@ export interface DeliveryBodyView extends DeliveryView {
 }
 
 export class Deliveries extends Context.Service<Deliveries, {
-  /** Oldest first, unless `order` is `newest`. `nextCursor` is null at the end. */
+  /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end. */
   readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<DeliveryView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
   /** The same bytes under the same id once more, with a full series of attempts. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotRetryable | StorageError>
+  /** Puts a dead letter aside: it no longer counts, and is not recovered. Dismissing it again succeeds. */
+  readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotDismissable | StorageError>
   /** Every dead letter of the subscription since then goes out again, under the same ids. Answers how many. */
   readonly recover: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
-  /** State of the subscription's lane, and why. */
+  /** State of the subscription, and why. */
   readonly laneStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<LaneStatus, LaneNotFound | StorageError>
 }>()("@waybill/core/delivery/Deliveries") {
   static readonly layer = Layer.effect(
     Deliveries,
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
+      const control = yield* DeliveryControl
       const wakeups = yield* Wakeups
       const decodeQuery = decodeInput(DeliveryListQuery, { closed: true })
       const decodeRecover = decodeInput(RecoverCall, { closed: true })
@@ -84,8 +90,9 @@ export class Deliveries extends Context.Service<Deliveries, {
         const rows = yield* queue.list(tenantId, {
           state: query.state,
           laneId: query.subscriptionId,
+          client: clientNamed(query.client),
           since: query.since === undefined ? undefined : parseInstant(query.since),
-          order: query.order ?? "oldest",
+          order: query.order ?? "newest",
           after: query.cursor,
           limit: limit + 1
         })
@@ -108,6 +115,13 @@ export class Deliveries extends Context.Service<Deliveries, {
         yield* wakeups.wake(tenantId)
       })
 
+      const dismiss = Effect.fn("Deliveries.dismiss")(function*(tenantId: string, deliveryId: string) {
+        const before = isUniqueId(deliveryId) ? yield* control.dismiss(tenantId, deliveryId) : Option.none<DeliveryState>()
+        if (Option.isNone(before)) return yield* new DeliveryNotFound({ deliveryId })
+        const state = before.value
+        if (state !== "dead" && state !== "dismissed") return yield* new DeliveryNotDismissable({ deliveryId, state })
+      })
+
       const recover = Effect.fn("Deliveries.recover")(function*(tenantId: string, subscriptionId: string, input: unknown) {
         const call = yield* decodeRecover(input)
         yield* laneStatus(tenantId, subscriptionId)
@@ -116,7 +130,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         return count
       })
 
-      return Deliveries.of({ list, get, retry, recover, laneStatus })
+      return Deliveries.of({ list, get, retry, dismiss, recover, laneStatus })
     })
   )
 }

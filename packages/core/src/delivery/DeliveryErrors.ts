@@ -20,6 +20,27 @@ export class DeliveryNotRetryable extends Schema.TaggedError<DeliveryNotRetryabl
   }
 }
 
+/** Only a dead letter can be dismissed. */
+export class DeliveryNotDismissable extends Schema.TaggedError<DeliveryNotDismissable>()("DeliveryNotDismissable", {
+  deliveryId: Schema.String,
+  state: Schema.String
+}) {
+  override get message(): string {
+    return `Delivery ${this.deliveryId} is ${this.state}, not dead. Only dead letters can be dismissed.`
+  }
+}
+
+/** Its client asked for what only an operator may do: an operator paused the subscription. */
+export class SubscriptionPausedByOperator extends Schema.TaggedError<SubscriptionPausedByOperator>()("SubscriptionPausedByOperator", {
+  subscriptionId: Schema.String,
+  /** The operator's own words. */
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `Subscription ${this.subscriptionId} was paused by the operator and stays paused until the operator resumes it. Reason: ${this.reason}`
+  }
+}
+
 /** No lane, and so no subscription, of this id in the tenant. */
 export class LaneNotFound extends Schema.TaggedError<LaneNotFound>()("LaneNotFound", { laneId: Schema.String }) {
   override get message(): string {

@@ -38,10 +38,15 @@ export interface LaneSettings {
   readonly state: LaneState
 }
 
-/** A lane's state, and why the engine changed it when it did. */
+/** Who paused a lane: its client, the engine (410, a dead letter, a secret), or an operator. Its client cannot resume what an operator paused. */
+export type PausedBy = "client" | "engine" | "operator"
+
+/** A lane's state, and why the engine or an operator changed it when they did. */
 export interface LaneStatus {
   readonly state: LaneState
   readonly reason: string | undefined
+  /** While it is paused. */
+  readonly pausedBy: PausedBy | undefined
   /** When the state last changed. */
   readonly since: number
 }
@@ -215,6 +220,8 @@ export interface DeliveryDetail extends DeliverySummary {
 export interface DeliveryQuery {
   readonly state: DeliveryState | undefined
   readonly laneId: string | undefined
+  /** Only of this client's lanes that are not closed. */
+  readonly client?: string | undefined
   /** Created at or after: a store may pass over ids that begin with an earlier millisecond. */
   readonly since: number | undefined
   /** By id: ids sort by creation. */
@@ -227,15 +234,27 @@ export interface DeliveryQuery {
 /** A lane with what it holds. Counts stop at `overviewCount`. */
 export interface LaneOverview {
   readonly laneId: string
+  readonly client: string
   readonly source: string
   readonly endpointUrl: string
+  readonly hmacSecretId: string
+  readonly policy: DeliveryPolicy
+  readonly whenDead: WhenDead
   readonly status: LaneStatus
+  /** Its client or its tenant has no access at present, so that nothing is sent. */
+  readonly held: boolean
   readonly breaker: Breaker
+  /** When it may send next by its rate. */
+  readonly rateMark: number | undefined
   /** Entries in no delivery yet. */
   readonly waiting: number
+  /** When the oldest of the first `overviewCount` waiting entries was queued. */
+  readonly oldestWaitingAt: number | undefined
   /** Deliveries that are `sending` or `waiting`. */
-  readonly unsettled: number
+  readonly inFlight: number
   readonly dead: number
+  /** Entries that were removed without being sent, ever. */
+  readonly dropped: number
   /** When it is looked at next, or its lease ends. */
   readonly dueAt: number | undefined
   /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
@@ -255,6 +274,7 @@ export const overviewCount = 1000
 export const overviewAttempts = 100
 
 export interface LaneQuery {
+  readonly client?: string | undefined
   readonly state: LaneState | undefined
   /** Only ids after this one. */
   readonly after: string | undefined
@@ -344,7 +364,7 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     range: { readonly newest: number; readonly limit: number }
   ) => Effect.Effect<{ readonly deliveries: ReadonlyArray<CarryingDelivery>; readonly since: number | undefined }, StorageError>
   readonly find: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryDetail>, StorageError>
-  /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone, and one whose bytes went with retention counts as cancelled. */
+  /** Makes it due now with its attempts counted afresh. Answers the state it was in; `sending` and `cancelled` are left alone, and one whose bytes went with retention counts as cancelled. A dismissed one goes out like any other. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
   /** Makes every dead letter of the lane that died since then due again, under the same ids. Answers how many. */
   readonly recover: (tenantId: string, laneId: string, since: number) => Effect.Effect<number, StorageError>

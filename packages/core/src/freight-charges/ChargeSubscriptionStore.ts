@@ -52,8 +52,8 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredChargeSubscription>, StorageError>
   /** By id alone: for operators. */
   readonly findAny: (tenantId: string, id: string) => Effect.Effect<Option.Option<StoredChargeSubscription>, StorageError>
-  /** Whose the live subscriptions of these ids are; ids that are none of this area's are left out. */
-  readonly owners: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
+  /** What core keeps of the live subscriptions of these ids, as JSON that only core reads; ids that are none of this area's are left out. */
+  readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
   /** The client's live ones that deliver to this address. */
   readonly deliveringTo: (
     tenantId: string,

@@ -1,10 +1,11 @@
-/** Subscribe to freight charges, look at what was in flight, cancel, test a receiver, go on after a suspension. */
+/** Subscribe to freight charges, look at what was in flight, cancel, test a receiver and go on after a suspension. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { rememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
+import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type LaneSettings, type LaneState } from "../delivery/DeliveryQueue.ts"
@@ -66,13 +67,17 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
   readonly cancel: (principal: Principal, id: string) => Effect.Effect<void, ChargeSubscriptionNotFound | NotPermitted | StorageError>
   /** A JSON array of what was in flight when it was made, as far as the caller may still see it. */
   readonly inFlight: (principal: Principal, id: string) => Effect.Effect<Uint8Array, ChargeSubscriptionNotFound | NotPermitted | StorageError>
-  /** Sends a sample to the address. When it is accepted, the caller's suspended subscriptions that deliver there go on. */
+  /**
+   * Sends a sample to the address. When it is accepted, the caller's suspended subscriptions that deliver there go on, but for those
+   * that an operator paused. Fails where these are all there are.
+   */
   readonly testWebhook: (
     principal: Principal,
     input: unknown
-  ) => Effect.Effect<WebhookTestResult, InvalidInput | NotPermitted | TooManyCalls | WebhookTestFailed | StorageError>
-  /** For operators: a suspended subscription goes on, what was not accepted first. One that is not suspended is left as it is. */
-  readonly resume: (tenantId: string, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | StorageError>
+  ) => Effect.Effect<
+    WebhookTestResult,
+    InvalidInput | NotPermitted | TooManyCalls | WebhookTestFailed | SubscriptionPausedByOperator | StorageError
+  >
 }>()("@waybill/core/freight-charges/ChargeSubscriptions") {
   static readonly layer = Layer.effect(
     ChargeSubscriptions,
@@ -179,10 +184,10 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         return joined(yield* store.inFlight(principal.tenantId, principal.client, id))
       })
 
-      /** The lane goes on, and what was not accepted since the suspension goes out first, under its own ids. SPEC-GAP-E19 */
+      /** The subscription goes on, and what was not accepted since the suspension goes out first, under its own ids. SPEC-GAP-E19 */
       const goOn = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
         const { client, doc, id, lane } = stored
-        if (lane?.state !== "paused") return false
+        if (lane?.state !== "paused" || lane.pausedBy === "operator") return false
         yield* transaction.run(Effect.gen(function*() {
           yield* queue.recover(tenantId, id, lane.since - recoverMarginMillis)
           yield* queue.changeLane(tenantId, laneOf(id, client, JSON.parse(doc), "active"))
@@ -204,19 +209,15 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
         const went = yield* Effect.forEach(delivering, (stored) => goOn(tenantId, stored))
         const resumed = went.filter((each) => each).length
+        const held = delivering.find(({ lane }) => lane?.pausedBy === "operator")
+        if (held !== undefined && resumed === 0) {
+          return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.lane?.reason ?? "" })
+        }
         const message = "Webhook test successful."
         return resumed === 0 ? { message } : { message, resumed }
       })
 
-      const resume = Effect.fn("ChargeSubscriptions.resume")(function*(tenantId: string, id: string) {
-        const find = isUniqueId(id) ? store.findAny(tenantId, id) : Effect.succeedNone
-        const found = Option.filter(yield* find, (each) => each.cancelledAt === undefined)
-        if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
-        yield* goOn(tenantId, found.value)
-        return present(Option.getOrElse(yield* find, () => found.value))
-      })
-
-      return ChargeSubscriptions.of({ create, get, cancel, inFlight, testWebhook, resume })
+      return ChargeSubscriptions.of({ create, get, cancel, inFlight, testWebhook })
     })
   )
 }

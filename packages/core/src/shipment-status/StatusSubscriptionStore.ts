@@ -17,6 +17,6 @@ export class StatusSubscriptionStore extends Context.Service<StatusSubscriptionS
   readonly insert: (tenantId: string, record: StatusSubscriptionRecord) => Effect.Effect<void, StorageError>
   /** The client's own only; whether there was one. Nothing matches it afterwards; its lane is closed by the caller. */
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<boolean, StorageError>
-  /** Whose the live subscriptions of these ids are; ids that are none of this area's are left out. */
-  readonly owners: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
+  /** What core keeps of the live subscriptions of these ids, as JSON that only core reads; ids that are none of this area's are left out. */
+  readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
 }>()("@waybill/core/shipment-status/StatusSubscriptionStore") {}

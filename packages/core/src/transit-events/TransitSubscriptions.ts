@@ -5,8 +5,8 @@ import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { AccessStore } from "../access/AccessStore.ts"
 import { rememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
-import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
+import { LaneNotFound, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
 import { contradictionIn, policyOf } from "../delivery/model/DeliveryPolicy.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
@@ -62,8 +62,15 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   /** The caller's own in one status (default active), by id. */
   readonly list: (principal: Principal, query: unknown) => Effect.Effect<Page<TransitSubscription>, Failure>
   readonly get: (principal: Principal, id: string) => Effect.Effect<TransitSubscription, SubscriptionNotFound | NotPermitted | StorageError>
-  /** JSON merge patch (RFC 7396): only members that are named change; `null` takes filters or delivery back to the default. */
-  readonly patch: (principal: Principal, id: string, patch: unknown) => Effect.Effect<TransitSubscription, SubscriptionNotFound | Failure>
+  /**
+   * JSON merge patch (RFC 7396): only members that are named change; `null` takes filters or delivery back to the default. The status
+   * of what an operator paused stays as it is.
+   */
+  readonly patch: (
+    principal: Principal,
+    id: string,
+    patch: unknown
+  ) => Effect.Effect<TransitSubscription, SubscriptionNotFound | SubscriptionPausedByOperator | Failure>
   /** Deliveries stop at once and what waits is cleared. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
   /** For operators: sends history again, as new deliveries of the same events. Answers how many events were queued. */
@@ -175,6 +182,10 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           const { status, ...settings } = yield* decodePatched(
             mergePatch({ ...JSON.parse(before.doc), status: before.lane.state }, input)
           )
+          const { pausedBy, reason = "" } = before.lane
+          if (pausedBy === "operator" && status !== before.lane.state) {
+            return yield* new SubscriptionPausedByOperator({ subscriptionId: id, reason })
+          }
           const named = input as Readonly<Record<string, unknown>>
           yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: "hmacSecretId" in named })
           const now = yield* Clock.currentTimeMillis

@@ -37,7 +37,7 @@ describe("Deliveries", () => {
       assert.isNotNull(shown.settledAt)
     })))
 
-  it.effect("lists oldest first, page by page", () =>
+  for (const order of ["newest", "oldest", undefined] as const) it.effect(`lists ${order ?? "newest"} first, page by page${order === undefined ? ", unless told" : ""}`, () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
       yield* TestWaybill.run
@@ -48,13 +48,13 @@ describe("Deliveries", () => {
       const seen: Array<string> = []
       let cursor: string | undefined
       do {
-        const { data, nextCursor } = yield* engine.deliveries.list("acme", { limit: 3, ...(cursor === undefined ? {} : { cursor }) })
+        const { data, nextCursor } = yield* engine.deliveries.list("acme", { limit: 3, ...(order === undefined ? {} : { order }), ...(cursor === undefined ? {} : { cursor }) })
         assert.isAtMost(data.length, 3)
         seen.push(...data.map((each) => each.createdAt))
         cursor = nextCursor ?? undefined
       } while (cursor !== undefined)
       assert.lengthOf(seen, 7)
-      assert.deepStrictEqual(seen, seen.toSorted())
+      assert.deepStrictEqual(seen, order === "oldest" ? seen.toSorted() : seen.toSorted().reverse())
       assert.lengthOf((yield* engine.list({ since: "1970-01-01T00:00:04Z" })), 3)
     })))
 

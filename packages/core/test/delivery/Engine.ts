@@ -37,7 +37,7 @@ export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {
   const patch = (change: unknown) => subscriptions.patch(customer, subscription.id, change)
 
   const list = (query: Readonly<Record<string, unknown>> = {}): Effect.Effect<ReadonlyArray<DeliveryView>> =>
-    Effect.map(Effect.orDie(deliveries.list(tenant.tenantId, query)), ({ data }) => data)
+    Effect.map(Effect.orDie(deliveries.list(tenant.tenantId, { order: "oldest", ...query })), ({ data }) => data)
 
   /** What a receiver took, as `shipment/sequence`, repeats included. */
   const delivered = (url = hook) =>

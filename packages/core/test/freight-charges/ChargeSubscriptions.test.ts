@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, addressNotAllowed, AttemptOutcome, type ChargeSubscription, Deliveries, type InvalidInput, type Principal, SigningSecrets } from "@waybill/core"
+import { AccessStore, addressNotAllowed, AttemptOutcome, type ChargeSubscription, Deliveries, type InvalidInput, type Principal, SigningSecrets, Subscriptions } from "@waybill/core"
 import { Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, References } from "effect"
 import { TestClock } from "effect/testing"
@@ -277,16 +277,17 @@ describe("a suspended subscription", () => {
   it.effect("goes on when the operator says so, and is left alone when it is not suspended (SPEC-GAP-E19)", () =>
     inService(Effect.gen(function*() {
       const { debtor, id, receivers, subscriptions, worker } = yield* failing
+      const { resume } = yield* Subscriptions
       yield* receivers.script(hook, Receiver.accept())
-      assert.strictEqual((yield* subscriptions.resume("acme", id)).status, "active")
+      assert.strictEqual((yield* resume("acme", id)).state, "active")
       yield* worker.drain
       const count = (yield* receivers.requests()).length
-      assert.strictEqual((yield* subscriptions.resume("acme", id)).status, "active")
+      assert.strictEqual((yield* resume("acme", id)).state, "active")
       yield* worker.drain
       assert.strictEqual((yield* receivers.requests()).length, count)
       yield* subscriptions.cancel(debtor, id)
-      assert.strictEqual(yield* tagOf(subscriptions.resume("acme", id)), "ChargeSubscriptionNotFound")
-      assert.strictEqual(yield* tagOf(subscriptions.resume("acme", "unknown")), "ChargeSubscriptionNotFound")
+      assert.strictEqual(yield* tagOf(resume("acme", id)), "LaneNotFound")
+      assert.strictEqual(yield* tagOf(resume("acme", "unknown")), "LaneNotFound")
       assert.strictEqual((yield* (yield* Deliveries).list("acme", { state: "dead" })).data.length, 0)
     })))
 

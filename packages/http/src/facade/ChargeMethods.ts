@@ -31,8 +31,6 @@ export interface ChargeSubscriptionMethods {
   readonly cancel: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
   /** What was in flight when it was made. */
   readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<PreliminaryFreightCharge>>
-  /** For whoever runs the service: a suspended one goes on, what was not accepted first. */
-  readonly resume: (tenantId: string, subscriptionId: string) => Promise<ChargeSubscription>
 }
 
 export interface WebhookTestMethods {

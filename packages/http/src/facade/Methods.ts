@@ -71,8 +71,7 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
       create: (said, subscription) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.create(principal, plain(subscription))))),
       get: (said, id) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.get(principal, id)))),
       cancel: (said, id) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.cancel(principal, id)))),
-      inFlight: (said, id) => run(around(Effect.map(as(said, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), parsed))),
-      resume: (tenantId, id) => run(around(ofTenant(tenantId, ChargeSubscriptions, (all) => all.resume(tenantId, id))))
+      inFlight: (said, id) => run(around(Effect.map(as(said, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), parsed)))
     },
     invoices: invoiceCallsOf(run, around),
     documents: documentCallsOf(run, around),

@@ -1,5 +1,17 @@
 /** What operators look at, as plain promises. */
-import type { DeliveryView, FoundShipment, Limits, LimitsChange, LaneState, LaneView, ListPage, SecretView, ShipmentJourney, Tenant } from "@waybill/core"
+import type {
+  DeliveryView,
+  FoundShipment,
+  HealthView,
+  LaneState,
+  Limits,
+  LimitsChange,
+  ListPage,
+  SecretView,
+  ShipmentJourney,
+  SubscriptionView,
+  Tenant
+} from "@waybill/core"
 
 export interface PageQuery {
   /** `nextCursor` of the page before. */
@@ -8,21 +20,25 @@ export interface PageQuery {
   readonly limit?: number
 }
 
-export interface LanesQuery extends PageQuery {
+export interface AllSubscriptionsQuery extends PageQuery {
+  /** A bare name means `key:<name>`. */
+  readonly client?: string
   readonly state?: LaneState
 }
 
 export interface DeliveriesQuery extends PageQuery {
   readonly state?: DeliveryView["state"]
   readonly subscriptionId?: string
+  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are left out. */
+  readonly client?: string
   readonly since?: string | Date
-  /** Of their creation; `oldest` first by default. */
+  /** Of their creation; `newest` first by default. */
   readonly order?: "oldest" | "newest"
 }
 
 export type DeliveriesPage = ListPage<DeliveryView>
-export type LanesPage = ListPage<LaneView>
 export type SecretsPage = ListPage<SecretView>
+export type AllSubscriptionsPage = ListPage<SubscriptionView>
 export type TenantsPage = ListPage<Tenant>
 
 export interface LimitMethods {
@@ -57,10 +73,24 @@ export interface SecretMethods {
   readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
 }
 
-export interface LaneMethods {
-  /** Subscriptions of every client and area, by id, with what waits for them and how they do. */
-  readonly list: (tenantId: string, query?: LanesQuery) => Promise<LanesPage>
-  readonly get: (tenantId: string, subscriptionId: string) => Promise<LaneView>
+/** Subscriptions of every client and area, for whoever runs the service. */
+export interface AllSubscriptionsMethods {
+  /** By id, with what waits for them and how they do. */
+  readonly list: (tenantId: string, query?: AllSubscriptionsQuery) => Promise<AllSubscriptionsPage>
+  readonly get: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
+  /** Nothing more is sent until `resume`; its client reads the reason and cannot resume it. */
+  readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<SubscriptionView>
+  /** Whoever paused it. Of freight charges, what was not accepted since goes out again first. */
+  readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
+  /** Drops what waits. Answers how many entries. */
+  readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
+  /** As if its client had deleted it. */
+  readonly remove: (tenantId: string, subscriptionId: string) => Promise<void>
+}
+
+export interface HealthMethods {
+  /** How deliveries of each tenant do, the worst first; of the first 1,000 tenants. Counts stop at 10,000. */
+  readonly health: () => Promise<HealthView>
 }
 
 export interface JourneyMethods {

@@ -10,6 +10,7 @@ import type {
   ShipmentStatuses,
   StatusSubscriptions,
   StatusUpdateIntake,
+  Subscriptions,
   Tenants,
   TransitEventIntake,
   TransitSubscriptions
@@ -29,6 +30,7 @@ export type CallServices =
   | ShipmentStatuses
   | StatusSubscriptions
   | StatusUpdateIntake
+  | Subscriptions
   | Tenants
   | TransitEventIntake
   | TransitSubscriptions

@@ -15,7 +15,7 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
-import type { DeliveriesPage, DeliveriesQuery, JourneyMethods, LaneMethods, LimitMethods, PageQuery, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
+import type { AllSubscriptionsMethods, DeliveriesPage, DeliveriesQuery, HealthMethods, JourneyMethods, LimitMethods, PageQuery, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
 export type * from "./ChargeMethods.ts"
@@ -121,7 +121,7 @@ export interface Waybill {
   readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
   readonly documents: DocumentWriteMethods & DocumentReadMethods
   readonly pickups: PickupMethods & PickupReadMethods
-  readonly tenants: {
+  readonly tenants: HealthMethods & {
     /** Creates the tenant, or changes its name and hosts. */
     readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
     /** By tenantId. */
@@ -135,11 +135,13 @@ export interface Waybill {
   }
   readonly secrets: SecretMethods
   readonly deliveries: {
-    /** Oldest first, unless the query says otherwise. */
+    /** Newest first, unless the query says otherwise. */
     readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
     readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
     /** The same bytes under the same id once more. */
     readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
+    /** A dead letter no longer counts and is not recovered. It can still be retried. */
+    readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
     /** Every dead letter of the subscription since then, under the same ids. Answers how many. */
     readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
     /** History as new deliveries of the same events. Answers how many events. */
@@ -149,7 +151,7 @@ export interface Waybill {
       readonly shipmentIds?: ReadonlyArray<string>
     }) => Promise<number>
   }
-  readonly lanes: LaneMethods
+  readonly allSubscriptions: AllSubscriptionsMethods
   readonly journeys: JourneyMethods
   /** Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>

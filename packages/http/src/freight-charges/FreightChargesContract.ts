@@ -74,12 +74,14 @@ export const FreightChargesContract = contract({
       path: "/webhooks/test",
       access: "caller",
       summary: "Try a receiver",
-      description: "Sends a sample, marked as a test. Suspended subscriptions of the caller that deliver to this address go on when it is accepted.",
+      description: "Sends a sample, marked as a test. Suspended subscriptions of the caller that deliver to this address go on when it is accepted, " +
+        "but for those that the operator paused.",
       body: { schema: WebhookTest },
       answers: {
         200: { description: "The receiver accepted it", schema: Schema.Struct({ message: Schema.String, resumed: Schema.optionalKey(Schema.Int) }) },
         400: refused("It did not, and why"),
-        401: unauthorized
+        401: unauthorized,
+        409: refused("It did, and what delivers there stays suspended: the operator paused it, and message gives the reason")
       }
     }
   },

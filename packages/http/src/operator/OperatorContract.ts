@@ -1,21 +1,34 @@
 /** What operators do: tenants, keys, secrets, shipments across areas, and deliveries that did not arrive. */
 import {
   ApiKeyRequest,
-  ChargeSubscription,
   DeliveryListQuery,
-  LaneListQuery,
   LimitsChange,
   LimitsShown,
+  PauseCall,
   RecoverCall,
   ReplayCall,
   SecretListQuery,
   SecretSettings,
+  SubscriptionListQuery,
   TenantListQuery,
   TenantSettings
 } from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
-import { ApiKey, DeliveriesPage, DeliveryInFull, Lane, LanesPage, NamedShipments, SecretsPage, ShipmentJourney, SigningSecret, Tenant, TenantsPage } from "./OperatorViews.ts"
+import {
+  ApiKey,
+  DeliveriesPage,
+  DeliveryInFull,
+  Health,
+  NamedShipments,
+  OperatorSubscription,
+  OperatorSubscriptionsPage,
+  SecretsPage,
+  ShipmentJourney,
+  SigningSecret,
+  Tenant,
+  TenantsPage
+} from "./OperatorViews.ts"
 
 const tenantId = "The operator's own id of the tenant."
 const tenant = { tenantId }
@@ -131,13 +144,14 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/deliveries",
       access: "operator",
       summary: "List deliveries",
-      description: "Each with its attempts, oldest first unless order says otherwise. A cursor goes on in the order it was given in.",
+      description: "Each with its attempts, newest first unless order says otherwise. A cursor goes on in the order it was given in.",
       params: tenant,
       query: {
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
+        client: { kind: "text", schema: DeliveryListQuery.fields.client.schema, description: "Only deliveries of this client's subscriptions, deleted ones left out. A bare name means key:<name>." },
         since: { kind: "instant", schema: DeliveryListQuery.fields.since.schema, description: "Created at or after this instant." },
-        order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "Of their creation.", default: "oldest" },
+        order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "Of their creation.", default: "newest" },
         ...pageOf(DeliveryListQuery.fields)
       },
       answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
@@ -161,18 +175,28 @@ export const OperatorContract = contract({
       params: ofDelivery,
       answers: { 202: { description: "It goes out again" } }
     },
-    listSubscriptionLanes: {
+    dismissDelivery: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/dismiss",
+      access: "operator",
+      summary: "Dismiss a dead letter",
+      description: "It no longer counts as dead and is not recovered. It can still be retried.",
+      params: ofDelivery,
+      answers: { 202: { description: "Dismissed" } }
+    },
+    listAllSubscriptions: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/subscriptions",
       access: "operator",
-      summary: "List subscriptions with what waits for them",
-      description: "Of every client and area, by subscriptionId: whether each delivers, what waits, what died, and its last attempt.",
+      summary: "List subscriptions of every client and area",
+      description: "By subscriptionId: whether each delivers and why not, what waits, what died, and its last attempt.",
       params: tenant,
       query: {
-        state: { kind: "text", schema: LaneListQuery.fields.state.schema, description: "Only subscriptions in this state." },
-        ...pageOf(LaneListQuery.fields)
+        client: { kind: "text", schema: SubscriptionListQuery.fields.client.schema, description: "Only subscriptions of this client. A bare name means key:<name>." },
+        state: { kind: "text", schema: SubscriptionListQuery.fields.state.schema, description: "Only subscriptions in this state." },
+        ...pageOf(SubscriptionListQuery.fields)
       },
-      answers: { 200: { description: "Subscriptions", schema: LanesPage } }
+      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
     },
     getSubscriptionStatus: {
       method: "GET",
@@ -180,7 +204,18 @@ export const OperatorContract = contract({
       access: "operator",
       summary: "Tell whether a subscription delivers, and why not",
       params: ofSubscription,
-      answers: { 200: { description: "The subscription's lane", schema: Lane } }
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
+    },
+    pauseSubscription: {
+      method: "POST",
+      path: `${subscriptionPath}/pause`,
+      access: "operator",
+      summary: "Pause a subscription of any area",
+      description: "Nothing more is sent and what comes waits, until an operator resumes it. Its client reads the reason and cannot resume it. " +
+        "What is in flight ends by itself.",
+      params: ofSubscription,
+      body: { schema: PauseCall, closed: true },
+      answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } }
     },
     recoverSubscription: {
       method: "POST",
@@ -196,10 +231,37 @@ export const OperatorContract = contract({
       method: "POST",
       path: `${subscriptionPath}/resume`,
       access: "operator",
-      summary: "Let a suspended subscription to freight charges go on",
-      description: "Dead letters since the suspension go out again, then what waited, in order. Resuming an active one changes nothing.",
+      summary: "Resume a subscription of any area",
+      description: "Whoever paused it. Of freight charges, dead letters since the pause go out again first, then what waited, in order. " +
+        "One that its client had made inactive becomes that again; resuming an active one changes nothing.",
       params: ofSubscription,
-      answers: { 202: { description: "It goes on", schema: ChargeSubscription } }
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
+    },
+    purgeSubscription: {
+      method: "POST",
+      path: `${subscriptionPath}/purge`,
+      access: "operator",
+      summary: "Drop what waits for a subscription",
+      description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. What is being sent ends by itself.",
+      params: ofSubscription,
+      answers: { 202: { description: "Dropped: how many entries", schema: Schema.Struct({ dropped: Schema.Int }) } }
+    },
+    removeSubscription: {
+      method: "DELETE",
+      path: subscriptionPath,
+      access: "operator",
+      summary: "Delete a subscription of any area",
+      description: "As if its client had deleted it: nothing more is sent, and what waits is dropped.",
+      params: ofSubscription,
+      answers: { 204: { description: "Deleted" } }
+    },
+    getHealth: {
+      method: "GET",
+      path: "/v1/health",
+      access: "operator",
+      summary: "Show how deliveries of each tenant do",
+      description: "The tenant with the most subscriptions in trouble first; of the first 1,000 tenants by tenantId.",
+      answers: { 200: { description: "Tenants", schema: Health } }
     },
     replaySubscription: {
       method: "POST",

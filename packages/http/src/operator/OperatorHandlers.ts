@@ -1,11 +1,11 @@
-/** Answers operators' calls from core's use cases. Every call names a tenant, and one that does not exist answers 404. */
+/** Answers operators' calls from core's use cases. A tenant that does not exist answers 404. */
 import {
   ApiKeys,
-  ChargeSubscriptions,
   Deliveries,
   ShipmentJourneys,
   SigningSecrets,
-  SubscriptionLanes,
+  Subscriptions,
+  TenantHealths,
   TenantLimits,
   Tenants,
   TransitSubscriptions
@@ -22,9 +22,9 @@ export const OperatorHandlers = Effect.gen(function*() {
   const apiKeys = yield* ApiKeys
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
-  const subscriptions = yield* TransitSubscriptions
-  const chargeSubscriptions = yield* ChargeSubscriptions
-  const lanes = yield* SubscriptionLanes
+  const transitSubscriptions = yield* TransitSubscriptions
+  const subscriptions = yield* Subscriptions
+  const healths = yield* TenantHealths
   const journeys = yield* ShipmentJourneys
   const within = existingTenant(tenants)
 
@@ -49,15 +49,24 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), (delivery) => json(delivery))),
     retryDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
-    listSubscriptionLanes: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(lanes.list(tenantId, query), (page) => json(page))),
+    dismissDelivery: ({ params: { deliveryId, tenantId } }) =>
+      within(tenantId, Effect.as(deliveries.dismiss(tenantId, deliveryId), accepted)),
+    listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(subscriptions.list(tenantId, query), (page) => json(page))),
     getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(lanes.get(tenantId, subscriptionId), (lane) => json(lane))),
+      within(tenantId, Effect.map(subscriptions.get(tenantId, subscriptionId), (subscription) => json(subscription))),
+    pauseSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.map(subscriptions.pause(tenantId, subscriptionId, body), (paused) => json(paused))),
+    purgeSubscription: ({ params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.map(subscriptions.purge(tenantId, subscriptionId), (dropped) => json({ dropped }, { status: 202 }))),
+    removeSubscription: ({ params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.as(subscriptions.remove(tenantId, subscriptionId), noContent)),
+    getHealth: () => Effect.map(healths.all, (health) => json(health)),
     recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),
     resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(chargeSubscriptions.resume(tenantId, subscriptionId), (resumed) => json(resumed, { status: 202 }))),
+      within(tenantId, Effect.map(subscriptions.resume(tenantId, subscriptionId), (resumed) => json(resumed))),
     replaySubscription: ({ body, params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
+      within(tenantId, Effect.map(transitSubscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
     findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), (found) => json(found))),
     getShipmentJourney: ({ params: { shipmentId, tenantId } }) =>
       within(tenantId, Effect.map(journeys.get(tenantId, shipmentId), (journey) => json(journey)))

@@ -1,5 +1,5 @@
 /** What operators are shown, as schemas for the contract. */
-import { deliveryStates, InstantText, laneStates, maxCountedUses } from "@waybill/core"
+import { deliveryStates, InstantText, maxCountedUses, subscriptionStates } from "@waybill/core"
 import { Schema } from "effect"
 
 const nextCursor = Schema.NullOr(Schema.String)
@@ -66,29 +66,56 @@ export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), next
 
 const area = Schema.String.annotate({ description: "transit-events, shipment-status or freight-charges." })
 
+const upTo10000 = (what: string) => Schema.Int.annotate({ description: `${what} Counted up to 10,000, which means so many or more.` })
+
 const counted = (what: string) => Schema.Int.annotate({ description: `${what} Counted up to 1,000, which means so many or more.` })
 
-export const Lane = Schema.Struct({
+export const OperatorSubscription = Schema.Struct({
   subscriptionId: Schema.String,
-  state: Schema.Literals(laneStates),
-  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service changed the state itself." })),
-  since: InstantText,
   area,
-  client: Schema.NullOr(Schema.String.annotate({ description: "Whose subscription it is." })),
+  client: Schema.String.annotate({ description: "Whose subscription it is: key:<name> or jwt:<issuer>:<sub>." }),
   endpointUrl: Schema.String,
+  hmacSecretId: Schema.String,
+  filters: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What it selects, in its area's words." }),
+  accounts: Schema.NullOr(Schema.Array(Schema.String)).annotate({ description: "Accounts it names; null for all that its client has." }),
+  delivery: Schema.Struct({
+    maxAttempts: Schema.Int,
+    initialBackoffSeconds: Schema.Int,
+    maxBackoffSeconds: Schema.Int,
+    batchMaxSize: Schema.Int,
+    rateLimitPerMinute: Schema.Int
+  }),
+  state: Schema.Literals(subscriptionStates),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service or an operator paused it." })),
+  pausedBy: Schema.NullOr(Schema.Literals(["client", "engine", "operator"])).annotate({ description: "Its client cannot resume what an operator paused." }),
+  since: InstantText.annotate({ description: "When the state last changed." }),
+  held: Schema.Boolean.annotate({ description: "Whether its client or its tenant has no access at present, so that nothing is sent." }),
+  waiting: counted("Entries in no delivery yet."),
+  oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Among the first 1,000 that wait." }),
+  inFlight: counted("Deliveries that are being sent or wait for their next attempt."),
+  dead: counted("Dead letters."),
+  dropped: Schema.Int.annotate({ description: "Entries that were removed without being sent, ever." }),
+  dueAt: Schema.NullOr(InstantText).annotate({ description: "When a worker looks at it next, or its lease ends." }),
   breaker: Schema.Struct({
     state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing goes out. half-open: exactly one delivery does, the probe." }),
     failures: Schema.Int.annotate({ description: "Failed attempts since the last accepted one." }),
     until: Schema.NullOr(InstantText)
   }),
-  waiting: counted("Entries in no delivery yet."),
-  unsettled: counted("Deliveries that are being sent or wait for their next attempt."),
-  dead: counted("Dead letters."),
-  dueAt: Schema.NullOr(InstantText).annotate({ description: "When a worker looks at it next, or its lease ends." }),
   lastAttempt: Schema.NullOr(Schema.Struct({ at: InstantText, outcome, status: Schema.NullOr(Schema.Int) }))
-}).annotate({ identifier: "SubscriptionLane" })
+}).annotate({ identifier: "OperatorSubscription" })
 
-export const LanesPage = Schema.Struct({ data: Schema.Array(Lane), nextCursor }).annotate({ identifier: "SubscriptionLanesPage" })
+export const OperatorSubscriptionsPage = Schema.Struct({ data: Schema.Array(OperatorSubscription), nextCursor }).annotate({ identifier: "OperatorSubscriptionsPage" })
+
+export const Health = Schema.Struct({
+  tenants: Schema.Array(Schema.Struct({
+    tenantId: Schema.String,
+    subscriptions: upTo10000("Subscriptions of all areas."),
+    inTrouble: upTo10000("Paused by the service or an operator, with a breaker that is not closed, or with a dead letter."),
+    waiting: upTo10000("Entries in no delivery yet."),
+    oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Among the first 10,000 that wait." }),
+    dead: upTo10000("Dead letters.")
+  }).annotate({ identifier: "TenantHealth" }))
+}).annotate({ identifier: "Health" })
 
 const numbers = { shipmentId: Schema.String, proNumber: Schema.NullOr(Schema.String), bolNumber: Schema.NullOr(Schema.String) }
 

@@ -15,7 +15,8 @@ import type {
   SigningSecrets,
   StatusSubscriptions,
   StatusUpdateIntake,
-  SubscriptionLanes,
+  Subscriptions,
+  TenantHealths,
   TenantLimits,
   Tenants,
   TransitEventIntake,
@@ -95,7 +96,8 @@ export type WaybillHttpServices =
   | SigningSecrets
   | StatusSubscriptions
   | StatusUpdateIntake
-  | SubscriptionLanes
+  | Subscriptions
+  | TenantHealths
   | TenantLimits
   | Tenants
   | TransitEventIntake

@@ -7,6 +7,7 @@ import type {
   AuthenticationUnavailable,
   ChargeSubscriptionConflict,
   ChargeSubscriptionNotFound,
+  DeliveryNotDismissable,
   DeliveryNotFound,
   DeliveryNotRetryable,
   DocumentNotFound,
@@ -33,6 +34,7 @@ import type {
   StatusSubscriptionNotFound,
   StorageError,
   SubscriptionNotFound,
+  SubscriptionPausedByOperator,
   TenantNotFound,
   TooManyCalls,
   TooManyLookups,
@@ -52,6 +54,7 @@ export type Failure =
   | AuthenticationUnavailable
   | ChargeSubscriptionConflict
   | ChargeSubscriptionNotFound
+  | DeliveryNotDismissable
   | DeliveryNotFound
   | DeliveryNotRetryable
   | DocumentNotFound
@@ -78,6 +81,7 @@ export type Failure =
   | StatusSubscriptionNotFound
   | StorageError
   | SubscriptionNotFound
+  | SubscriptionPausedByOperator
   | TenantNotFound
   | TooManyCalls
   | TooManyLookups
@@ -110,10 +114,12 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   SubscriptionNotFound: [404, "subscription_not_found"],
   TenantNotFound: [404, "tenant_not_found"],
   ChargeSubscriptionConflict: [409, "subscription_conflict"],
+  DeliveryNotDismissable: [409, "delivery_not_dismissable"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
   QuotaExceeded: [409, "quota_exceeded"],
   SecretInUse: [409, "secret_in_use"],
   SecretNotUsable: [409, "secret_not_usable"],
+  SubscriptionPausedByOperator: [409, "subscription_paused_by_operator"],
   FileTooLarge: [413, "file_too_large"],
   RateExceeded: [429, "rate_exceeded"],
   TooManyCalls: [429, "too_many_calls"],
@@ -167,6 +173,7 @@ const moreOf = (failure: Failure): Partial<Problem> => {
     case "Unauthenticated":
       return failure.presented ? { headers: { "www-authenticate": `${challenge}, error="invalid_token"` } } : {}
     case "ChargeSubscriptionNotFound":
+    case "SubscriptionPausedByOperator":
       return { about: { resource: "subscriptionId", value: failure.subscriptionId } }
     case "ChargeSubscriptionConflict":
       return { about: { accountId: failure.accountId } }

@@ -131,7 +131,7 @@ export const TransitEventsContract = contract({
       access: "caller",
       summary: "Change a subscription",
       description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes filters, delivery " +
-        "or one of their members back to the default.",
+        "or one of their members back to the default. The status of a subscription that the operator paused cannot be changed: 409 with the reason.",
       params: subscriptionId,
       body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
       answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } }

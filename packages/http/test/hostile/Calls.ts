@@ -80,6 +80,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   putLimits: () => ({ subscriptions: 150_000, waitingDays: null }),
   createApiKey: (body, { accounts, shipmentId }) => ({ ...body, name: `${shipmentId}-key`, accounts }),
   putSecret: ({ anyClient: _, client: __, rotate: ___, ...body }, { accounts }) => ({ ...body, accounts }),
+  pauseSubscription: () => ({ reason: "The receiver is being moved." }),
   recoverSubscription: () => ({ since: "2020-01-01T00:00:00Z" }),
   replaySubscription: (_, { shipmentId }) => ({ from: "2020-01-01T00:00:00Z", shipmentIds: [shipmentId] }),
   createPickup: (body, subject) => ({ ...pickup(body, subject), requestFunction: "NewPickup", carrierPickupNumber: null }),

@@ -10,12 +10,13 @@ import {
   type EntryKeys,
   type LaneOverview,
   type LaneQuery,
-  type LaneState,
-  StorageError
+  StorageError,
+  type WhenDead
 } from "@waybill/core"
 import { Effect, Option } from "effect"
 import { type BulkValue, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
+import { statusOf } from "../shared/LaneStatus.ts"
 import { carryingDeliveries, laneOverviews, listDeliveries, newestBound, summaryColumns } from "./DeliveryLogSql.ts"
 import { joinedBody, lockLane, type PayloadSource } from "./DeliveryQueueSql.ts"
 
@@ -28,8 +29,14 @@ const countedEntries = 50_000
 const pruneSize = 2000
 
 export const makeDeliveryLog = (sql: PgClient, schema: string, sources: ReadonlyArray<PayloadSource>): Log => {
-  const lanes = (tenantId: string, { after, limit, state }: LaneQuery) =>
-    sql.bulk(laneOverviews(schema), [tenantId, textArray(state === undefined ? openStates : [state]), after ?? firstIdAt(0), limit]).pipe(
+  const lanes = (tenantId: string, { after, client, limit, state }: LaneQuery) =>
+    sql.bulk(laneOverviews(schema, client !== undefined), [
+      tenantId,
+      textArray(state === undefined ? openStates : [state]),
+      after ?? firstIdAt(0),
+      limit,
+      ...(client === undefined ? [] : [client])
+    ]).pipe(
       Effect.map((rows) => ({ now: (rows[0]?.[13] as number | undefined) ?? 0, lanes: rows.map(overviewOf) })),
       StorageError.refail("DeliveryQueue.lanes")
     )
@@ -46,8 +53,9 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
       when(since === undefined ? undefined : firstIdAt(since), (first) => `d.delivery_id >= ${first}::uuid`),
       when(since === undefined ? undefined : timestamptzArray([since]), (instant) => `d.sent_at >= (${instant}::timestamptz[])[1]`)
     ].join("")
+    const client = query.client === undefined ? undefined : `$${values.push(query.client)}`
     const direction = query.order === "newest" ? "DESC" : "ASC"
-    return sql.bulk(listDeliveries(schema, { direction, isOfLane: query.laneId !== undefined, state: query.state, where }), values).pipe(
+    return sql.bulk(listDeliveries(schema, { direction, client, isOfLane: query.laneId !== undefined, state: query.state, where }), values).pipe(
       Effect.map((rows) => rows.map(summaryOf)),
       StorageError.refail("DeliveryQueue.list")
     )
@@ -119,7 +127,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
          SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
          FROM before AS b
          JOIN lane AS l ON l.lane_id = b.lane_id
-         WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid AND b.state IN ('waiting', 'dead', 'delivered')
+         WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid AND b.state IN ('waiting', 'dead', 'delivered', 'dismissed')
            AND ${isWhole}
          RETURNING d.lane_id
        ),
@@ -158,7 +166,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     sql.bulk(
       `WITH old AS (
          SELECT delivery_id FROM ${schema}.deliveries
-         WHERE tenant_id = $1 AND delivery_id < $2::uuid AND state IN ('delivered', 'dead', 'cancelled')
+         WHERE tenant_id = $1 AND delivery_id < $2::uuid AND state IN ('delivered', 'dead', 'dismissed', 'cancelled')
            AND settled_at < ($3::timestamptz[])[1]
          ORDER BY delivery_id
          LIMIT ${pruneSize}
@@ -204,17 +212,28 @@ type Row = ReadonlyArray<unknown>
 const openStates = ["active", "paused", "inactive"]
 
 const overviewOf = (row: Row): LaneOverview => {
-  const [laneId, source, endpointUrl, state, reason, since] = row as [string, string, string, LaneState, string | null, number]
-  const [failures, openUntil, dueAt, waiting, unsettled, dead, last] = row.slice(6) as [number, number | null, number | null, number, number, number, string | null]
+  const [laneId, source, endpointUrl, state, reason, since] = row as [string, string, string, string, string | null, number]
+  const [failures, openUntil, dueAt, waiting, inFlight, dead, last] = row.slice(6) as [number, number | null, number | null, number, number, number, string | null]
+  const [pausedBy, client, hmacSecretId, whenDead, held, rateMark, dropped] =
+    row.slice(14) as [string | null, string, string, WhenDead, boolean, number | null, number]
+  const [maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute] = row[21] as [number, number, number, number, number]
   return {
     laneId,
+    client,
     source,
     endpointUrl,
-    status: { state, reason: reason ?? undefined, since },
+    hmacSecretId,
+    policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute },
+    whenDead,
+    status: statusOf([state, reason, since, pausedBy]),
+    held,
     breaker: { failures, openUntil: openUntil ?? undefined },
+    rateMark: rateMark ?? undefined,
     waiting,
-    unsettled,
+    oldestWaitingAt: (row[22] as number | null) ?? undefined,
+    inFlight,
     dead,
+    dropped,
     dueAt: dueAt ?? undefined,
     lastAttempt: last === null ? undefined : JSON.parse(last) as AttemptRecord
   }

@@ -4,10 +4,10 @@ import { type DeliveryState, overviewAttempts, overviewCount } from "@waybill/co
 export const summaryColumns = "d.delivery_id, d.lane_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts"
 
 /** States by the index that finds the deliveries of a lane in them. */
-const stateGroups = {
-  unsettled: "IN ('sending', 'waiting')",
+export const stateGroups = {
+  inFlight: "IN ('sending', 'waiting')",
   dead: "= 'dead'",
-  settled: "IN ('delivered', 'cancelled')"
+  settled: "IN ('delivered', 'cancelled', 'dismissed')"
 } as const
 
 const counted = (rows: string): string => `(SELECT count(*) FROM (SELECT ${rows} LIMIT ${overviewCount}) AS counted)`
@@ -16,7 +16,7 @@ const counted = (rows: string): string => `(SELECT count(*) FROM (SELECT ${rows}
 const newestIn = (schema: string, group: keyof typeof stateGroups): string => {
   const rows = `SELECT d.delivery_id, d.attempts FROM ${schema}.deliveries AS d
      WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${stateGroups[group]}`
-  return `(SELECT d.delivery_id, d.attempts FROM (${rows}${group === "unsettled" ? ` LIMIT ${overviewCount}` : ""}) AS d
+  return `(SELECT d.delivery_id, d.attempts FROM (${rows}${group === "inFlight" ? ` LIMIT ${overviewCount}` : ""}) AS d
      ORDER BY d.delivery_id DESC LIMIT ${overviewAttempts})`
 }
 
@@ -24,7 +24,7 @@ const newestIn = (schema: string, group: keyof typeof stateGroups): string => {
  * $2: states, $3: after, $4: limit. What is counted is never read further than it is shown. A lane that was told of something new is
  * due now, unless somebody holds it.
  */
-export const laneOverviews = (schema: string) => `
+export const laneOverviews = (schema: string, ofClient: boolean) => `
 SELECT l.lane_id, l.source, l.endpoint_url, l.state, l.state_reason, l.state_since, l.breaker_failures, l.breaker_open_until,
        CASE
          WHEN l.state <> 'active' THEN NULL
@@ -33,20 +33,25 @@ SELECT l.lane_id, l.source, l.endpoint_url, l.state, l.state_reason, l.state_sin
          ELSE l.due_at
        END AS due_at,
        ${counted(`FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = l.lane_id`)} AS waiting,
-       ${counted(`FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${stateGroups.unsettled}`)} AS unsettled,
+       ${counted(`FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${stateGroups.inFlight}`)} AS in_flight,
        ${counted(`FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${stateGroups.dead}`)} AS dead,
        (SELECT d.attempts[cardinality(d.attempts)]
-        FROM (${newestIn(schema, "unsettled")} UNION ALL ${newestIn(schema, "dead")} UNION ALL ${newestIn(schema, "settled")}) AS d
+        FROM (${newestIn(schema, "inFlight")} UNION ALL ${newestIn(schema, "dead")} UNION ALL ${newestIn(schema, "settled")}) AS d
         WHERE cardinality(d.attempts) > 0
         ORDER BY d.delivery_id DESC
         LIMIT 1) AS last_attempt,
-       (extract(epoch FROM now()) * 1000)::float8 AS now
+       (extract(epoch FROM now()) * 1000)::float8 AS now,
+       l.paused_by, l.client, l.hmac_secret_id, l.when_dead, l.held, l.rate_mark, l.dropped,
+       ARRAY[l.max_attempts, l.initial_backoff_seconds, l.max_backoff_seconds, l.batch_max_size, l.rate_limit_per_minute] AS policy,
+       (SELECT min(e.queued_at) FROM (
+          SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = l.lane_id LIMIT ${overviewCount}
+        ) AS e) AS oldest
 FROM (
   SELECT l.*
   FROM unnest($2::text[]) AS s (state)
   CROSS JOIN LATERAL (
     SELECT l.* FROM ${schema}.delivery_lanes AS l
-    WHERE l.tenant_id = $1 AND l.state = s.state AND l.state <> 'closed' AND l.lane_id > $3::uuid
+    WHERE l.tenant_id = $1 AND l.state = s.state AND l.state <> 'closed' AND l.lane_id > $3::uuid${ofClient ? " AND l.client = $5" : ""}
     ORDER BY l.lane_id
     LIMIT $4::int8
   ) AS l
@@ -58,17 +63,20 @@ ORDER BY l.lane_id`
 /** `where` narrows further and names no state. $2 is the limit. Of one lane each state is found by an index of its own. */
 export const listDeliveries = (
   schema: string,
-  { direction, isOfLane, state, where }: {
+  { direction, client, isOfLane, state, where }: {
     readonly direction: "ASC" | "DESC"
+    /** The parameter that names a client. */
+    readonly client: string | undefined
     readonly isOfLane: boolean
     readonly state: DeliveryState | undefined
     readonly where: string
   }
 ): string => {
+  if (client !== undefined) return listOfClient(schema, { direction, client, state, where })
   const inOrder = (rows: string) => `SELECT d.* FROM ${rows} ORDER BY d.delivery_id ${direction} LIMIT $2::int8`
   const select = (condition: string) => inOrder(`${schema}.deliveries AS d WHERE d.tenant_id = $1${condition}${where}`)
   // no index has these in order, and they are few: OFFSET 0 keeps the planner from looking for them among all others
-  const unsettled = inOrder(`(SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.state ${stateGroups.unsettled}${where} OFFSET 0) AS d`)
+  const unsettled = inOrder(`(SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.state ${stateGroups.inFlight}${where} OFFSET 0) AS d`)
   // the state stands in the text, so that the planner can tell which index has it
   const rows = state !== undefined
     ? select(` AND d.state = '${state}'`)
@@ -76,6 +84,33 @@ export const listDeliveries = (
     ? [unsettled, ...[stateGroups.dead, stateGroups.settled].map((group) => select(` AND d.state ${group}`))].map((branch) => `(${branch})`).join(" UNION ALL ")
     : select("")
   return `SELECT ${summaryColumns} FROM (${rows}) AS d ORDER BY d.delivery_id ${direction} LIMIT $2::int8`
+}
+
+/** Each lane of the client gives its first ones, each state by an index of its own: what others were sent is not walked through. */
+const listOfClient = (
+  schema: string,
+  { client, direction, state, where }: {
+    readonly direction: "ASC" | "DESC"
+    readonly client: string
+    readonly state: DeliveryState | undefined
+    readonly where: string
+  }
+): string => {
+  const groups = state === undefined ? [stateGroups.inFlight, stateGroups.dead, stateGroups.settled] : [`= '${state}'`]
+  return `
+SELECT ${summaryColumns}
+FROM ${schema}.delivery_lanes AS l
+CROSS JOIN LATERAL (
+  ${groups.map((states) => `(
+    SELECT d.* FROM ${schema}.deliveries AS d
+    WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${states}${where}
+    ORDER BY d.delivery_id ${direction}
+    LIMIT $2::int8
+  )`).join(" UNION ALL ")}
+) AS d
+WHERE l.tenant_id = $1 AND l.client = ${client} AND l.state <> 'closed'
+ORDER BY d.delivery_id ${direction}
+LIMIT $2::int8`
 }
 
 /** The last of the tenant's newest $2 deliveries, and, when there is an older one, that one after it. */

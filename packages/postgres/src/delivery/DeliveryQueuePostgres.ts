@@ -10,7 +10,6 @@ import {
   type LaneSettings,
   type LaneSettlement,
   type LaneSigning,
-  type LaneState,
   type Settlement,
   StorageError,
   type WhenDead
@@ -31,6 +30,7 @@ import {
 import { PgClient } from "../client/PgClient.ts"
 import { Urgent } from "../client/PgPool.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { statusOf } from "../shared/LaneStatus.ts"
 import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
 import * as statements from "./DeliveryQueueSql.ts"
 import { settle as settling } from "./DeliverySettleSql.ts"
@@ -180,15 +180,15 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
           ),
         laneStatus: (tenantId, laneId) =>
           sql.bulk(
-            `SELECT state, state_reason, state_since FROM ${schema}.delivery_lanes
+            `SELECT state, state_reason, state_since, paused_by FROM ${schema}.delivery_lanes
              WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`,
             [tenantId, laneId],
-            ["text", "text", "timestamptz"]
+            ["text", "text", "timestamptz", "text"]
           ).pipe(
             Effect.map(([row]) =>
               row === undefined
                 ? Option.none()
-                : Option.some({ state: row[0] as LaneState, reason: (row[1] as string | null) ?? undefined, since: row[2] as number })
+                : Option.some(statusOf(row))
             ),
             StorageError.refail("DeliveryQueue.laneStatus")
           ),

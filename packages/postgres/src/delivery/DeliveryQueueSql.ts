@@ -10,6 +10,8 @@ export interface PayloadSource {
   readonly ref: string
   /** Breaks ties of key and sequence within a batch. */
   readonly orderId: string
+  /** Finds rows `x` by orderIds in `$4::text[]`, where `orderId` itself has no index. */
+  readonly found?: string
 }
 
 const millis = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
@@ -33,8 +35,8 @@ export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_a
 
 export const openLane = (schema: string) => `
 WITH lane AS (
-  INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns})
-  VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+  INSERT INTO ${schema}.delivery_lanes (tenant_id, ${laneColumns}, paused_by)
+  VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, CASE WHEN $15 = 'paused' THEN 'client' END)
 )
 INSERT INTO ${schema}.delivery_lane_counts AS c (tenant_id, client, source, live)
 VALUES ($1, $16, $3, 1)
@@ -58,6 +60,8 @@ SET endpoint_url = $3, hmac_secret_id = $4, max_attempts = $5, initial_backoff_s
     batch_max_size = $8, rate_limit_per_minute = $9,
     state_since = CASE WHEN state = $10 THEN state_since ELSE now() END,
     state_reason = CASE WHEN state = $10 THEN state_reason END,
+    paused_by = CASE WHEN state = $10 THEN paused_by WHEN $10 = 'paused' THEN 'client' END,
+    resumes_as = CASE WHEN state = $10 THEN resumes_as END,
     due_at = CASE WHEN state <> $10 AND $10 = 'active' AND coalesce(leased_until, '-infinity') <= now() THEN now() ELSE due_at END,
     wake_at = CASE WHEN state <> $10 AND $10 = 'active' THEN now() ELSE wake_at END,
     arrivals = arrivals + CASE WHEN state <> $10 THEN 1 ELSE 0 END,

@@ -86,6 +86,7 @@ returned AS (
       breaker_open_until = CASE WHEN r.endpoint <> l.endpoint_url THEN l.breaker_open_until ELSE r.open_until END,
       state = CASE WHEN ${pauses} THEN 'paused' ELSE l.state END,
       state_reason = CASE WHEN ${pauses} THEN r.pause ELSE l.state_reason END,
+      paused_by = CASE WHEN ${pauses} THEN 'engine' ELSE l.paused_by END,
       state_since = CASE WHEN ${pauses} THEN now() ELSE l.state_since END,
       leased_until = CASE WHEN r.release THEN NULL ELSE l.leased_until END,
       due_at = CASE WHEN r.release THEN ${dueAfterRelease} ELSE l.due_at END,

@@ -3,7 +3,6 @@ import {
   type ChargeSubscriptionRecord,
   ChargeSubscriptionStore,
   type InFlightBill,
-  type LaneState,
   StorageError,
   type StoredChargeSubscription
 } from "@waybill/core"
@@ -12,11 +11,12 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeOwners } from "../shared/SubscriptionOwners.ts"
+import { statusOf } from "../shared/LaneStatus.ts"
+import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 import * as statements from "./FreightBillSql.ts"
 
-const subscriptionColumns = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz"] as const
+const subscriptionColumns = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz", "text"] as const
 
 export const layer = Layer.effect(
   ChargeSubscriptionStore,
@@ -90,7 +90,7 @@ export const layer = Layer.effect(
       }
     })
 
-    const owners = makeOwners(sql, `${schema}.freight_charge_subscriptions`, "cancelled_at IS NULL")
+    const documents = makeDocuments(sql, `${schema}.freight_charge_subscriptions`, "cancelled_at IS NULL")
 
     return ChargeSubscriptionStore.of({
       accountsOf: (tenantId, client) =>
@@ -119,7 +119,7 @@ export const layer = Layer.effect(
           Effect.map(first),
           StorageError.refail("ChargeSubscriptionStore.findAny")
         ),
-      owners: (tenantId, ids) => StorageError.refail("ChargeSubscriptionStore.owners")(owners(tenantId, ids)),
+      documents: (tenantId, ids) => StorageError.refail("ChargeSubscriptionStore.documents")(documents(tenantId, ids)),
       deliveringTo: (tenantId, client, webhookUrl) =>
         find(tenantId, "s.client = $2 AND s.webhook_url = $3 AND s.cancelled_at IS NULL", [client, webhookUrl]).pipe(
           StorageError.refail("ChargeSubscriptionStore.deliveringTo")
@@ -149,13 +149,11 @@ export const layer = Layer.effect(
 
 const idsOf = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => uuidArray(rows.map(([id]) => id as string))
 
-const subscriptionOf = ([id, client, doc, createdAt, cancelledAt, state, reason, since]: ReadonlyArray<unknown>): StoredChargeSubscription => ({
+const subscriptionOf = ([id, client, doc, createdAt, cancelledAt, ...lane]: ReadonlyArray<unknown>): StoredChargeSubscription => ({
   id: id as string,
   client: client as string,
   doc: doc as string,
   createdAt: createdAt as number,
   cancelledAt: (cancelledAt as number | null) ?? undefined,
-  lane: cancelledAt !== null || state === null
-    ? undefined
-    : { state: state as LaneState, reason: (reason as string | null) ?? undefined, since: since as number }
+  lane: cancelledAt !== null || lane[0] === null ? undefined : statusOf(lane)
 })

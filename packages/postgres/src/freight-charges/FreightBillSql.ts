@@ -13,7 +13,8 @@ export const freightChargeWindowPayloads = {
   source: "freight-charge-windows",
   table: "freight_charge_window_payloads",
   ref: "window_no",
-  orderId: "window_id"
+  orderId: "window_id",
+  found: "x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest($4::text[]) AS g WHERE g ~ '^[0-9]{1,18}$'))"
 } as const
 
 /** Not in the words of the index of what is live, by client: by that, all of a tenant would be read to find a few by their ids. */
@@ -211,7 +212,7 @@ collected AS (
 SELECT count(*) AS cancelled FROM gone`
 
 export const selectSubscriptions = (schema: string) => `
-SELECT s.id, s.client, s.doc, s.created_at, s.cancelled_at, l.state, l.state_reason, l.state_since
+SELECT s.id, s.client, s.doc, s.created_at, s.cancelled_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${schema}.freight_charge_subscriptions AS s
 LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id AND l.state <> 'closed'
 WHERE s.tenant_id = $1`

@@ -162,7 +162,8 @@ CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id,
 
 -- due_at of a leased lane is the end of its lease, so that an expired lease is due by itself. wake_at is a lower bound of it
 -- that moves seldom: a busy lane is updated many times a second, and only columns without an index update in place. A held lane
--- is active and not due: its client, or its tenant, has no access. dropped counts entries that were removed without being sent
+-- is active and not due: its client, or its tenant, has no access. dropped counts entries that were removed without being sent.
+-- resumes_as: the state that an operator's pause found, where it is not active that comes back
 CREATE TABLE ${schema}.delivery_lanes (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,
@@ -190,6 +191,8 @@ CREATE TABLE ${schema}.delivery_lanes (
   breaker_open_until float8,
   cursor text COLLATE "C",
   held boolean NOT NULL DEFAULT false,
+  paused_by text CHECK (paused_by IN ('client', 'engine', 'operator')),
+  resumes_as text CHECK (resumes_as = 'inactive'),
   dropped bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, lane_id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
@@ -244,7 +247,7 @@ CREATE TABLE ${schema}.deliveries (
   tenant_id text COLLATE "C" NOT NULL,
   delivery_id uuid NOT NULL,
   lane_id uuid NOT NULL,
-  state text NOT NULL CHECK (state IN ('sending', 'waiting', 'delivered', 'dead', 'cancelled')),
+  state text NOT NULL CHECK (state IN ('sending', 'waiting', 'delivered', 'dead', 'dismissed', 'cancelled')),
   token bigint NOT NULL,
   attempt integer NOT NULL,
   tries integer NOT NULL,

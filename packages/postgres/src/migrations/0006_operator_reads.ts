@@ -11,6 +11,6 @@ export const operatorReads: Migration = {
   breaking: false,
   up: (schema) => `
 CREATE INDEX IF NOT EXISTS delivery_lanes_state ON ${schema}.delivery_lanes (tenant_id, state, lane_id) WHERE state <> 'closed';
-CREATE INDEX IF NOT EXISTS deliveries_settled ON ${schema}.deliveries (tenant_id, lane_id, delivery_id) WHERE state IN ('delivered', 'cancelled');
+CREATE INDEX IF NOT EXISTS deliveries_settled ON ${schema}.deliveries (tenant_id, lane_id, delivery_id) WHERE state IN ('delivered', 'cancelled', 'dismissed');
 `
 }

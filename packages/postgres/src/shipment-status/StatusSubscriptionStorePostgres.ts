@@ -5,14 +5,14 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeOwners } from "../shared/SubscriptionOwners.ts"
+import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 
 export const layer = Layer.effect(
   StatusSubscriptionStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
-    const owners = makeOwners(sql, `${schema}.shipment_status_subscriptions`)
+    const documents = makeDocuments(sql, `${schema}.shipment_status_subscriptions`)
 
     return StatusSubscriptionStore.of({
       insert: (tenantId, { client, createdAt, doc, id, references }) =>
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
           [tenantId, client, id],
           ["int8"]
         ).pipe(Effect.map(([row]) => row![0] === 1), StorageError.refail("StatusSubscriptionStore.remove")),
-      owners: (tenantId, ids) => StorageError.refail("StatusSubscriptionStore.owners")(owners(tenantId, ids))
+      documents: (tenantId, ids) => StorageError.refail("StatusSubscriptionStore.documents")(documents(tenantId, ids))
     })
   })
 )

@@ -19,7 +19,7 @@ SET doc = $3, type_mask = $4::int4, shipment_ids = $5::text[], updated_at = ($6:
 WHERE tenant_id = $1 AND id = $2::uuid AND deleted_at IS NULL`
 
 export const selectSubscriptions = (schema: string) => `
-SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since
+SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${schema}.transit_subscriptions AS s
 JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
@@ -30,7 +30,7 @@ WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
  */
 export const lockedWithLane = "FOR UPDATE OF s FOR NO KEY UPDATE OF l"
 
-export const subscriptionColumns: ReadonlyArray<ColumnHint> = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz"]
+export const subscriptionColumns: ReadonlyArray<ColumnHint> = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz", "text"]
 
 export const countSubscriptions = (schema: string) => `
 SELECT count(*) AS total

@@ -12,7 +12,8 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeOwners } from "../shared/SubscriptionOwners.ts"
+import { statusOf } from "../shared/LaneStatus.ts"
+import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
 
 export const layer = Layer.effect(
@@ -110,7 +111,7 @@ export const layer = Layer.effect(
         return row![0] === true ? Option.some(row![1] as number) : Option.none<number>()
       })
 
-    const owners = makeOwners(sql, `${schema}.transit_subscriptions`, "deleted_at IS NULL")
+    const documents = makeDocuments(sql, `${schema}.transit_subscriptions`, "deleted_at IS NULL")
 
     return TransitSubscriptionStore.of({
       insert: (tenantId, record) =>
@@ -138,17 +139,17 @@ export const layer = Layer.effect(
       page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
       remove: (tenantId, client, id) =>
         sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("TransitSubscriptionStore.remove")),
-      owners: (tenantId, ids) => StorageError.refail("TransitSubscriptionStore.owners")(owners(tenantId, ids)),
+      documents: (tenantId, ids) => StorageError.refail("TransitSubscriptionStore.documents")(documents(tenantId, ids)),
       replay: (tenantId, id, request) => StorageError.refail("TransitSubscriptionStore.replay")(replay(tenantId, id, request))
     })
   })
 )
 
-const subscriptionOf = ([id, client, doc, createdAt, updatedAt, state, reason, since]: ReadonlyArray<unknown>): StoredSubscription => ({
+const subscriptionOf = ([id, client, doc, createdAt, updatedAt, ...lane]: ReadonlyArray<unknown>): StoredSubscription => ({
   id: id as string,
   client: client as string,
   doc: doc as string,
   createdAt: createdAt as number,
   updatedAt: updatedAt as number,
-  lane: { state: state as LaneState, reason: (reason as string | null) ?? undefined, since: since as number }
+  lane: statusOf(lane)
 })

@@ -1,6 +1,6 @@
 /** Charges, while access, windows and suspensions change in between. */
 import { layer } from "@effect/vitest"
-import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore } from "@waybill/core"
+import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Subscriptions } from "@waybill/core"
 import { chargeFixtures, fixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -21,7 +21,7 @@ layer(service, { excludeTestServices: true })("what crosses freight charges", (i
   it.effect("a subscription that goes on sends what died while it was being resumed", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
-      const subscriptions = yield* ChargeSubscriptions
+      const subscriptions = yield* Subscriptions
       const store = yield* ChargeSubscriptionStore
       const tenantId = freshTenant()
       yield* letSee(tenantId, "client", ["A"])

@@ -2,8 +2,8 @@
 
 export type Route =
   | { readonly view: "tenants"; readonly cursor?: string | undefined }
-  | { readonly view: "lanes"; readonly tenantId: string; readonly state?: string | undefined; readonly cursor?: string | undefined }
-  | { readonly view: "lane"; readonly tenantId: string; readonly subscriptionId: string }
+  | { readonly view: "subscriptions"; readonly tenantId: string; readonly client?: string | undefined; readonly state?: string | undefined; readonly cursor?: string | undefined }
+  | { readonly view: "subscription"; readonly tenantId: string; readonly subscriptionId: string }
   | ({ readonly view: "deliveries"; readonly tenantId: string } & DeliveriesFilter)
   | { readonly view: "delivery"; readonly tenantId: string; readonly deliveryId: string }
   | { readonly view: "shipments"; readonly tenantId: string; readonly reference?: string | undefined }
@@ -29,9 +29,9 @@ export const routeOf = (hash: string): Route => {
   if (t !== "t" || tenantId === undefined || rest.length > 0) return { view: "nowhere" }
   switch (view) {
     case undefined:
-      return { view: "lanes", tenantId }
-    case "lanes":
-      return id === undefined ? { view: "lanes", tenantId, state: query("state"), cursor: query("cursor") } : { view: "lane", tenantId, subscriptionId: id }
+      return { view: "subscriptions", tenantId }
+    case "subscriptions":
+      return id === undefined ? { view: "subscriptions", tenantId, client: query("client"), state: query("state"), cursor: query("cursor") } : { view: "subscription", tenantId, subscriptionId: id }
     case "deliveries":
       return id === undefined
         ? { view: "deliveries", tenantId, state: query("state"), subscriptionId: query("subscriptionId"), since: query("since"), cursor: query("cursor") }
@@ -48,10 +48,10 @@ export const hashOf = (route: Route): string => {
   switch (route.view) {
     case "tenants":
       return `#/${searchOf({ cursor: route.cursor })}`
-    case "lanes":
-      return `${inTenant(route.tenantId, "lanes")}${searchOf({ state: route.state, cursor: route.cursor })}`
-    case "lane":
-      return inTenant(route.tenantId, "lanes", route.subscriptionId)
+    case "subscriptions":
+      return `${inTenant(route.tenantId, "subscriptions")}${searchOf({ client: route.client, state: route.state, cursor: route.cursor })}`
+    case "subscription":
+      return inTenant(route.tenantId, "subscriptions", route.subscriptionId)
     case "deliveries": {
       const { cursor, since, state, subscriptionId } = route
       return `${inTenant(route.tenantId, "deliveries")}${searchOf({ state, subscriptionId, since, cursor })}`
@@ -70,8 +70,8 @@ export const hashOf = (route: Route): string => {
 /** The same for views between which only a filter changes. */
 export const placeOf = (route: Route): string => {
   switch (route.view) {
-    case "lanes":
-      return hashOf({ view: "lanes", tenantId: route.tenantId, cursor: route.cursor })
+    case "subscriptions":
+      return hashOf({ view: "subscriptions", tenantId: route.tenantId, cursor: route.cursor })
     case "deliveries":
       return hashOf({ view: "deliveries", tenantId: route.tenantId, cursor: route.cursor })
     case "shipments":

@@ -8,15 +8,16 @@ export const areaNames: Readonly<Record<string, string>> = {
   pickups: "Pickups"
 }
 
-export const deliveryStates = ["waiting", "sending", "delivered", "dead", "cancelled"] as const
+export const deliveryStates = ["waiting", "sending", "delivered", "dead", "dismissed", "cancelled"] as const
 
-export const laneStates = ["active", "paused", "inactive"] as const
+export const subscriptionStates = ["active", "paused", "inactive"] as const
 
 export const deliveryWords: Readonly<Record<string, string>> = {
   waiting: "waiting",
   sending: "sending",
   delivered: "delivered",
   dead: "dead letter",
+  dismissed: "dismissed",
   cancelled: "cancelled"
 }
 
@@ -43,6 +44,10 @@ const outcomes: Readonly<Record<string, string>> = {
   http_5xx: "the receiver failed",
   signing: "could not be signed"
 }
+
+const pausers: Readonly<Record<string, string>> = { client: "by its client", engine: "by the service", operator: "by the operator" }
+
+export const pausedByText = (by: string): string => pausers[by] ?? `by ${by}`
 
 export const outcomeText = (outcome: string): string => outcomes[outcome] ?? outcome
 

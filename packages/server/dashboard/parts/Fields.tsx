@@ -25,6 +25,35 @@ export const Choice = ({ all, change, choices, label, value }: ChoiceProps) => {
   )
 }
 
+interface TextFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly change: (value: string) => void
+  /** Somebody left the field, or pressed Enter in it. */
+  readonly done?: (value: string) => void
+  readonly required?: boolean
+}
+
+export const TextField = ({ change, done, label, required = false, value }: TextFieldProps) => {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="text"
+        value={value}
+        required={required}
+        maxLength={500}
+        spellcheck={false}
+        onInput={(event) => change(event.currentTarget.value)}
+        onBlur={(event) => done?.(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && done?.(event.currentTarget.value)}
+      />
+    </div>
+  )
+}
+
 interface InstantFieldProps {
   readonly label: string
   /** As such an input writes it, in UTC. */

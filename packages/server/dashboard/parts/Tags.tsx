@@ -1,5 +1,5 @@
 /** States and areas: a word always, and a colour beside it. */
-import type { Lane } from "@waybill/client/operator"
+import type { OperatorSubscription } from "@waybill/client/operator"
 import { type Severity, troubleOf } from "../model/trouble.ts"
 import { areaNames, deliveryTones, deliveryWords, type Tone } from "../model/words.ts"
 import { Shown } from "./Shown.tsx"
@@ -16,12 +16,12 @@ export const AreaTag = ({ area }: { readonly area: string }) => (
 
 const tones: Readonly<Record<Severity, Tone>> = { trouble: "bad", warning: "careful", well: "good", quiet: "plain" }
 
-/** A lane's state with what is wrong with it. */
-export const LaneTag = ({ lane }: { readonly lane: Lane }) => {
-  const { severity, signs } = troubleOf(lane)
+/** A subscription's state with what is wrong with it. */
+export const SubscriptionTag = ({ subscription }: { readonly subscription: OperatorSubscription }) => {
+  const { severity, signs } = troubleOf(subscription)
   return (
     <>
-      <Tag tone={tones[severity]} text={signs[0] ?? lane.state} />
+      <Tag tone={tones[severity]} text={signs[0] ?? subscription.state} />
       {signs.length > 1 && <small class="signs">{signs.slice(1).join(", ")}</small>}
     </>
   )

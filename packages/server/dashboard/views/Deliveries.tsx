@@ -11,8 +11,8 @@ import { Shown } from "../parts/Shown.tsx"
 import { useDesk } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
-import { RecoverDialog } from "./LaneDialogs.tsx"
-import { RetryButton } from "./LanePage.tsx"
+import { RecoverDialog } from "./SubscriptionDialogs.tsx"
+import { RetryButton } from "./SubscriptionPage.tsx"
 import { RetryDialog } from "./RetryDialog.tsx"
 
 type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>
@@ -74,8 +74,8 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
       <InstantField label="Created since" value={since} change={setSince} done={takeSince} />
       {subscriptionId !== undefined && (
         <p>
-          Of <a href={hashOf({ view: "lane", tenantId, subscriptionId })}>lane <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
-          only. <a href={show(tenantId, { ...route, subscriptionId: undefined })}>Of all lanes</a>
+          Of <a href={hashOf({ view: "subscription", tenantId, subscriptionId })}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
+          only. <a href={show(tenantId, { ...route, subscriptionId: undefined })}>Of all subscriptions</a>
         </p>
       )}
     </form>
@@ -90,7 +90,7 @@ interface PageProps {
 const Any = ({ page: { data, nextCursor }, route }: PageProps) => (
   <>
     {data.length === 0 ? <Empty>No delivery matches.</Empty> : (
-      <DeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route)} deliveries={data} lanes={route.subscriptionId === undefined} />
+      <DeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
     )}
     <PagesOf route={route} next={nextCursor} />
   </>
@@ -130,7 +130,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
           question={hashOf(route)}
           caption={captionOf(data.length, nextCursor, route).replace(/deliver(y|ies)$/, data.length === 1 ? "dead letter" : "dead letters")}
           deliveries={data}
-          lanes={subscriptionId === undefined}
+          subscriptions={subscriptionId === undefined}
           select={({ deliveryId }) => (
             <input
               type="checkbox"
@@ -142,7 +142,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
           action={(delivery) => <RetryButton delivery={delivery} ask={(delivery) => ask([delivery])} />}
         />
       )}
-      {subscriptionId === undefined && data.length > 0 && <p><small>Everything that died in a lane since some time is recovered on the lane's own page.</small></p>}
+      {subscriptionId === undefined && data.length > 0 && <p><small>Everything that died in a subscription since some time is recovered on the subscription's own page.</small></p>}
       <PagesOf route={route} next={nextCursor} />
     </>
   )

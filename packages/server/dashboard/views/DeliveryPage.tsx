@@ -70,8 +70,8 @@ const DeliveryFacts = ({ delivery, tenantId }: { readonly delivery: DeliveryInFu
       ...delivery.settledAt === null ? [] : [["Settled", <When at={delivery.settledAt} />] as const],
       ["Carries", plural(delivery.events, "event")],
       [
-        "Lane",
-        <a href={hashOf({ view: "lane", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id"><Shown text={delivery.subscriptionId} /></span></a>
+        "Subscription",
+        <a href={hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id"><Shown text={delivery.subscriptionId} /></span></a>
       ],
       ["Endpoint", <Shown text={delivery.endpointUrl} />]
     ]}

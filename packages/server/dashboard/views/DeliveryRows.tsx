@@ -1,4 +1,4 @@
-/** Deliveries as a table: on their own page, on a lane's and on a shipment's. */
+/** Deliveries as a table: on their own page, on a subscription's and on a shipment's. */
 import type { Delivery, JourneyDelivery } from "@waybill/client/operator"
 import type { ComponentChildren } from "preact"
 import { hashOf } from "../model/routes.ts"
@@ -17,21 +17,21 @@ interface DeliveryRowsProps {
   readonly deliveries: ReadonlyArray<Delivery>
   /** Another one starts the order anew. */
   readonly question: string
-  /** Whether each row tells its lane. */
-  readonly lanes?: boolean
+  /** Whether each row tells its subscription. */
+  readonly subscriptions?: boolean
   /** Stands before the others, such as a box to select it. */
   readonly select?: (delivery: Delivery) => ComponentChildren
   /** Stands behind the others, such as a button. */
   readonly action?: (delivery: Delivery) => ComponentChildren
 }
 
-export const DeliveryRows = ({ action, caption, deliveries, lanes = false, question, select, tenantId }: DeliveryRowsProps) => {
+export const DeliveryRows = ({ action, caption, deliveries, subscriptions = false, question, select, tenantId }: DeliveryRowsProps) => {
   const { heldBack, list, rows } = useSteady<Delivery>(question, deliveries, ({ deliveryId }) => deliveryId)
   const columns: ReadonlyArray<Column> = [
     ...select === undefined ? [] : [{ name: "Select", bare: true }],
     { name: "Delivery" },
     { name: "State" },
-    ...lanes ? [{ name: "Lane" }] : [],
+    ...subscriptions ? [{ name: "Subscription" }] : [],
     { name: "Events", number: true },
     { name: "Attempts", number: true },
     { name: "Last attempt" },
@@ -52,8 +52,8 @@ export const DeliveryRows = ({ action, caption, deliveries, lanes = false, quest
               <When at={delivery.createdAt} /> <span class="id">…{delivery.deliveryId.slice(-6)}</span>
             </a>,
             <State delivery={delivery} />,
-            ...lanes
-              ? [<LaneLink tenantId={tenantId} delivery={delivery} />]
+            ...subscriptions
+              ? [<SubscriptionLink tenantId={tenantId} delivery={delivery} />]
               : [],
             delivery.events,
             delivery.attempts.length,
@@ -68,9 +68,9 @@ export const DeliveryRows = ({ action, caption, deliveries, lanes = false, quest
 }
 
 /** Deliveries of a shipment tell their area, too. */
-const LaneLink = ({ delivery, tenantId }: { readonly tenantId: string; readonly delivery: Delivery | JourneyDelivery }) => (
+const SubscriptionLink = ({ delivery, tenantId }: { readonly tenantId: string; readonly delivery: Delivery | JourneyDelivery }) => (
   <>
-    <a href={hashOf({ view: "lane", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
+    <a href={hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
     {"area" in delivery && <AreaTag area={delivery.area} />}
   </>
 )

@@ -58,7 +58,7 @@ const Told = ({ journey, tenantId }: { readonly tenantId: string; readonly journ
         <h2 id="told">Deliveries that told of it</h2>
         {deliveries.length === 0
           ? <Empty>None{deliveriesSince === null ? "" : " among those that were looked at"}.</Empty>
-          : <DeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} lanes />}
+          : <DeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} subscriptions />}
         {deliveriesSince !== null && <p><small>Deliveries made before <When at={deliveriesSince} /> were not looked at.</small></p>}
       </section>
     </>

@@ -24,7 +24,7 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
                 rows={data.map(({ hosts, name, tenantId }) => ({
                   id: tenantId,
                   cells: [
-                    <a href={hashOf({ view: "lanes", tenantId })}><Shown text={tenantId} /></a>,
+                    <a href={hashOf({ view: "subscriptions", tenantId })}><Shown text={tenantId} /></a>,
                     <Shown text={name} />,
                     hosts.length === 0 ? "–" : <Shown text={hosts.join(", ")} />
                   ]

@@ -4,8 +4,8 @@ import type { Route } from "../model/routes.ts"
 import { Deliveries } from "./Deliveries.tsx"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { Journey } from "./Journey.tsx"
-import { LanePage } from "./LanePage.tsx"
-import { Lanes } from "./Lanes.tsx"
+import { SubscriptionPage } from "./SubscriptionPage.tsx"
+import { Subscriptions } from "./Subscriptions.tsx"
 import { Shipments } from "./Shipments.tsx"
 import { Tenants } from "./Tenants.tsx"
 
@@ -17,10 +17,10 @@ export const View = ({ route }: { readonly route: Route }) => {
   switch (route.view) {
     case "tenants":
       return <Tenants route={route} />
-    case "lanes":
-      return <Lanes route={route} />
-    case "lane":
-      return <LanePage route={route} />
+    case "subscriptions":
+      return <Subscriptions route={route} />
+    case "subscription":
+      return <SubscriptionPage route={route} />
     case "deliveries":
       return <Deliveries route={route} />
     case "delivery":
@@ -43,10 +43,10 @@ const titleOf = (route: Route): string => {
   switch (route.view) {
     case "tenants":
       return "Tenants"
-    case "lanes":
-      return `Lanes of ${route.tenantId}`
-    case "lane":
-      return `Lane ${route.subscriptionId}`
+    case "subscriptions":
+      return `Subscriptions of ${route.tenantId}`
+    case "subscription":
+      return `Subscription ${route.subscriptionId}`
     case "deliveries":
       return `${route.state === "dead" ? "Dead letters" : "Deliveries"} of ${route.tenantId}`
     case "delivery":

@@ -131,7 +131,7 @@ export const tailCommand = Command.make(
       let newest = 0
       let cursor: string | undefined
       do {
-        const page = yield* called((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, limit: 500, cursor }, { signal }))
+        const page = yield* called((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, order: "oldest", limit: 500, cursor }, { signal }))
         for (const delivery of page.data) {
           newest = Math.max(newest, Date.parse(delivery.createdAt))
           yield* tell(delivery)

@@ -61,7 +61,7 @@ ${areasOf(basePaths).filter(({ area }) => part === "whole" || (area === operator
   `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
 </dl>
 <dl>
-${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>lanes, deliveries, dead letters and shipments, for whoever has the operator key</dd>\n` : ""}${part === "customers" ? "" : `  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>\n`}  <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
+${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>subscriptions, deliveries, dead letters and shipments, for whoever has the operator key</dd>\n` : ""}${part === "customers" ? "" : `  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>\n`}  <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
   <dt><a href="readyz">readyz</a></dt><dd>whether this process can do its work</dd>
 ${part === "customers" ? "" : `  <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>\n`}</dl>
 ${tryThese.map(({ command, shows }) => `<p>${escape(shows)}</p>\n<pre>${escape(command)}</pre>\n`).join("")}</html>

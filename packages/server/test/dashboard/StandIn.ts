@@ -1,5 +1,5 @@
 /** The page on a server whose operator's calls answer whatever a test wants: failures, delays, and what no server of ours would send. */
-import type { Delivery, DeliveryInFull, Lane, NamedShipment, ShipmentJourney, Tenant } from "@waybill/client"
+import type { Delivery, DeliveryInFull, NamedShipment, OperatorSubscription, ShipmentJourney, Tenant } from "@waybill/client"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -18,7 +18,7 @@ export type Answer = { readonly status: number; readonly json: unknown }
 
 export interface Freight {
   tenants: Array<Tenant>
-  lanes: Array<Lane>
+  subscriptions: Array<OperatorSubscription>
   deliveries: Array<DeliveryInFull>
   shipments: Array<NamedShipment>
   journey: ShipmentJourney
@@ -78,14 +78,16 @@ const answerFrom = (freight: Freight, { method, path, query }: Asked): Answer =>
   const [tenantId, kind, id, act] = path.split("/").slice(1).map(decodeURIComponent)
   if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
   if (kind === "subscriptions" && id === undefined) {
-    return paged(freight.lanes.filter(({ state }) => (query.get("state") ?? state) === state), (lane) => lane.subscriptionId)
+    return paged(freight.subscriptions.filter(({ client, state }) => (query.get("state") ?? state) === state && (query.get("client") ?? client) === client), (subscription) => subscription.subscriptionId)
   }
   if (kind === "subscriptions" && method === "GET") {
-    const lane = freight.lanes.find(({ subscriptionId }) => subscriptionId === id)
-    return lane === undefined ? notFound : ok(lane)
+    const subscription = freight.subscriptions.find(({ subscriptionId }) => subscriptionId === id)
+    return subscription === undefined ? notFound : ok(subscription)
   }
+  if (kind === "subscriptions" && method === "DELETE") return ok({}, 204)
   if (kind === "subscriptions" && method === "POST") {
-    return ok(act === "recover" ? { recovered: 3 } : act === "replay" ? { queued: 12 } : { status: "active" }, 202)
+    const counted: Readonly<Record<string, unknown>> = { recover: { recovered: 3 }, replay: { queued: 12 }, purge: { dropped: 7 } }
+    return act! in counted ? ok(counted[act!], 202) : ok({ ...subscriptionSample(1), state: act === "pause" ? "paused" : "active" })
   }
   if (kind === "deliveries" && id === undefined) {
     const found = freight.deliveries.filter((delivery) =>
@@ -110,7 +112,7 @@ export const idOf = (n: number): string => `0199f3a0-0000-7000-8000-${n.toString
 
 export const instantOf = (minute: number): string => new Date(Date.parse("2026-11-20T07:00:00.000Z") + minute * 60_000).toISOString()
 
-export const laneSample = (n: number, changes: Partial<Lane> = {}): Lane => ({
+export const subscriptionSample = (n: number, changes: Partial<OperatorSubscription> = {}): OperatorSubscription => ({
   subscriptionId: idOf(n),
   area: "transit-events",
   client: `shipper-${n}`,
@@ -119,9 +121,17 @@ export const laneSample = (n: number, changes: Partial<Lane> = {}): Lane => ({
   reason: null,
   since: instantOf(0),
   breaker: { state: "closed", failures: 0, until: null },
+  pausedBy: null,
+  held: false,
+  hmacSecretId: "main",
+  filters: {},
+  accounts: null,
+  delivery: { maxAttempts: 12, initialBackoffSeconds: 5, maxBackoffSeconds: 3600, batchMaxSize: 200, rateLimitPerMinute: 600 },
   waiting: 0,
-  unsettled: 0,
+  oldestWaitingAt: null,
+  inFlight: 0,
   dead: 0,
+  dropped: 0,
   dueAt: null,
   lastAttempt: { at: instantOf(n), outcome: "accepted", status: 200 },
   ...changes
@@ -158,12 +168,12 @@ export const deadLetter = (n: number, changes: Partial<DeliveryInFull> = {}): De
 
 export const sampleFreight = (): Freight => ({
   tenants: [{ tenantId: "acme", name: "Acme Freight", hosts: ["freight.acme.example"] }, { tenantId: "beta", name: "Beta Lines", hosts: [] }],
-  lanes: [
-    laneSample(1),
-    laneSample(2, { area: "shipment-status", state: "paused", reason: "The receiver answered 410 Gone.", waiting: 14, lastAttempt: { at: instantOf(9), outcome: "gone", status: 410 } }),
-    laneSample(3, { area: "freight-charges", state: "paused", reason: "A delivery used up its attempts.", dead: 1, waiting: 1000 }),
-    laneSample(4, { dead: 2, breaker: { state: "open", failures: 7, until: instantOf(99) }, unsettled: 3, lastAttempt: { at: instantOf(8), outcome: "http_5xx", status: 503 } }),
-    laneSample(5, { state: "inactive" })
+  subscriptions: [
+    subscriptionSample(1),
+    subscriptionSample(2, { area: "shipment-status", state: "paused", pausedBy: "engine", reason: "The receiver answered 410 Gone.", waiting: 14, lastAttempt: { at: instantOf(9), outcome: "gone", status: 410 } }),
+    subscriptionSample(3, { area: "freight-charges", state: "paused", pausedBy: "engine", reason: "A delivery used up its attempts.", dead: 1, waiting: 1000 }),
+    subscriptionSample(4, { dead: 2, breaker: { state: "open", failures: 7, until: instantOf(99) }, inFlight: 3, lastAttempt: { at: instantOf(8), outcome: "http_5xx", status: 503 } }),
+    subscriptionSample(5, { state: "inactive" })
   ],
   deliveries: [
     deadLetter(1, { subscriptionId: idOf(4) }),

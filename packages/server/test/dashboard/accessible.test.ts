@@ -20,10 +20,10 @@ const press = (name: string) => async (page: Page) => {
 
 const stops: ReadonlyArray<Stop> = [
   { what: "tenants", hash: "#/", until: table },
-  { what: "lanes", hash: "#/t/acme/lanes", until: table },
-  { what: "a lane", hash: `#/t/acme/lanes/${idOf(4)}`, until: table },
-  { what: "recovering", hash: `#/t/acme/lanes/${idOf(4)}`, until: press("Recover dead letters") },
-  { what: "replaying", hash: `#/t/acme/lanes/${idOf(4)}`, until: press("Replay") },
+  { what: "subscriptions", hash: "#/t/acme/subscriptions", until: table },
+  { what: "a subscription", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: table },
+  { what: "recovering", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Recover dead letters") },
+  { what: "replaying", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Replay") },
   { what: "deliveries", hash: "#/t/acme/deliveries", until: table },
   { what: "dead letters", hash: "#/t/acme/deliveries?state=dead", until: table },
   { what: "no dead letters", hash: `#/t/acme/deliveries?state=dead&subscriptionId=${idOf(1)}`, until: (page) => page.getByText("No dead letter.").waitFor() },
@@ -38,7 +38,7 @@ const stops: ReadonlyArray<Stop> = [
       await page.getByText("\"pickup\": true").waitFor()
     }
   },
-  { what: "no lane", hash: `#/t/acme/lanes/${idOf(99)}`, until: (page) => page.getByText("There is no such subscription.").waitFor() },
+  { what: "no subscription", hash: `#/t/acme/subscriptions/${idOf(99)}`, until: (page) => page.getByText("There is no such subscription.").waitFor() },
   { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Nothing here" }).waitFor() }
 ]
 
@@ -86,9 +86,9 @@ describe.skipIf(noBrowser)("the dashboard's page, for everybody", { timeout: 60_
     await page.getByRole("heading", { name: "Tenants" }).waitFor()
   })
 
-  it("is used by the keyboard alone: over the links to the content, into a lane, through a dialog and back", async () => {
+  it("is used by the keyboard alone: over the links to the content, into a subscription, through a dialog and back", async () => {
     const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/lanes")
+    const { page } = await opened(stand, "#/t/acme/subscriptions")
     await page.getByRole("table").waitFor()
     await page.keyboard.press("Tab")
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Skip to the content")

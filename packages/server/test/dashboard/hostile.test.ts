@@ -37,11 +37,11 @@ const views = (freight: Freight): ReadonlyArray<Route> => {
   const { tenantId } = freight.tenants[0]!
   return [
     { view: "tenants" },
-    { view: "lanes", tenantId },
-    ...freight.lanes.slice(0, 3).map(({ subscriptionId }) => ({ view: "lane", tenantId, subscriptionId }) as const),
+    { view: "subscriptions", tenantId },
+    ...freight.subscriptions.slice(0, 3).map(({ subscriptionId }) => ({ view: "subscription", tenantId, subscriptionId }) as const),
     { view: "deliveries", tenantId },
     { view: "deliveries", tenantId, state: "dead" },
-    { view: "deliveries", tenantId, state: evil, since: evil, subscriptionId: freight.lanes[0]!.subscriptionId },
+    { view: "deliveries", tenantId, state: evil, since: evil, subscriptionId: freight.subscriptions[0]!.subscriptionId },
     { view: "delivery", tenantId, deliveryId: freight.deliveries[0]!.deliveryId },
     { view: "shipments", tenantId, reference: evil },
     { view: "journey", tenantId, shipmentId: freight.journey.shipmentId }
@@ -71,7 +71,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
       for (const summary of await page.locator("summary").all()) await summary.click()
       for (const way of ["Hex", "Indented", "As sent"]) if (route.view === "delivery") await page.getByRole("button", { name: way }).click()
       const text = await page.locator("main").innerText()
-      const tellsTexts = route.view !== "deliveries" && (route.view !== "lane" || isCode(route.subscriptionId))
+      const tellsTexts = route.view !== "deliveries" && (route.view !== "subscription" || isCode(route.subscriptionId))
       if (tellsTexts) expect(text.replaceAll("\n", ""), hashOf(route)).toContain(shown)
       expect(await madeOfData(page), hashOf(route)).toEqual([])
       const retry = page.getByRole("button", { name: /^Retry(?! selected)/, disabled: false })
@@ -88,7 +88,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
   it("shows what a server says against a call in the same way", async () => {
     const stand = await standIn()
     stand.instead = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
-    const { mischief, page } = await opened(stand, "#/t/acme/lanes")
+    const { mischief, page } = await opened(stand, "#/t/acme/subscriptions")
     await page.locator(".failure").waitFor()
     expect(await page.locator(".failure").innerText()).toBe(shown)
     expect(await madeOfData(page)).toEqual([])
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
     const { mischief, page } = await opened(stand, "")
     for (const json of [evil, { data: [{}] }, { data: [null], entries: {} }]) {
       stand.instead = () => ({ status: 200, json })
-      for (const hash of ["#/t/acme/lanes", "#/t/acme/deliveries", `#/t/acme/deliveries/${idOf(0x1001)}`, "#/t/acme/shipments?reference=x", "#/t/acme/shipments/S-1"]) {
+      for (const hash of ["#/t/acme/subscriptions", "#/t/acme/deliveries", `#/t/acme/deliveries/${idOf(0x1001)}`, "#/t/acme/shipments?reference=x", "#/t/acme/shipments/S-1"]) {
         await page.goto("about:blank")
         await page.goto(`${stand.url}/dashboard/${hash}`)
         await page.locator(".failure").waitFor()

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { eventually } from "../program/Program.ts"
 import { noBrowser, visit, type Visit } from "./Chromium.ts"
 import { later, opened } from "./Opened.ts"
-import { deadLetter, deliverySample, idOf, instantOf, key, laneSample, standIn } from "./StandIn.ts"
+import { deadLetter, deliverySample, idOf, instantOf, key, subscriptionSample, standIn } from "./StandIn.ts"
 
 const h1 = ({ page }: Visit) => page.getByRole("heading", { level: 1 })
 
@@ -27,7 +27,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.reload()
     await page.getByRole("link", { name: "acme" }).click()
     await page.getByRole("table").waitFor()
-    expect(new URL(page.url()).hash).toBe("#/t/acme/lanes")
+    expect(new URL(page.url()).hash).toBe("#/t/acme/subscriptions")
 
     const other = await context.newPage()
     await other.goto(page.url())
@@ -42,16 +42,16 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
   it("asks for the key again as soon as the server takes it no more", async () => {
     const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/lanes", { hurried: true })
+    const { page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
     await later(page, page.getByRole("table"))
     stand.instead = () => ({ status: 401, json: { status: 401, title: "Unauthorized" } })
     await later(page, page.getByText("does not take the key any more"))
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
-  it("shows the most troubled lanes first, and why they are", async () => {
+  it("shows the most troubled subscriptions first, and why they are", async () => {
     const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/lanes")
+    const { page } = await opened(stand, "#/t/acme/subscriptions")
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
     await rows.first().waitFor()
     expect(await rows.count()).toBe(5)
@@ -63,14 +63,14 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
     await page.getByLabel("State").selectOption("paused")
     await eventually(async () => await rows.count() === 2 || undefined)
-    expect(new URL(page.url()).hash).toBe("#/t/acme/lanes?state=paused")
+    expect(new URL(page.url()).hash).toBe("#/t/acme/subscriptions?state=paused")
     await page.goBack()
     await eventually(async () => await rows.count() === 5 || undefined)
   })
 
   it("pages through what is too much for one, and goes back", async () => {
     const stand = await standIn()
-    stand.freight.lanes.push(...Array.from({ length: 250 }, (_, n) => laneSample(100 + n)))
+    stand.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)))
     const visited = await opened(stand, "#/t/acme/deliveries")
     const { page } = visited
     const times = page.getByRole("rowheader")
@@ -85,12 +85,12 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await eventually(async () => await times.count() === 50 || undefined)
     expect(await page.evaluate(() => scrollY)).toBeGreaterThan(300)
 
-    await page.getByRole("link", { name: "Lanes" }).click()
-    await page.getByText("200 lanes on this page").waitFor()
+    await page.getByRole("link", { name: "Subscriptions" }).click()
+    await page.getByText("200 subscriptions on this page").waitFor()
     await page.getByRole("link", { name: "Next page" }).click()
-    await page.getByText("55 lanes").waitFor()
+    await page.getByText("55 subscriptions").waitFor()
     await page.getByRole("link", { name: "First page" }).click()
-    await page.getByText("200 lanes on this page").waitFor()
+    await page.getByText("200 subscriptions on this page").waitFor()
   })
 
   it("filters deliveries by state and time, by the keyboard too", async () => {
@@ -147,9 +147,9 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(mischief.seen).toEqual([])
   })
 
-  it("recovers, replays and resumes a lane", async () => {
+  it("recovers, replays and resumes a subscription", async () => {
     const stand = await standIn()
-    const { page } = await opened(stand, `#/t/acme/lanes/${idOf(4)}`)
+    const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`)
     const dialog = page.getByRole("dialog")
     await page.getByRole("button", { name: "Recover dead letters" }).click()
     await dialog.getByLabel("Since").fill("2026-11-19T06:30:00")
@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await dialog.getByRole("button", { name: "Replay" }).click()
     await page.getByText("12 events are queued.").first().waitFor()
 
-    await page.goto(`${stand.url}/dashboard/#/t/acme/lanes/${idOf(3)}`)
+    await page.goto(`${stand.url}/dashboard/#/t/acme/subscriptions/${idOf(3)}`)
     await page.getByRole("button", { name: "Resume" }).click()
     stand.instead = ({ method }) => method === "POST" ? { status: 503, json: { status: 503, title: "Unavailable", detail: "The storage does not answer." } } : undefined
     await dialog.getByRole("button", { name: "Resume" }).click()
@@ -231,7 +231,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
   it("says since when the server is gone, keeps what it knew, and goes on by itself", async () => {
     const stand = await standIn()
-    const { mischief, page } = await opened(stand, "#/t/acme/lanes", { hurried: true })
+    const { mischief, page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
     await later(page, page.getByRole("table"))
     await page.getByText("live", { exact: true }).waitFor()
     stand.instead = () => "lost"
@@ -254,7 +254,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
       underWay -= 1
       return undefined
     }
-    const { page } = await opened(stand, `#/t/acme/lanes/${idOf(4)}`, { hurried: true })
+    const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`, { hurried: true })
     await later(page, () => stand.asked.length >= 7)
     expect(most).toBe(1)
     await page.getByRole("button", { name: "Pause" }).click()
@@ -262,12 +262,12 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const before = stand.asked.length
     await page.clock.runFor(600_000)
     expect(stand.asked.length - before).toBeLessThanOrEqual(1)
-    stand.freight.lanes.push(laneSample(6, { state: "paused" }))
-    await page.getByRole("link", { name: "Lanes" }).click()
-    await later(page, page.getByText("6 lanes, 4 in trouble"))
-    stand.freight.lanes.pop()
+    stand.freight.subscriptions.push(subscriptionSample(6, { state: "paused" }))
+    await page.getByRole("link", { name: "Subscriptions" }).click()
+    await later(page, page.getByText("6 subscriptions, 4 in trouble"))
+    stand.freight.subscriptions.pop()
     await page.getByRole("button", { name: "Ask now" }).click()
-    await later(page, page.getByText("5 lanes, 3 in trouble"))
+    await later(page, page.getByText("5 subscriptions, 3 in trouble"))
     expect(most).toBe(1)
   })
 
@@ -291,12 +291,12 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
   it("leaves an open dialog and what was typed into it alone, whatever comes", async () => {
     const stand = await standIn()
-    const { page } = await opened(stand, `#/t/acme/lanes/${idOf(4)}`, { hurried: true })
+    const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`, { hurried: true })
     await later(page, page.getByRole("button", { name: "Replay" }))
     await page.getByRole("button", { name: "Replay" }).click()
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Only these shipments").fill("S-9")
-    stand.freight.lanes.splice(3, 1)
+    stand.freight.subscriptions.splice(3, 1)
     await later(page, page.getByText("There is no such subscription."))
     expect(await dialog.getByLabel("Only these shipments").inputValue()).toBe("S-9")
     expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("TEXTAREA")
@@ -304,7 +304,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
   it("works below a path of a proxy's", async () => {
     const stand = await standIn(undefined, "/freight/waybill")
-    const visited = await opened(stand, "#/t/acme/lanes")
+    const visited = await opened(stand, "#/t/acme/subscriptions")
     await visited.page.getByRole("table").waitFor()
     await visited.page.goto(`${stand.url}/freight/waybill/dashboard#/t/acme/shipments`)
     await visited.page.getByRole("heading", { name: "Shipments" }).waitFor()

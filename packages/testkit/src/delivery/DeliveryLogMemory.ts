@@ -11,9 +11,9 @@ import {
 import { compareText } from "../shared/CodePoints.ts"
 import type { Delivery, Lane, LaneRows } from "./LaneTables.ts"
 
-export const laneOverviews = (rows: LaneRows, tenantId: string, { after, limit, state }: LaneQuery): ReadonlyArray<LaneOverview> => {
+export const laneOverviews = (rows: LaneRows, tenantId: string, { after, client, limit, state }: LaneQuery): ReadonlyArray<LaneOverview> => {
   const lanes = [...rows.tenant(tenantId).lanes.values()]
-    .filter((lane) => (state === undefined || lane.status.state === state) && (after === undefined || compareText(lane.laneId, after) > 0))
+    .filter((lane) => (state === undefined || lane.status.state === state) && (client === undefined || lane.settings.client === client) && (after === undefined || compareText(lane.laneId, after) > 0))
     .sort((a, b) => compareText(a.laneId, b.laneId))
     .slice(0, limit)
   const deliveries = newestFirst(rows, tenantId)
@@ -22,16 +22,27 @@ export const laneOverviews = (rows: LaneRows, tenantId: string, { after, limit, 
 
 const overviewOf = (lane: Lane, deliveries: ReadonlyArray<Delivery>): LaneOverview => ({
   laneId: lane.laneId,
+  client: lane.settings.client,
   source: lane.settings.source,
   endpointUrl: lane.settings.endpointUrl,
+  hmacSecretId: lane.settings.hmacSecretId,
+  policy: lane.settings.policy,
+  whenDead: lane.settings.whenDead,
   status: lane.status,
+  held: lane.held,
   breaker: lane.breaker,
+  rateMark: lane.rateMark,
   waiting: Math.min(overviewCount, lane.byRef.size),
-  unsettled: Math.min(overviewCount, lane.unsettled.size),
+  oldestWaitingAt: oldestOf(lane),
+  inFlight: Math.min(overviewCount, lane.unsettled.size),
   dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
+  dropped: lane.dropped,
   dueAt: lane.status.state === "active" ? lane.dueAt : undefined,
   lastAttempt: deliveries.find((each) => each.records.length > 0)?.records.at(-1)
 })
+
+export const oldestOf = (lane: Lane): number | undefined =>
+  lane.byRef.size === 0 ? undefined : [...lane.byRef.values()].reduce((oldest, each) => Math.min(oldest, each.queuedAt), Infinity)
 
 export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   deliveryId: delivery.deliveryId,
@@ -50,6 +61,7 @@ export const listed = (rows: LaneRows, tenantId: string, query: DeliveryQuery): 
     .filter((each) =>
       (query.state === undefined || each.state === query.state) &&
       (query.laneId === undefined || each.laneId === query.laneId) &&
+      (query.client === undefined || rows.find(tenantId, each.laneId)?.settings.client === query.client) &&
       (query.since === undefined || each.createdAt >= query.since) &&
       (query.after === undefined || turn * compareText(each.deliveryId, query.after) > 0)
     )

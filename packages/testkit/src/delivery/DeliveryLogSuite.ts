@@ -1,5 +1,5 @@
 /** What a `DeliveryQueue` promises operators who look at lanes and at what carried a shipment. */
-import { type ClaimedLane, DeliveryQueue, type LaneOverview, type LaneQuery, overviewCount, type StoragePorts } from "@waybill/core"
+import { type ClaimedLane, defaultPolicy, DeliveryQueue, type LaneOverview, type LaneQuery, overviewCount, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import {
@@ -50,13 +50,21 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isAtMost(lane!.status.since, now)
         assert.deepStrictEqual({ ...lane!, status: lane!.status.state }, {
           laneId: idOf(1),
+          client: "client",
           source: "transit-events",
           endpointUrl: "https://ä.example/\"x\"?a=b",
+          hmacSecretId: "main",
+          policy: defaultPolicy,
+          whenDead: "goOn",
           status: "active",
+          held: false,
           breaker: { failures: 0, openUntil: undefined },
+          rateMark: undefined,
           waiting: 0,
-          unsettled: 0,
+          oldestWaitingAt: undefined,
+          inFlight: 0,
           dead: 0,
+          dropped: 0,
           dueAt: undefined,
           lastAttempt: undefined
         })
@@ -68,7 +76,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1 })
         const [before] = yield* lanes(tenantId)
-        assert.deepStrictEqual([before!.waiting, before!.unsettled, before!.dead, before!.lastAttempt], [3, 0, 0, undefined])
+        assert.deepStrictEqual([before!.waiting, before!.inFlight, before!.dead, before!.lastAttempt], [3, 0, 0, undefined])
         assert.isDefined(before!.dueAt)
         const lane = yield* claimOne(tenantId)
         yield* freezeEach(tenantId, lane, 101)
@@ -82,12 +90,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           lanes: []
         })
         const [after] = yield* lanes(tenantId)
-        assert.deepStrictEqual([after!.waiting, after!.unsettled, after!.dead], [2, 2, 1])
+        assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead], [2, 2, 1])
         // the newest has not been attempted yet
         assert.deepStrictEqual(after!.lastAttempt, failed)
         yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(103))], lanes: [] })
         const [last] = yield* lanes(tenantId)
-        assert.deepStrictEqual([last!.unsettled, last!.dead, last!.lastAttempt?.outcome], [1, 1, "accepted"])
+        assert.deepStrictEqual([last!.inFlight, last!.dead, last!.lastAttempt?.outcome], [1, 1, "accepted"])
       }))
 
     it.effect("stops counting where it is not shown any more", () =>
@@ -178,7 +186,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publish(one, [{ shipmentId: "T" }])
         assert.deepStrictEqual(yield* lanes(other), [])
         yield* queue.openLane(other, { ...laneSettings(), source: "shipment-status" })
-        assert.deepStrictEqual((yield* lanes(other)).map((each) => [each.source, each.waiting, each.unsettled, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
+        assert.deepStrictEqual((yield* lanes(other)).map((each) => [each.source, each.waiting, each.inFlight, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
         assert.deepStrictEqual(yield* carrying(other, { "transit-events": ["S"] }), { numbers: [], since: undefined, deliveries: [] })
       }))
   })

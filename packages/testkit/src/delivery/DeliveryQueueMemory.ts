@@ -176,6 +176,7 @@ class Outcomes {
         createdAt: sentAt,
         sentAt,
         keys,
+        orderIds: entries.map((entry) => entry.orderId),
         payloads: entries.map((entry) => entry.payload),
         traceparent,
         envelope: lane.settings.envelope,
@@ -221,7 +222,7 @@ class Outcomes {
     if (lane === undefined) return false
     const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== lane.settings.endpointUrl
     if (!replaced) this.journal.set(lane, "breaker", outcome.breaker)
-    if (outcome.pause !== undefined && isActive(lane) && (dead || !replaced)) this.rows.setState(lane, "paused", outcome.pause, now)
+    if (outcome.pause !== undefined && isActive(lane) && (dead || !replaced)) this.rows.setState(lane, "paused", outcome.pause, now, "engine")
     if (outcome.release === undefined) return false
     this.journal.set(lane, "leased", false)
     this.rows.setDue(lane, replaced ? now : dueAfterRelease(lane, outcome.release, now))

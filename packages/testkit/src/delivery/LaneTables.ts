@@ -8,7 +8,8 @@ import {
   type LaneLease,
   type LaneSettings,
   type LaneState,
-  type LaneStatus
+  type LaneStatus,
+  type PausedBy
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
@@ -22,7 +23,19 @@ export interface Entry {
   readonly orderId: string
   readonly payload: Uint8Array
   readonly traceparent: string | undefined
+  readonly queuedAt: number
 }
+
+/** An entry that was removed without being sent. */
+export interface Drop {
+  readonly key: string
+  readonly orderId: string
+  readonly reason: string
+  readonly at: number
+}
+
+/** How many drops are kept of each lane. */
+const keptDrops = 1000
 
 export interface Delivery {
   readonly deliveryId: string
@@ -31,6 +44,8 @@ export interface Delivery {
   readonly createdAt: number
   readonly sentAt: number
   readonly keys: ReadonlyArray<string>
+  /** Of each entry. */
+  readonly orderIds: ReadonlyArray<string>
   readonly payloads: ReadonlyArray<Uint8Array>
   readonly traceparent: string | undefined
   readonly envelope: Envelope
@@ -53,6 +68,8 @@ export interface Lane {
   status: LaneStatus
   /** Active and not due: its client, or its tenant, has no access. */
   held: boolean
+  /** The state that an operator's pause found, where it is not active that comes back. */
+  resumesAs: "inactive" | undefined
   token: number
   leased: boolean
   dueAt: number | undefined
@@ -69,6 +86,9 @@ export interface Lane {
   readonly byRef: Map<number, Entry>
   /** Sending or waiting. */
   readonly unsettled: Map<string, Delivery>
+  /** Entries that were removed without being sent, ever, and the newest of them. */
+  dropped: number
+  readonly drops: Array<Drop>
 }
 
 export interface Tenant {
@@ -118,8 +138,9 @@ export class LaneRows {
       laneId: settings.laneId,
       tenant,
       settings,
-      status: { state: settings.state, reason: undefined, since: now },
+      status: { state: settings.state, reason: undefined, pausedBy: settings.state === "paused" ? "client" : undefined, since: now },
       held: false,
+      resumesAs: undefined,
       token: 0,
       leased: false,
       dueAt: undefined,
@@ -131,7 +152,9 @@ export class LaneRows {
       keys: [],
       byKey: new Map(),
       byRef: new Map(),
-      unsettled: new Map()
+      unsettled: new Map(),
+      dropped: 0,
+      drops: []
     })
   }
 
@@ -148,8 +171,11 @@ export class LaneRows {
     this.journal.drop(lane.tenant.lanes, lane.laneId)
   }
 
-  setState(lane: Lane, state: LaneState, reason: string | undefined, now: number): void {
-    if (lane.status.state !== state) this.journal.set(lane, "status", { state, reason, since: now })
+  /** By its client, unless a reason is given by somebody else. */
+  setState(lane: Lane, state: LaneState, reason: string | undefined, now: number, by: PausedBy = "client"): void {
+    if (lane.status.state === state) return
+    this.journal.set(lane, "status", { state, reason, pausedBy: state === "paused" ? by : undefined, since: now })
+    this.journal.set(lane, "resumesAs", undefined)
   }
 
   setDue(lane: Lane, at: number | undefined): void {
@@ -173,8 +199,8 @@ export class LaneRows {
   }
 
   /** Puts an entry in its place. */
-  enqueue(lane: Lane, what: Omit<Entry, "ref">): void {
-    const entry = { ...what, ref: ++this.lastRef }
+  enqueue(lane: Lane, what: Omit<Entry, "ref" | "queuedAt">, now: number): void {
+    const entry = { ...what, ref: ++this.lastRef, queuedAt: now }
     let own = lane.byKey.get(entry.key)
     if (own === undefined) {
       own = []
@@ -202,11 +228,19 @@ export class LaneRows {
     this.journal.drop(lane.byRef, entry.ref)
   }
 
+  /** Removes a waiting entry without sending it. */
+  drop(lane: Lane, entry: Entry, reason: string, now: number): void {
+    this.dequeue(lane, entry)
+    this.journal.set(lane, "dropped", lane.dropped + 1)
+    this.journal.insert(lane.drops, lane.drops.length, { key: entry.key, orderId: entry.orderId, reason, at: now })
+    if (lane.drops.length > keptDrops) this.journal.take(lane.drops, 0)
+  }
+
   /** The bytes that what waits, and deliveries that may still be sent, refer to. */
   payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
     const { deliveries, lanes } = this.tenant(tenantId)
     const waiting = [...lanes.values()].flatMap((lane) => [...lane.byRef.values()].map((entry) => entry.payload))
-    const kept = [...deliveries.values()].filter(({ state }) => state !== "delivered" && state !== "cancelled")
+    const kept = [...deliveries.values()].filter(({ state }) => state !== "delivered" && state !== "dismissed" && state !== "cancelled")
     return new Set([...waiting, ...kept.flatMap((each) => each.payloads)])
   }
 }

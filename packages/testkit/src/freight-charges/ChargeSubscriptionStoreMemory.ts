@@ -4,7 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { ownersIn } from "../shared/Owners.ts"
+import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { type ChargeSubscriptionRow, covers, type FreightChargeRows, FreightChargeTables } from "./FreightChargeTables.ts"
 
 /** Most windows one call of `closeWindows` closes. */
@@ -60,11 +60,11 @@ export const ChargeSubscriptionStoreMemory = {
           operate(() => rows.putSubscription(tenantId, record, notices)),
         find: (tenantId, client, id) => operate(() => stored(tenantId, own(tenantId, client, id))),
         findAny: (tenantId, id) => operate(() => stored(tenantId, rows.of(tenantId).subscriptions.get(id))),
-        owners: (tenantId, ids) =>
+        documents: (tenantId, ids) =>
           operate(() =>
-            ownersIn(ids, (id) => {
+            documentsIn(ids, (id) => {
               const row = rows.of(tenantId).subscriptions.get(id)
-              return row?.cancelledAt === undefined ? row?.record.client : undefined
+              return row?.cancelledAt === undefined ? row?.record.doc : undefined
             })
           ),
         deliveringTo: (tenantId, client, webhookUrl) =>

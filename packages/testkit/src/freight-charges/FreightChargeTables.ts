@@ -181,7 +181,7 @@ export class FreightChargeRows {
   private queue(tenantId: string, laneId: string, entry: Parameters<LaneRows["enqueue"]>[1], now: number): void {
     const lane = this.lanes.find(tenantId, laneId)
     if (lane === undefined) return
-    this.lanes.enqueue(lane, entry)
+    this.lanes.enqueue(lane, entry, now)
     this.lanes.arrive(lane, now)
   }
 

@@ -98,7 +98,6 @@ export const freightChargeCallsOf = (run: Run) => ({
     /** What was in flight when it was made. */
     inFlight: (caller: Caller, id: string) =>
       run(Effect.flatMap(ChargeSubscriptions, (all) => Effect.map(all.inFlight(principalOf(caller), id), (bytes) => parsed<ReadonlyArray<PreliminaryFreightCharge>>(bytes)))),
-    resume: (tenantId: string, id: string) => run(Effect.flatMap(ChargeSubscriptions, (all) => all.resume(tenantId, id))),
     testWebhook: (caller: Caller, test: { readonly webhookUrl: string; readonly hmacSecretId?: string }) =>
       run(Effect.flatMap(ChargeSubscriptions, (all) => all.testWebhook(principalOf(caller), test)))
   }

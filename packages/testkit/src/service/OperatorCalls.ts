@@ -1,5 +1,5 @@
 /** Tenants, secrets, deliveries and shipments across areas as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
-import { Deliveries, InvalidInput, ShipmentJourneys, SigningSecrets, SubscriptionLanes, Tenants, TransitSubscriptions } from "@waybill/core"
+import { Deliveries, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
 
@@ -13,7 +13,9 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
     put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) =>
       run(Effect.flatMap(Tenants, (all) => all.put(tenantId, settings))),
     /** By tenantId: `cursor`, `limit`. */
-    list: (query: Members = {}) => run(Effect.flatMap(Tenants, (all) => all.page(query)))
+    list: (query: Members = {}) => run(Effect.flatMap(Tenants, (all) => all.page(query))),
+    /** How deliveries of each tenant do, the worst first. */
+    health: () => run(Effect.flatMap(TenantHealths, ({ all }) => all))
   },
   secrets: {
     /**
@@ -35,22 +37,32 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
     delete: (tenantId: string, hmacSecretId: string) => run(Effect.flatMap(SigningSecrets, (all) => all.remove(tenantId, hmacSecretId)))
   },
   deliveries: {
-    /** Filters: `state`, `subscriptionId`, `since`; and `order`, `cursor`, `limit`. */
+    /** Newest first. Filters: `state`, `subscriptionId`, `client`, `since`; and `order`, `cursor`, `limit`. */
     list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(Deliveries, (all) => all.list(tenantId, query))),
     get: (tenantId: string, deliveryId: string) => run(Effect.flatMap(Deliveries, (all) => all.get(tenantId, deliveryId))),
     /** The same bytes under the same id once more. */
     retry: (tenantId: string, deliveryId: string) => run(Effect.flatMap(Deliveries, (all) => all.retry(tenantId, deliveryId))),
+    /** A dead letter no longer counts and is not recovered. */
+    dismiss: (tenantId: string, deliveryId: string) => run(Effect.flatMap(Deliveries, (all) => all.dismiss(tenantId, deliveryId))),
     /** Every dead letter of the subscription since then. Answers how many. */
     recover: (tenantId: string, subscriptionId: string, since: string) => run(Effect.flatMap(Deliveries, (all) => all.recover(tenantId, subscriptionId, { since }))),
     /** History as new deliveries of the same events. Answers how many events. */
     replay: (tenantId: string, subscriptionId: string, range: { readonly from: string; readonly to?: string; readonly shipmentIds?: ReadonlyArray<string> }) =>
       run(Effect.flatMap(TransitSubscriptions, (all) => all.replay(tenantId, subscriptionId, range)))
   },
-  lanes: {
-    /** Subscriptions of every client and area, with what waits for them: `state`, `cursor`, `limit`. */
-    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(SubscriptionLanes, (all) => all.list(tenantId, query))),
+  allSubscriptions: {
+    /** Subscriptions of every client and area, with what waits for them: `client`, `state`, `cursor`, `limit`. */
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(Subscriptions, (all) => all.list(tenantId, query))),
     /** One of them. */
-    get: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(SubscriptionLanes, (all) => all.get(tenantId, subscriptionId)))
+    get: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.get(tenantId, subscriptionId))),
+    /** Nothing more is sent until `resume`; its client cannot resume it. */
+    pause: (tenantId: string, subscriptionId: string, reason: string) =>
+      run(Effect.flatMap(Subscriptions, (all) => all.pause(tenantId, subscriptionId, { reason }))),
+    resume: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.resume(tenantId, subscriptionId))),
+    /** Drops what waits. Answers how many entries. */
+    purge: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.purge(tenantId, subscriptionId))),
+    /** As if its client had deleted it. */
+    remove: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.remove(tenantId, subscriptionId)))
   },
   journeys: {
     /** Shipments that a shipmentId, PRO, bill of lading or purchase order names. */

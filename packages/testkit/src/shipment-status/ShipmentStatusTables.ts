@@ -98,7 +98,7 @@ export class ShipmentStatusRows {
     for (const id of this.followers(tenantId, shipmentId)) {
       const lane = this.lanes.find(tenantId, id)
       if (lane === undefined) continue
-      this.lanes.enqueue(lane, { key: shipmentId, sequence, orderId: noticeId, payload: body, traceparent })
+      this.lanes.enqueue(lane, { key: shipmentId, sequence, orderId: noticeId, payload: body, traceparent }, now)
       this.lanes.arrive(lane, now)
     }
   }

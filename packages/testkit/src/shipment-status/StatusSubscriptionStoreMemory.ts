@@ -2,7 +2,7 @@
 import { StatusSubscriptionStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { ownersIn } from "../shared/Owners.ts"
+import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
 
 export const StatusSubscriptionStoreMemory = {
@@ -20,7 +20,7 @@ export const StatusSubscriptionStoreMemory = {
             rows.dropSubscription(tenantId, record)
             return true
           }),
-        owners: (tenantId, ids) => operate(() => ownersIn(ids, (id) => rows.of(tenantId).subscriptions.get(id)?.client))
+        documents: (tenantId, ids) => operate(() => documentsIn(ids, (id) => rows.of(tenantId).subscriptions.get(id)?.doc))
       })
     })
   )

@@ -46,16 +46,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1", "T/1"] })
       }))
 
-    it.effect("tells whose live subscriptions are, and nothing of other ids", () =>
+    it.effect("answers the documents of live subscriptions, and nothing of other ids", () =>
       Effect.gen(function*() {
         const store = yield* StatusSubscriptionStore
         const tenantId = freshTenant()
         for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* follow(tenantId, { n, client, references: ["r"] })
         yield* store.remove(tenantId, "client", idOf(3))
-        const owners = (tenant: string) => Effect.map(store.owners(tenant, [1, 2, 3, 9].map(idOf)), (found) => Object.fromEntries(found))
-        assert.deepStrictEqual(yield* owners(tenantId), { [idOf(1)]: "client", [idOf(2)]: "ä, \"other\"" })
-        assert.deepStrictEqual(yield* owners(freshTenant()), {})
-        assert.strictEqual((yield* store.owners(tenantId, [])).size, 0)
+        const found = yield* store.documents(tenantId, [1, 2, 3, 9].map(idOf))
+        assert.deepStrictEqual([...found.keys()].sort(), [idOf(1), idOf(2)])
+        for (const doc of found.values()) assert.isObject(JSON.parse(doc))
+        assert.strictEqual((yield* store.documents(freshTenant(), [idOf(1)])).size, 0)
+        assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
       }))
 
     it.effect("removes a client's own, once, and matches nothing of it afterwards", () =>

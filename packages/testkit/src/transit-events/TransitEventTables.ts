@@ -169,7 +169,7 @@ export class TransitEventRows {
     for (const { body, eventId, sequence, shipmentId } of events) {
       const place = { key: shipmentId, sequence, orderId: eventId }
       if (this.lanes.waits(lane, place)) continue
-      this.lanes.enqueue(lane, { ...place, payload: body, traceparent })
+      this.lanes.enqueue(lane, { ...place, payload: body, traceparent }, now)
       queued += 1
     }
     if (queued > 0) this.lanes.arrive(lane, now)

@@ -4,7 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { ownersIn } from "../shared/Owners.ts"
+import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { TransitEventTables } from "./TransitEventTables.ts"
 
 export const TransitSubscriptionStoreMemory = {
@@ -62,7 +62,7 @@ export const TransitSubscriptionStoreMemory = {
             journal.put(removed, id, client)
             return "removed"
           }),
-        owners: (tenantId, ids) => operate(() => ownersIn(ids, (id) => rows.of(tenantId).subscriptions.get(id)?.client)),
+        documents: (tenantId, ids) => operate(() => documentsIn(ids, (id) => rows.of(tenantId).subscriptions.get(id)?.doc)),
         replay: (tenantId, id, request) => operate((now) => replay(tenantId, id, request, now))
       })
     })

@@ -6,8 +6,8 @@ describe("routes", () => {
     const odd = "a/b?c#d&e=f %2F \u00fc.."
     const routes: ReadonlyArray<Route> = [
       { view: "tenants", cursor: odd },
-      { view: "lanes", tenantId: odd, state: "paused", cursor: odd },
-      { view: "lane", tenantId: odd, subscriptionId: odd },
+      { view: "subscriptions", tenantId: odd, state: "paused", cursor: odd },
+      { view: "subscription", tenantId: odd, subscriptionId: odd },
       { view: "deliveries", tenantId: odd, state: "dead", subscriptionId: odd, since: "2026-11-20T07:15:00.000Z", cursor: odd },
       { view: "delivery", tenantId: odd, deliveryId: odd },
       { view: "shipments", tenantId: odd, reference: odd },
@@ -17,17 +17,17 @@ describe("routes", () => {
     expect(hashOf({ view: "deliveries", tenantId: "acme", state: "dead" })).toBe("#/t/acme/deliveries?state=dead")
   })
 
-  it("begin with the tenants, and a tenant with its lanes", () => {
+  it("begin with the tenants, and a tenant with its subscriptions", () => {
     for (const hash of ["", "#", "#/"]) expect(routeOf(hash)).toMatchObject({ view: "tenants" })
-    expect(routeOf("#/t/acme")).toMatchObject({ view: "lanes", tenantId: "acme" })
-    for (const hash of ["#/x", "#/t", "#/t/acme/x", "#/t/acme/lanes/a/b", "#/t/%E0%A4%A"]) expect(routeOf(hash)).toEqual({ view: "nowhere" })
+    expect(routeOf("#/t/acme")).toMatchObject({ view: "subscriptions", tenantId: "acme" })
+    for (const hash of ["#/x", "#/t", "#/t/acme/x", "#/t/acme/subscriptions/a/b", "#/t/%E0%A4%A"]) expect(routeOf(hash)).toEqual({ view: "nowhere" })
   })
 
   it("are the same place while only a filter changes", () => {
     const of = (hash: string) => placeOf(routeOf(hash))
-    expect(of("#/t/acme/lanes?state=paused")).toBe(of("#/t/acme/lanes"))
+    expect(of("#/t/acme/subscriptions?state=paused")).toBe(of("#/t/acme/subscriptions"))
     expect(of("#/t/acme/deliveries?since=x&state=waiting")).toBe(of("#/t/acme/deliveries"))
     expect(of("#/t/acme/deliveries/x")).not.toBe(of("#/t/acme/deliveries"))
-    expect(of("#/t/acme/lanes?cursor=x")).not.toBe(of("#/t/acme/lanes"))
+    expect(of("#/t/acme/subscriptions?cursor=x")).not.toBe(of("#/t/acme/subscriptions"))
   })
 })

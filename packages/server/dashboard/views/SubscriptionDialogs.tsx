@@ -1,13 +1,13 @@
-/** What can be done to a lane as a whole. */
+/** What can be done to a subscription as a whole. */
 import { useId, useState } from "preact/hooks"
 import { inputOf, instantOfInput } from "../model/time.ts"
 import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
-import { InstantField } from "../parts/Fields.tsx"
+import { InstantField, TextField } from "../parts/Fields.tsx"
 import { useDesk } from "../session/Context.ts"
 import { serverNow } from "../session/Session.ts"
 
-export interface LaneDialogProps {
+export interface SubscriptionDialogProps {
   readonly tenantId: string
   readonly subscriptionId: string
   readonly close: (told?: string) => void
@@ -21,7 +21,7 @@ const given = (value: string, what: string): string => {
   return instant
 }
 
-export const RecoverDialog = ({ close, subscriptionId, tenantId }: LaneDialogProps) => {
+export const RecoverDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
   const { client } = useDesk()
   const [since, setSince] = useState(() => inputOf(serverNow() - day))
   const act = async () => {
@@ -30,13 +30,13 @@ export const RecoverDialog = ({ close, subscriptionId, tenantId }: LaneDialogPro
   }
   return (
     <Dialog title="Recover dead letters?" confirm="Recover" act={act} close={close}>
-      <p>Every dead letter of this lane that died since then goes out again, under the id that it had.</p>
+      <p>Every dead letter of this subscription that died since then goes out again, under the id that it had.</p>
       <InstantField label="Since" value={since} change={setSince} required />
     </Dialog>
   )
 }
 
-export const ReplayDialog = ({ close, subscriptionId, tenantId }: LaneDialogProps) => {
+export const ReplayDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
   const { client } = useDesk()
   const id = useId()
   const [from, setFrom] = useState(() => inputOf(serverNow() - day))
@@ -64,15 +64,56 @@ export const ReplayDialog = ({ close, subscriptionId, tenantId }: LaneDialogProp
   )
 }
 
-export const ResumeDialog = ({ close, subscriptionId, tenantId }: LaneDialogProps) => {
+export const ResumeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
   const { client } = useDesk()
   const act = async () => {
-    const { status } = await client.resume(tenantId, subscriptionId)
-    return `The subscription is ${status}.`
+    const { state } = await client.resume(tenantId, subscriptionId)
+    return `The subscription is ${state}.`
   }
   return (
     <Dialog title="Resume the subscription?" confirm="Resume" act={act} close={close}>
-      <p>Dead letters since its suspension go out again first, under the ids that they had; then what has waited, in order.</p>
+      <p>What has waited goes out, in order. Of freight charges, dead letters since the pause go out again first, under the ids that they had.</p>
+    </Dialog>
+  )
+}
+
+export const PauseDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
+  const { client } = useDesk()
+  const [reason, setReason] = useState("")
+  const act = async () => {
+    await client.pause(tenantId, subscriptionId, { reason })
+    return "The subscription is paused."
+  }
+  return (
+    <Dialog title="Pause the subscription?" confirm="Pause" act={act} close={close}>
+      <p>Nothing more is sent, and what comes waits. Its client cannot resume it, and reads the reason when it tries.</p>
+      <TextField label="Reason" value={reason} change={setReason} required />
+    </Dialog>
+  )
+}
+
+export const PurgeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
+  const { client } = useDesk()
+  const act = async () => {
+    const dropped = await client.purge(tenantId, subscriptionId)
+    return dropped === 0 ? "Nothing waited, so nothing was dropped." : `${plural(dropped, "entry", "entries")} dropped.`
+  }
+  return (
+    <Dialog title="Purge the subscription?" confirm="Purge" act={act} close={close}>
+      <p>Everything that waits is dropped, and deliveries that wait for a retry are cancelled. Transit events can be replayed; nothing else comes back.</p>
+    </Dialog>
+  )
+}
+
+export const DeleteDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
+  const { client } = useDesk()
+  const act = async () => {
+    await client.deleteSubscription(tenantId, subscriptionId)
+    return "The subscription is deleted."
+  }
+  return (
+    <Dialog title="Delete the subscription?" confirm="Delete" act={act} close={close}>
+      <p>It ends as if its client had deleted it: nothing more is sent, and what waits is dropped. This cannot be undone.</p>
     </Dialog>
   )
 }

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SubscriptionLanes, Tenants } from "@waybill/core"
+import { Subscriptions, Tenants } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
 
-const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(SubscriptionLanes, (all) => all.list(tenantId, query))
+const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.list(tenantId, query))
 
-describe("SubscriptionLanes", () => {
+describe("Subscriptions", () => {
   it.effect("lists subscriptions of every area and client, with whose they are", () =>
     inEngine(Effect.gen(function*() {
       const { customer, subscription, tenant } = yield* makeEngine()
@@ -38,12 +38,12 @@ describe("SubscriptionLanes", () => {
       assert.deepStrictEqual([open!.state, open!.reason, open!.breaker.state], ["active", null, "open"])
       assert.isAtLeast(open!.breaker.failures, 5)
       assert.match(open!.breaker.until!, /^1970-01-01T00:0\d:\d{2}\.\d{3}Z$/)
-      assert.strictEqual(open!.waiting + open!.unsettled, 8)
+      assert.strictEqual(open!.waiting + open!.inFlight, 8)
       assert.isNotNull(open!.dueAt)
       assert.deepStrictEqual([open!.lastAttempt!.outcome, open!.lastAttempt!.status], ["http_5xx", 503])
       yield* TestWaybill.pass("30 minutes")
       const [after] = (yield* lanes()).data
-      assert.deepStrictEqual([after!.waiting, after!.unsettled, after!.dead], [0, 0, 8])
+      assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead], [0, 0, 8])
     })))
 
   it.effect("tells a breaker that waits for its probe from one that is open", () =>
@@ -87,7 +87,7 @@ describe("SubscriptionLanes", () => {
     inEngine(Effect.gen(function*() {
       const { customer, subscription, subscriptions, tenant } = yield* makeEngine()
       const other = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: hook })
-      const get = (id: string, tenantId = "acme") => Effect.flatMap(SubscriptionLanes, (all) => all.get(tenantId, id))
+      const get = (id: string, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.get(tenantId, id))
       const { data } = yield* lanes()
       for (const lane of data) assert.deepStrictEqual(yield* get(lane.subscriptionId), lane)
       yield* (yield* Tenants).put("other", { name: "Other" })

@@ -1,0 +1,97 @@
+/**
+ * Storage port: what operators do to lanes and deliveries, beside the worker's port. All values are plain; what a worker holds at
+ * that moment ends by itself.
+ */
+import { Context, type Effect, type Option } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { AttemptRecord } from "./DeliveryQueue.ts"
+import type { DeliveryState } from "./model/DeliveryState.ts"
+
+/** Entries that one step of a purge removes, at most. */
+export const purgeStep = 5000
+
+/** Nothing is counted beyond this for a tenant's health. */
+export const healthCount = 10_000
+
+/** Deliveries of a lane that are looked through for a subject, newest first, in each group of states. */
+export const traceDeliveries = 1000
+
+/** Where a purge goes on: the last entry that its step before looked at. */
+export interface PurgePosition {
+  readonly key: string
+  readonly sequence: number
+  readonly ref: number
+}
+
+export interface PurgeStep {
+  /** Entries removed, and entries of deliveries that were cancelled. */
+  readonly dropped: number
+  /** `undefined` when nothing is left to look at. */
+  readonly next: PurgePosition | undefined
+}
+
+/** Why a lane is paused while it is purged. A purge that was interrupted leaves it so. */
+export const purgeReason = "What waits is being removed. If this lasts, the purge was interrupted: purge again, or resume the subscription."
+
+/** What entries are found by: their ordering key, and of one key those with these ids of their own only, where some are given. */
+export interface TraceSubject {
+  readonly key: string
+  readonly orderIds: ReadonlyArray<string> | undefined
+}
+
+export interface TracedDelivery {
+  readonly deliveryId: string
+  readonly state: DeliveryState
+  /** Attempts so far in all. */
+  readonly attempt: number
+  readonly lastAttempt: AttemptRecord | undefined
+  readonly sentAt: number
+}
+
+/** What a lane knows of a subject. */
+export interface LaneTrace {
+  /** The store's clock. */
+  readonly now: number
+  /** Whether an entry of it waits. */
+  readonly waiting: boolean
+  /** Whether something of the same key goes out before what waits. */
+  readonly behind: boolean
+  /** Newest first. */
+  readonly deliveries: ReadonlyArray<TracedDelivery>
+  /** The last entry of it that was dropped, as far as the lane's newest drops tell. */
+  readonly dropped: { readonly reason: string; readonly at: number } | undefined
+}
+
+/** One tenant's lanes in numbers. Counts stop at `healthCount`. */
+export interface TenantHealth {
+  readonly subscriptions: number
+  /** Lanes that the engine or an operator paused, whose breaker is not closed, or that have a dead letter. */
+  readonly inTrouble: number
+  readonly waiting: number
+  readonly oldestWaitingAt: number | undefined
+  readonly dead: number
+}
+
+export class DeliveryControl extends Context.Service<DeliveryControl, {
+  /** Pauses a lane in whatever state it is, for an operator. What is in flight ends by itself. False when there is no such lane. */
+  readonly pause: (tenantId: string, laneId: string, reason: string) => Effect.Effect<boolean, StorageError>
+  /** Makes a paused lane active, whoever paused it; one that its client had made inactive becomes that again. False when there is no such lane. */
+  readonly resume: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
+  /**
+   * Holds an active lane still, so that no worker takes what a purge removes: it is paused by the operator, and says why, until `endPurge`.
+   * False when there is no such lane.
+   */
+  readonly beginPurge: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
+  /**
+   * Cancels deliveries that wait for a retry and removes waiting entries in their order, `purgeStep` of each at most; what was removed
+   * counts as dropped. Does nothing where the lane was resumed meanwhile.
+   */
+  readonly purgeNext: (tenantId: string, laneId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
+  /** Undoes what `beginPurge` did to the lane. */
+  readonly endPurge: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
+  /** A dead letter is `dismissed` afterwards. Answers the state it was in; other states are left alone. */
+  readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
+  /** What the lane knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */
+  readonly trace: (tenantId: string, laneId: string, subject: TraceSubject) => Effect.Effect<LaneTrace, StorageError>
+  readonly health: (tenantId: string) => Effect.Effect<TenantHealth, StorageError>
+}>()("@waybill/core/delivery/DeliveryControl") {}

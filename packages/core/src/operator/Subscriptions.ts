@@ -1,0 +1,244 @@
+/** Every subscription of a tenant, whichever area and client it belongs to: what operators see of it and do with it. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { DeliveryControl } from "../delivery/DeliveryControl.ts"
+import { clientNamed } from "../delivery/ClientNamed.ts"
+import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
+import { DeliveryQueue, type LaneOverview, type LaneState, type PausedBy } from "../delivery/DeliveryQueue.ts"
+import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
+import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
+import { StatusSubscriptionStore } from "../shipment-status/StatusSubscriptionStore.ts"
+import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
+import { areaOfSource, type DeliveringArea } from "./DeliveringArea.ts"
+import { accountsOf, filtersOf } from "./SubscriptionFilters.ts"
+
+export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<LaneState>
+
+export const SubscriptionListQuery = Schema.Struct({
+  client: Schema.optionalKey(Schema.String),
+  state: Schema.optionalKey(Schema.Literals(subscriptionStates).annotate({ message: `state is one of ${subscriptionStates.join(", ")}.` })),
+  cursor: ListCursor,
+  limit: ListLimit
+})
+
+/** Body of the pause call. The subscription's owner reads the reason. */
+export const PauseCall = Schema.Struct({
+  reason: Schema.String.check(
+    Schema.isPattern(/^[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u, { message: "reason is one line of text." }),
+    Schema.isMaxLength(500, { message: "reason has at most 500 characters." })
+  )
+}).annotate({ identifier: "PauseCall" })
+
+/** A subscription as operators see it; instants as UTC text. Counts stop at 1,000, which then means so many or more. */
+export interface SubscriptionView {
+  readonly subscriptionId: string
+  readonly area: string
+  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
+  readonly client: string
+  readonly endpointUrl: string
+  readonly hmacSecretId: string
+  /** What it selects, in its area's words. */
+  readonly filters: Readonly<Record<string, unknown>>
+  /** `null`: all accounts that its client has. */
+  readonly accounts: ReadonlyArray<string> | null
+  readonly delivery: DeliveryPolicy
+  readonly state: LaneState
+  /** Why the engine or an operator paused it. */
+  readonly reason: string | null
+  readonly pausedBy: PausedBy | null
+  /** When the state last changed. */
+  readonly since: string
+  /** Whether its client or its tenant has no access at present, so that nothing is sent. */
+  readonly held: boolean
+  /** Entries in no delivery yet. */
+  readonly waiting: number
+  /** Of the first thousand that wait. */
+  readonly oldestWaitingAt: string | null
+  /** Deliveries that are being sent or wait for their next attempt. */
+  readonly inFlight: number
+  readonly dead: number
+  /** Entries that were removed without being sent, ever. */
+  readonly dropped: number
+  /** When a worker looks at it next, or its lease ends. */
+  readonly dueAt: string | null
+  readonly breaker: {
+    readonly state: BreakerState
+    /** Failed attempts since the last accepted one. */
+    readonly failures: number
+    /** While it is open. */
+    readonly until: string | null
+  }
+  /** Of the newest delivery that had one, among the subscription's newest hundred. */
+  readonly lastAttempt: { readonly at: string; readonly outcome: string; readonly status: number | null } | null
+}
+
+type NotThere = LaneNotFound | StorageError
+
+export class Subscriptions extends Context.Service<Subscriptions, {
+  /** By subscriptionId; `client` bare or qualified. */
+  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<SubscriptionView>, InvalidInput | StorageError>
+  readonly get: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
+  /** Nothing more is sent until an operator resumes it; what comes waits. What is in flight ends by itself. */
+  readonly pause: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
+  /**
+   * Goes on, whoever paused it. Where a dead letter pauses a subscription (freight charges), dead letters since then go out again
+   * first. One that its client had made inactive becomes that again; one that is not paused is left as it is.
+   */
+  readonly resume: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
+  /** Drops what waits. Answers how many entries, those of cancelled retries included. */
+  readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
+  /** Ends the subscription as if its client had deleted it. */
+  readonly remove: (tenantId: string, subscriptionId: string) => Effect.Effect<void, NotThere>
+}>()("@waybill/core/operator/Subscriptions") {
+  static readonly layer = Layer.effect(
+    Subscriptions,
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const control = yield* DeliveryControl
+      const transaction = yield* Transaction
+      const wakeups = yield* Wakeups
+      const transit = yield* TransitSubscriptionStore
+      const status = yield* StatusSubscriptionStore
+      const charges = yield* ChargeSubscriptionStore
+      const stores: Readonly<Record<DeliveringArea, { readonly documents: typeof transit.documents; readonly end: Ending }>> = {
+        "transit-events": { documents: transit.documents, end: transit.remove },
+        "shipment-status": { documents: status.documents, end: status.remove },
+        "freight-charges": { documents: charges.documents, end: charges.cancel }
+      }
+
+      /** Views of some lanes, each with what its area keeps of it. */
+      const viewsOf = Effect.fnUntraced(function*(tenantId: string, lanes: ReadonlyArray<LaneOverview>, now: number) {
+        const documents = new Map<string, string>()
+        for (const [area, { documents: read }] of Object.entries(stores)) {
+          const ids = lanes.filter(({ source }) => areaOfSource(source) === area).map(({ laneId }) => laneId)
+          if (ids.length > 0) for (const [id, doc] of yield* read(tenantId, ids)) documents.set(id, doc)
+        }
+        return lanes.map((lane) => viewOf(lane, documents.get(lane.laneId), now))
+      })
+
+      const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
+        const after = idBefore(laneId)
+        // lists go by id: it is the first behind the id before it
+        const { lanes: [lane], now } = after === undefined
+          ? { lanes: [], now: 0 }
+          : yield* queue.lanes(tenantId, { state: undefined, after, limit: 1 })
+        if (lane?.laneId !== laneId) return yield* new LaneNotFound({ laneId })
+        return { lane, now }
+      })
+
+      const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
+        const { lane, now } = yield* laneOf(tenantId, subscriptionId)
+        return (yield* viewsOf(tenantId, [lane], now))[0]!
+      })
+
+      const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown) {
+        const { client, cursor, limit = defaultListLimit, state } = yield* decodeQuery(input)
+        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
+        const { lanes, now } = yield* queue.lanes(tenantId, {
+          client: clientNamed(client),
+          state,
+          after: cursor,
+          limit: limit + 1
+        })
+        const views = yield* viewsOf(tenantId, lanes.slice(0, limit), now)
+        return { data: views, nextCursor: listPage(lanes, limit, ({ laneId }) => laneId, () => undefined).nextCursor }
+      })
+
+      const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
+        const { reason } = yield* decodePause(input)
+        if (!isUniqueId(subscriptionId) || !(yield* control.pause(tenantId, subscriptionId, reason))) {
+          return yield* new LaneNotFound({ laneId: subscriptionId })
+        }
+        return yield* get(tenantId, subscriptionId)
+      })
+
+      const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
+        const { lane } = yield* laneOf(tenantId, subscriptionId)
+        if (lane.status.state === "paused") {
+          yield* transaction.run(Effect.gen(function*() {
+            if (lane.whenDead === "pause") yield* queue.recover(tenantId, subscriptionId, lane.status.since - recoverMarginMillis)
+            yield* control.resume(tenantId, subscriptionId)
+          }))
+          yield* wakeups.wake(tenantId)
+        }
+        return yield* get(tenantId, subscriptionId)
+      })
+
+      const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
+        if (!isUniqueId(subscriptionId) || !(yield* control.beginPurge(tenantId, subscriptionId))) {
+          return yield* new LaneNotFound({ laneId: subscriptionId })
+        }
+        let dropped = 0
+        let step = yield* control.purgeNext(tenantId, subscriptionId, undefined)
+        for (;;) {
+          dropped += step.dropped
+          if (step.next === undefined) break
+          yield* Effect.yieldNow
+          step = yield* control.purgeNext(tenantId, subscriptionId, step.next)
+        }
+        yield* control.endPurge(tenantId, subscriptionId)
+        yield* wakeups.wake(tenantId)
+        return dropped
+      })
+
+      const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
+        const { lane } = yield* laneOf(tenantId, subscriptionId)
+        const area = stores[areaOfSource(lane.source) as DeliveringArea]
+        yield* transaction.run(Effect.andThen(
+          area === undefined ? Effect.void : area.end(tenantId, lane.client, subscriptionId),
+          queue.closeLane(tenantId, subscriptionId)
+        ))
+      })
+
+      return Subscriptions.of({ get, list, pause, resume, purge, remove })
+    })
+  )
+}
+
+type Ending = (tenantId: string, client: string, id: string) => Effect.Effect<unknown, StorageError>
+
+const decodeQuery = decodeInput(SubscriptionListQuery, { closed: true })
+const decodePause = decodeInput(PauseCall, { closed: true })
+
+/** The dead letter and the pause it brings are written together, by clocks that may tick in between. */
+const recoverMarginMillis = 1000
+
+const viewOf = (lane: LaneOverview, doc: string | undefined, now: number): SubscriptionView => {
+  const { breaker, lastAttempt, status } = lane
+  const state = breakerState(breaker, now)
+  const area = areaOfSource(lane.source)
+  return {
+    subscriptionId: lane.laneId,
+    area,
+    client: lane.client,
+    endpointUrl: lane.endpointUrl,
+    hmacSecretId: lane.hmacSecretId,
+    filters: filtersOf(area, doc),
+    accounts: accountsOf(area, doc),
+    delivery: lane.policy,
+    state: status.state,
+    reason: status.reason ?? null,
+    pausedBy: status.pausedBy ?? null,
+    since: formatInstant(status.since),
+    held: lane.held,
+    waiting: lane.waiting,
+    oldestWaitingAt: instantOrNull(lane.oldestWaitingAt),
+    inFlight: lane.inFlight,
+    dead: lane.dead,
+    dropped: lane.dropped,
+    dueAt: instantOrNull(lane.dueAt),
+    breaker: { state, failures: breaker.failures, until: state === "open" ? formatInstant(breaker.openUntil!) : null },
+    lastAttempt: lastAttempt === undefined
+      ? null
+      : { at: formatInstant(lastAttempt.at), outcome: lastAttempt.outcome, status: lastAttempt.status ?? null }
+  }
+}
+
+const instantOrNull = (millis: number | undefined): string | null => millis === undefined ? null : formatInstant(millis)

@@ -1,0 +1,56 @@
+/** How deliveries do, tenant by tenant. */
+import { Context, Effect, Layer } from "effect"
+import { AccessStore } from "../access/AccessStore.ts"
+import { DeliveryControl } from "../delivery/DeliveryControl.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+
+/** Tenants that are looked at, by tenantId, and how many side by side. */
+const maxTenants = 1000
+const tenantsAtOnce = 4
+
+/** One tenant in numbers; each count stops at 10,000, which then means so many or more. */
+export interface TenantHealthView {
+  readonly tenantId: string
+  readonly subscriptions: number
+  /** Paused by the engine or an operator, with a breaker that is not closed, or with a dead letter. */
+  readonly inTrouble: number
+  readonly waiting: number
+  readonly oldestWaitingAt: string | null
+  readonly dead: number
+}
+
+export interface HealthView {
+  readonly tenants: ReadonlyArray<TenantHealthView>
+}
+
+export class TenantHealths extends Context.Service<TenantHealths, {
+  /** Most subscriptions in trouble first, then most dead letters, then most that waits. Of the first thousand tenants by tenantId. */
+  readonly all: Effect.Effect<HealthView, StorageError>
+}>()("@waybill/core/operator/TenantHealths") {
+  static readonly layer = Layer.effect(
+    TenantHealths,
+    Effect.gen(function*() {
+      const access = yield* AccessStore
+      const control = yield* DeliveryControl
+
+      const healthOf = (tenantId: string) =>
+        Effect.map(control.health(tenantId), ({ oldestWaitingAt, ...counts }): TenantHealthView => ({
+          tenantId,
+          ...counts,
+          oldestWaitingAt: oldestWaitingAt === undefined ? null : formatInstant(oldestWaitingAt)
+        }))
+
+      const all = Effect.gen(function*() {
+        const tenants = yield* access.pageTenants({ after: undefined, limit: maxTenants })
+        const healths = yield* Effect.forEach(tenants, ({ tenantId }) => healthOf(tenantId), { concurrency: tenantsAtOnce })
+        return { tenants: healths.toSorted(worstFirst) }
+      }).pipe(Effect.withSpan("TenantHealths.all"))
+
+      return TenantHealths.of({ all })
+    })
+  )
+}
+
+const worstFirst = (a: TenantHealthView, b: TenantHealthView): number =>
+  b.inTrouble - a.inTrouble || b.dead - a.dead || b.waiting - a.waiting || (a.tenantId < b.tenantId ? -1 : 1)

@@ -1,0 +1,22 @@
+/** Subscriptions of every client and area as plain methods. */
+import { Subscriptions } from "@waybill/core"
+import type { Effect } from "effect"
+import type { Failure } from "../shared/ProblemOf.ts"
+import { ofTenant } from "./Methods.ts"
+import type { AllSubscriptionsMethods } from "./OperatorMethods.ts"
+import { plain } from "./Plain.ts"
+import type { Run } from "./Run.ts"
+
+export const allSubscriptionsOf = (run: Run): AllSubscriptionsMethods => {
+  const subscriptions = <A, E extends Failure>(tenantId: string, call: (all: Subscriptions["Service"]) => Effect.Effect<A, E>) =>
+    run(ofTenant(tenantId, Subscriptions, call))
+
+  return {
+    list: (tenantId, query = {}) => subscriptions(tenantId, (all) => all.list(tenantId, plain(query))),
+    get: (tenantId, id) => subscriptions(tenantId, (all) => all.get(tenantId, id)),
+    pause: (tenantId, id, reason) => subscriptions(tenantId, (all) => all.pause(tenantId, id, { reason })),
+    resume: (tenantId, id) => subscriptions(tenantId, (all) => all.resume(tenantId, id)),
+    purge: (tenantId, id) => subscriptions(tenantId, (all) => all.purge(tenantId, id)),
+    remove: (tenantId, id) => subscriptions(tenantId, (all) => all.remove(tenantId, id))
+  }
+}

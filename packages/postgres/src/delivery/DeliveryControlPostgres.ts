@@ -1,0 +1,88 @@
+/** What operators do to lanes and deliveries, on Postgres. */
+import {
+  type AttemptRecord,
+  DeliveryControl,
+  type DeliveryState,
+  type PurgePosition,
+  StorageError,
+  type TracedDelivery,
+  type TraceSubject
+} from "@waybill/core"
+import { Effect, Layer, Option } from "effect"
+import { int8Array, textArray } from "../client/PgBulk.ts"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+import * as statements from "./DeliveryControlSql.ts"
+import { lockLane, type PayloadSource } from "./DeliveryQueueSql.ts"
+
+/** Before every entry: keys are not empty. */
+const atStart: PurgePosition = { key: "", sequence: 0, ref: 0 }
+
+/** Over the tables that hold the bytes of entries. */
+export const layer = (sources: ReadonlyArray<PayloadSource>) =>
+  Layer.effect(
+    DeliveryControl,
+    Effect.gen(function*() {
+      const sql = yield* PgClient
+      const { quoted: schema } = yield* WaybillSchema
+      const traceLane = statements.traceLane(schema, sources)
+
+      /** Whether the statement answered the lane. */
+      const found = (statement: string, values: ReadonlyArray<string>, operation: string) =>
+        sql.bulk(statement, values, ["uuid"]).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail(`DeliveryControl.${operation}`))
+
+      const purgeNext = (tenantId: string, laneId: string, after = atStart) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql.bulk(lockLane(schema), [tenantId, laneId], ["uuid"])
+          const [row] = yield* sql.bulk(statements.purgeNext(schema), [tenantId, laneId, after.key, after.sequence, after.ref], ["int8", "bool", "text", "int8", "int8"])
+          const [dropped, more, key, sequence, ref] = row as [number, boolean, string, number, number]
+          if (dropped > 0) yield* sql.bulk(statements.trimDrops(schema), [tenantId, laneId])
+          return { dropped, next: more ? { key, sequence, ref } : undefined }
+        })).pipe(StorageError.refail("DeliveryControl.purgeNext"))
+
+      const trace = Effect.fnUntraced(function*(tenantId: string, laneId: string, { key, orderIds }: TraceSubject) {
+        const [row] = yield* sql.bulk(traceLane, [tenantId, laneId, key, orderIds === undefined ? null : textArray(orderIds)])
+        const [now, waiting, behind, dropped, refs] = row as [number, boolean, boolean, readonly [string, string] | null, ReadonlyArray<number> | null]
+        const rows = yield* sql.bulk(statements.traceDeliveriesOf(schema), [tenantId, laneId, key, refs === null ? null : int8Array(refs)])
+        const deliveries = rows.map((each) => ({ delivery: tracedOf(each), own: each[5] === true }))
+        return {
+          now,
+          waiting,
+          behind: waiting && (behind || deliveries.some(({ delivery: { state } }) => state === "sending" || state === "waiting")),
+          deliveries: deliveries.filter(({ own }) => own).map(({ delivery }) => delivery),
+          dropped: dropped === null ? undefined : { reason: dropped[0], at: Number(dropped[1]) }
+        }
+      }, StorageError.refail("DeliveryControl.trace"))
+
+      return DeliveryControl.of({
+        pause: (tenantId, laneId, reason) => found(statements.pauseLane(schema), [tenantId, laneId, reason], "pause"),
+        resume: (tenantId, laneId) => found(statements.resumeLane(schema), [tenantId, laneId], "resume"),
+        beginPurge: (tenantId, laneId) => found(statements.beginPurge(schema), [tenantId, laneId], "beginPurge"),
+        purgeNext,
+        endPurge: (tenantId, laneId) =>
+          sql.bulk(statements.endPurge(schema), [tenantId, laneId]).pipe(Effect.asVoid, StorageError.refail("DeliveryControl.endPurge")),
+        dismiss: (tenantId, deliveryId) =>
+          sql.bulk(statements.dismiss(schema), [tenantId, deliveryId], ["text"]).pipe(
+            Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), ([state]) => state as DeliveryState)),
+            StorageError.refail("DeliveryControl.dismiss")
+          ),
+        trace,
+        health: (tenantId) =>
+          sql.bulk(statements.health(schema), [tenantId], ["int8", "int8", "int8", "timestamptz", "int8"]).pipe(
+            Effect.map(([row]) => {
+              const [subscriptions, inTrouble, waiting, oldest, dead] = row as [number, number, number, number | null, number]
+              return { subscriptions, inTrouble, waiting, oldestWaitingAt: oldest ?? undefined, dead }
+            }),
+            StorageError.refail("DeliveryControl.health")
+          )
+      })
+    })
+  )
+
+const tracedOf = ([deliveryId, state, attempt, last, sentAt]: ReadonlyArray<unknown>): TracedDelivery => ({
+  deliveryId: deliveryId as string,
+  state: state as DeliveryState,
+  attempt: attempt as number,
+  lastAttempt: last === null ? undefined : JSON.parse(last as string) as AttemptRecord,
+  sentAt: sentAt as number
+})

@@ -1,0 +1,153 @@
+/** One subscription: how it does, what died in it, and what can be done. */
+import type { Delivery, OperatorSubscription } from "@waybill/client/operator"
+import { useState } from "preact/hooks"
+import { hashOf, type Route } from "../model/routes.ts"
+import { countText } from "../model/trouble.ts"
+import { pausedByText, plural } from "../model/words.ts"
+import { Answered, Empty, Told } from "../parts/Notes.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { Facts } from "../parts/Table.tsx"
+import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
+import { When } from "../parts/When.tsx"
+import { useDesk } from "../session/Context.ts"
+import { isNotFound } from "../session/Session.ts"
+import { usePolled } from "../session/usePolled.ts"
+import { DeliveryRows } from "./DeliveryRows.tsx"
+import { DeleteDialog, PauseDialog, PurgeDialog, RecoverDialog, ReplayDialog, ResumeDialog } from "./SubscriptionDialogs.tsx"
+import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
+
+type SubscriptionRoute = Extract<Route, { readonly view: "subscription" }>
+type Asked = "delete" | "pause" | "purge" | "recover" | "replay" | "resume" | Delivery
+
+const latest = 20
+
+export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute }) => {
+  const { subscriptionId, tenantId } = route
+  const polled = usePolled(hashOf(route), async (client, signal) => {
+    // one after the other: an operator's page must not be what keeps the server busy
+    const subscription = await client.getSubscription(tenantId, subscriptionId, { signal }).catch((failure: unknown) => {
+      if (!isNotFound(failure)) throw failure
+    })
+    const dead = await client.listDeliveries(tenantId, { subscriptionId, state: "dead", order: "newest", limit: latest }, { signal })
+    const deliveries = await client.listDeliveries(tenantId, { subscriptionId, order: "newest", limit: latest }, { signal })
+    return { subscription, dead: dead.data, deliveries: deliveries.data }
+  })
+  const { say } = useDesk()
+  const [asked, setAsked] = useState<Asked>()
+  const [told, setTold] = useState<string>()
+  const close = (told?: string) => {
+    setAsked(undefined)
+    if (told === undefined) return
+    setTold(told)
+    say(told)
+    polled.refresh()
+  }
+  const dialog = { tenantId, subscriptionId, close }
+  return (
+    <>
+      <h1 tabIndex={-1}>Subscription <span class="id"><Shown text={subscriptionId} /></span></h1>
+      <Told told={told} />
+      <Answered of={polled} missing="There is no such tenant.">
+        {({ subscription, ...seen }) => subscription === undefined ? <Empty>There is no such subscription. Was it deleted?</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={setAsked} />}
+      </Answered>
+      {asked === "pause" && <PauseDialog {...dialog} />}
+      {asked === "purge" && <PurgeDialog {...dialog} />}
+      {asked === "delete" && <DeleteDialog {...dialog} />}
+      {asked === "recover" && <RecoverDialog {...dialog} />}
+      {asked === "replay" && <ReplayDialog {...dialog} />}
+      {asked === "resume" && <ResumeDialog {...dialog} />}
+      {typeof asked === "object" && <RetryDialog tenantId={tenantId} deliveries={[asked]} close={close} />}
+    </>
+  )
+}
+
+interface SeenProps {
+  readonly subscription: OperatorSubscription
+  readonly dead: ReadonlyArray<Delivery>
+  readonly deliveries: ReadonlyArray<Delivery>
+  readonly route: SubscriptionRoute
+  readonly ask: (asked: Asked) => void
+}
+
+const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, tenantId } }: SeenProps) => {
+  const all = (state?: string) => hashOf({ view: "deliveries", tenantId, subscriptionId, state })
+  return (
+    <>
+      <SubscriptionFacts subscription={subscription} />
+      <div class="actions">
+        {subscription.state === "paused" && <button type="button" onClick={() => ask("resume")}>Resume …</button>}
+        {subscription.pausedBy !== "operator" && <button type="button" class="secondary" onClick={() => ask("pause")}>Pause …</button>}
+        <button type="button" class="secondary" disabled={subscription.dead === 0} onClick={() => ask("recover")}>Recover dead letters since …</button>
+        {subscription.area === "transit-events" && <button type="button" class="secondary" onClick={() => ask("replay")}>Replay …</button>}
+        <button type="button" class="secondary" onClick={() => ask("purge")}>Purge …</button>
+        <button type="button" class="secondary" onClick={() => ask("delete")}>Delete …</button>
+      </div>
+      <section aria-labelledby="dead">
+        <h2 id="dead">Dead letters</h2>
+        {dead.length === 0 ? <Empty>None.</Empty> : (
+          <DeliveryRows
+            tenantId={tenantId}
+            question={`${subscriptionId} dead`}
+            caption={subscription.dead > dead.length ? `The newest ${dead.length} of ${countText(subscription.dead)}` : plural(dead.length, "dead letter")}
+            deliveries={dead}
+            action={(delivery) => <RetryButton delivery={delivery} ask={ask} />}
+          />
+        )}
+        {subscription.dead > dead.length && <p><a href={all("dead")}>All dead letters of this subscription</a></p>}
+      </section>
+      <section aria-labelledby="latest">
+        <h2 id="latest">Latest deliveries</h2>
+        {deliveries.length === 0 ? <Empty>Nothing has gone out yet.</Empty> : (
+          <DeliveryRows tenantId={tenantId} question={subscriptionId} caption={`The newest ${deliveries.length}`} deliveries={deliveries} />
+        )}
+        {deliveries.length === latest && <p><a href={all()}>All deliveries of this subscription</a></p>}
+      </section>
+    </>
+  )
+}
+
+export const RetryButton = ({ ask, delivery }: { readonly delivery: Delivery; readonly ask: (delivery: Delivery) => void }) => (
+  <button type="button" class="secondary outline small" disabled={!isRetryable(delivery)} onClick={() => ask(delivery)}>
+    Retry<span class="hidden"> delivery ending in {delivery.deliveryId.slice(-6)}</span> …
+  </button>
+)
+
+const SubscriptionFacts = ({ subscription }: { readonly subscription: OperatorSubscription }) => {
+  const { breaker } = subscription
+  return (
+    <Facts
+      facts={[
+        ["Health", <SubscriptionTag subscription={subscription} />],
+        [
+          "State",
+          <>
+            <Shown text={subscription.state} />{subscription.pausedBy !== null && <> <Shown text={pausedByText(subscription.pausedBy)} /></>}{" "}
+            <small>since <When at={subscription.since} /></small>
+          </>
+        ],
+        ...subscription.held ? [["Access", "none at present: its client's keys or its tenant. Nothing is sent."] as const] : [],
+        ...subscription.reason === null ? [] : [["Reason", <Shown text={subscription.reason} />] as const],
+        ["Area", <AreaTag area={subscription.area} />],
+        ["Client", <Shown text={subscription.client} />],
+        ["Secret", <Shown text={subscription.hmacSecretId} />],
+        ["Endpoint", <Shown text={subscription.endpointUrl} />],
+        [
+          "Breaker",
+          <>
+            <Shown text={breaker.state} />{breaker.failures > 0 && `, ${plural(breaker.failures, "failure")} in a row`}
+            {breaker.until !== null && <> until <When at={breaker.until} /></>}
+          </>
+        ],
+        [
+          "Waiting entries",
+          <>{countText(subscription.waiting)}{subscription.oldestWaitingAt !== null && <> <small>the oldest since <When at={subscription.oldestWaitingAt} /></small></>}</>
+        ],
+        ["Deliveries in progress", countText(subscription.inFlight)],
+        ["Dead letters", countText(subscription.dead)],
+        ["Dropped entries", subscription.dropped.toLocaleString("en-US")],
+        ["Next attempt", subscription.dueAt === null ? "when something comes" : <When at={subscription.dueAt} />]
+      ]}
+    />
+  )
+}
+

@@ -1,0 +1,103 @@
+/** Every subscription and how its deliveries do, the most troubled first. */
+import type { OperatorPage, OperatorSubscription, SubscriptionState } from "@waybill/client/operator"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { hashOf, type Route } from "../model/routes.ts"
+import { byTrouble, countText, troubleOf } from "../model/trouble.ts"
+import { outcomeText, plural, subscriptionStates } from "../model/words.ts"
+import { Choice, TextField } from "../parts/Fields.tsx"
+import { Answered, Empty, HeldBack } from "../parts/Notes.tsx"
+import { Pages } from "../parts/Pages.tsx"
+import { Shown, ShownLine } from "../parts/Shown.tsx"
+import { Table } from "../parts/Table.tsx"
+import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
+import { When } from "../parts/When.tsx"
+import { useDesk } from "../session/Context.ts"
+import { usePolled } from "../session/usePolled.ts"
+import { useSteady } from "../session/useSteady.ts"
+
+type SubscriptionsRoute = Extract<Route, { readonly view: "subscriptions" }>
+
+export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute }) => {
+  const { client: owner, cursor, state, tenantId } = route
+  const polled = usePolled(hashOf(route), (client, signal) =>
+    client.listSubscriptions(tenantId, { client: owner, cursor, limit: 200, state: state as SubscriptionState | undefined }, { signal }))
+  const [named, setNamed] = useState(owner ?? "")
+  useEffect(() => setNamed(owner ?? ""), [owner])
+  const show = (client: string | undefined, state: string | undefined) => void (location.hash = hashOf({ view: "subscriptions", tenantId, client, state }))
+  return (
+    <>
+      <h1 tabIndex={-1}>Subscriptions</h1>
+      <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <Choice label="State" value={state} all="every state" choices={subscriptionStates.map((state) => [state, state])} change={(state) => show(owner, state)} />
+        <TextField label="Client" value={named} change={setNamed} done={(client) => client.trim() !== (owner ?? "") && show(client.trim() || undefined, state)} />
+      </form>
+      <Answered of={polled} missing="There is no such tenant.">{(page) => <Page route={route} page={page} />}</Answered>
+    </>
+  )
+}
+
+const columns = [
+  { name: "Subscription" },
+  { name: "Health" },
+  { name: "Endpoint" },
+  { name: "Waiting", number: true },
+  { name: "In progress", number: true },
+  { name: "Dead", number: true },
+  { name: "Last attempt" }
+]
+
+const Page = ({ page: { data, nextCursor }, route }: { readonly route: SubscriptionsRoute; readonly page: OperatorPage<OperatorSubscription> }) => {
+  const { client, cursor, state, tenantId } = route
+  const { heldBack, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
+  const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
+  useAnnounced(troubled === 0 ? "No subscription is in trouble." : `${plural(troubled, "subscription")} in trouble.`)
+  return (
+    <>
+      {rows.length === 0 ? <Empty>{state === undefined ? "Nobody has subscribed to anything yet." : `No subscription is ${state}.`}</Empty> : (
+        <Table
+          caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble`}
+          columns={columns}
+          list={list}
+          rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription) }))}
+        />
+      )}
+      <HeldBack count={heldBack} />
+      <Pages
+        first={cursor === undefined ? undefined : hashOf({ view: "subscriptions", tenantId, client, state })}
+        next={nextCursor ? hashOf({ view: "subscriptions", tenantId, client, state, cursor: nextCursor }) : undefined}
+      />
+    </>
+  )
+}
+
+const cellsOf = (tenantId: string, subscription: OperatorSubscription) => [
+  <>
+    <a href={hashOf({ view: "subscription", tenantId, subscriptionId: subscription.subscriptionId })}>
+      <Shown text={subscription.client} /> <span class="id">…{subscription.subscriptionId.slice(-6)}</span>
+    </a>
+    <AreaTag area={subscription.area} />
+  </>,
+  <>
+    <SubscriptionTag subscription={subscription} />
+    {subscription.reason !== null && <small class="signs"><Shown text={subscription.reason} /></small>}
+  </>,
+  <ShownLine text={subscription.endpointUrl} />,
+  countText(subscription.waiting),
+  countText(subscription.inFlight),
+  subscription.dead === 0 ? "0" : <a href={hashOf({ view: "deliveries", tenantId, state: "dead", subscriptionId: subscription.subscriptionId })}>{countText(subscription.dead)}<span class="hidden"> dead letters</span></a>,
+  subscription.lastAttempt === null ? "–" : (
+    <>
+      <Shown text={outcomeText(subscription.lastAttempt.outcome)} />{subscription.lastAttempt.status !== null && ` (${subscription.lastAttempt.status})`} <small><When brief at={subscription.lastAttempt.at} /></small>
+    </>
+  )
+]
+
+/** Says a sentence when it changes; not at first, because it stands on the page. */
+const useAnnounced = (sentence: string): void => {
+  const { say } = useDesk()
+  const before = useRef(sentence)
+  useEffect(() => {
+    if (before.current !== sentence) say(sentence)
+    before.current = sentence
+  }, [sentence])
+}

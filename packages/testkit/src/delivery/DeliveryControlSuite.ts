@@ -1,0 +1,274 @@
+/** What a `DeliveryControl` promises operators who act on lanes and deliveries, and look for what became of a subject. */
+import { DeliveryControl, DeliveryQueue, type LaneOverview, purgeReason, type StoragePorts } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import {
+  claim,
+  claimOne,
+  freezeOf,
+  freshTenant,
+  hasTurn,
+  idOf,
+  laneSettings,
+  occurredAt,
+  publish,
+  releaseOf,
+  seed,
+  settlementOf,
+  subscribe
+} from "../StorageFixtures.ts"
+
+const overview = (tenantId: string, n = 1): Effect.Effect<LaneOverview, unknown, DeliveryQueue> =>
+  Effect.flatMap(DeliveryQueue, (queue) =>
+    Effect.map(queue.lanes(tenantId, { state: undefined, after: undefined, limit: 100 }), ({ lanes }) => lanes.find(({ laneId }) => laneId === idOf(n))!))
+
+const stateOf = (tenantId: string, n = 1) => Effect.map(overview(tenantId, n), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
+
+const deliveryState = (tenantId: string, n: number) =>
+  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, idOf(n)), (found) => Option.getOrThrow(found).state))
+
+/** One delivery of each waiting entry, numbered from 101 on, with these outcomes. */
+const deliverEach = Effect.fnUntraced(function*(tenantId: string, outcomes: ReadonlyArray<"sending" | "delivered" | "waiting" | "dead">) {
+  const queue = yield* DeliveryQueue
+  const lane = yield* claimOne(tenantId)
+  const fresh = outcomes.map((_, at) => ({ deliveryId: idOf(101 + at), sentAt: occurredAt + at, entries: [lane.waiting[at]!], traceparent: undefined }))
+  yield* queue.freeze(tenantId, [freezeOf(lane, { fresh })])
+  const deliveries = outcomes.flatMap((state, at) => state === "sending" ? [] : [settlementOf(lane, idOf(101 + at), { state, dueInMillis: 60_000 })])
+  yield* queue.settle(tenantId, { deliveries, lanes: outcomes.includes("sending") ? [] : [releaseOf(lane)] })
+  return lane
+})
+
+const purge = Effect.fnUntraced(function*(tenantId: string, laneId = idOf(1)) {
+  const control = yield* DeliveryControl
+  if (!(yield* control.beginPurge(tenantId, laneId))) return undefined
+  let dropped = 0
+  let step = yield* control.purgeNext(tenantId, laneId, undefined)
+  for (;;) {
+    dropped += step.dropped
+    if (step.next === undefined) break
+    step = yield* control.purgeNext(tenantId, laneId, step.next)
+  }
+  yield* control.endPurge(tenantId, laneId)
+  return dropped
+})
+
+const nowhere = idOf(9)
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryControl`, (it) => {
+    it.effect("pauses a lane with the operator's reason, and hands nothing of it out until it is resumed", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        assert.isTrue(yield* control.pause(tenantId, idOf(1), "It's \"unpaid\"."))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
+        assert.lengthOf((yield* claim(tenantId)).lanes, 0)
+        assert.isTrue(yield* control.resume(tenantId, idOf(1)))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
+        assert.isTrue(yield* hasTurn(tenantId))
+        assert.lengthOf((yield* claimOne(tenantId)).waiting, 1)
+      }))
+
+    it.effect("takes nothing from a worker that is sending, and lets it freeze nothing more", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 1, B: 1 })
+        const lane = yield* claimOne(tenantId)
+        const [first, second] = lane.waiting
+        yield* queue.freeze(tenantId, [freezeOf(lane, { fresh: [{ deliveryId: idOf(101), sentAt: occurredAt, entries: [first!], traceparent: undefined }] })])
+        yield* control.pause(tenantId, idOf(1), "Unpaid.")
+        const ours = yield* queue.freeze(tenantId, [freezeOf(lane, { fresh: [{ deliveryId: idOf(102), sentAt: occurredAt, entries: [second!], traceparent: undefined }] })])
+        assert.strictEqual(ours.size, 0)
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
+        assert.deepStrictEqual((yield* overview(tenantId)).waiting, 1)
+      }))
+
+    it.effect("keeps when the engine paused a lane that an operator pauses as well, and whoever paused it, resumes it", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const lane = yield* claimOne(tenantId)
+        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
+        const before = yield* overview(tenantId)
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "engine", reason: "The receiver answered 410." })
+        yield* control.pause(tenantId, idOf(1), "Unpaid.")
+        const after = yield* overview(tenantId)
+        assert.deepStrictEqual(after.status, { state: "paused", pausedBy: "operator", reason: "Unpaid.", since: before.status.since })
+        yield* control.resume(tenantId, idOf(1))
+        yield* queue.changeLane(tenantId, laneSettings({ state: "paused" }))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
+        yield* control.resume(tenantId, idOf(1))
+        assert.strictEqual((yield* stateOf(tenantId)).state, "active")
+      }))
+
+    it.effect("makes a lane inactive again that was so before the pause, and keeps the pause when its owner changes settings", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, {})
+        yield* queue.changeLane(tenantId, laneSettings({ state: "inactive" }))
+        yield* control.pause(tenantId, idOf(1), "Unpaid.")
+        yield* queue.changeLane(tenantId, laneSettings({ state: "paused", endpointUrl: "https://other.example/" }))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+        yield* control.resume(tenantId, idOf(1))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
+      }))
+
+    it.effect("leaves what is active as it is when it is resumed, and knows no lane that is closed or another tenant's", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const [tenantId, other] = [freshTenant(), freshTenant()]
+        yield* seed(tenantId, { S: 1 })
+        yield* subscribe(tenantId, { n: 2 })
+        yield* queue.closeLane(tenantId, idOf(2))
+        const before = yield* overview(tenantId)
+        assert.isTrue(yield* control.resume(tenantId, idOf(1)))
+        assert.deepStrictEqual((yield* overview(tenantId)).status, before.status)
+        for (const [tenant, laneId] of [[tenantId, idOf(2)], [tenantId, nowhere], [other, idOf(1)]] as const) {
+          assert.isFalse(yield* control.pause(tenant, laneId, "x"))
+          assert.isFalse(yield* control.resume(tenant, laneId))
+          assert.isUndefined(yield* purge(tenant, laneId))
+        }
+        assert.strictEqual((yield* stateOf(tenantId)).state, "active")
+      }))
+
+    it.effect("drops what waits and cancels retries, leaves what is in flight and what ended, and goes on as before", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 })
+        yield* subscribe(tenantId, { n: 2 })
+        const lane = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
+        assert.strictEqual(yield* purge(tenantId), 4)
+        const states = yield* Effect.forEach([101, 102, 103, 104], (n) => deliveryState(tenantId, n))
+        assert.deepStrictEqual(states, ["sending", "delivered", "cancelled", "dead"])
+        const after = yield* overview(tenantId)
+        assert.deepStrictEqual([after.waiting, after.inFlight, after.dead, after.dropped], [0, 1, 1, 4])
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
+        yield* publish(tenantId, [{ shipmentId: "F" }])
+        assert.strictEqual(yield* purge(tenantId), 0)
+      }))
+
+    it.effect("holds an active lane still while it is purged, and says why; one that is paused stays as it is", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 2, B: 1 })
+        yield* control.beginPurge(tenantId, idOf(1))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
+        assert.lengthOf((yield* claim(tenantId)).lanes, 0)
+        // somebody resumes it before the purge is done: nothing more is removed
+        yield* control.resume(tenantId, idOf(1))
+        assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
+        yield* control.pause(tenantId, idOf(1), "Unpaid.")
+        assert.strictEqual(yield* purge(tenantId), 3)
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+      }))
+
+    it.effect("dismisses dead letters only, and neither counts nor recovers them; one can still be retried", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 1, B: 1, C: 1 })
+        yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(101)), Option.some("dead"))
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(101)), Option.some("dismissed"))
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(103)), Option.some("delivered"))
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(109)), Option.none())
+        assert.deepStrictEqual(yield* control.dismiss(freshTenant(), idOf(102)), Option.none())
+        assert.strictEqual((yield* overview(tenantId)).dead, 1)
+        assert.strictEqual((yield* control.health(tenantId)).dead, 1)
+        const listed = yield* queue.list(tenantId, { state: "dismissed", laneId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
+        assert.deepStrictEqual(listed.map(({ deliveryId }) => deliveryId), [idOf(101)])
+        assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 1)
+        assert.strictEqual(yield* deliveryState(tenantId, 101), "dismissed")
+        assert.deepStrictEqual(yield* queue.retry(tenantId, idOf(101)), Option.some("dismissed"))
+        assert.strictEqual(yield* deliveryState(tenantId, 101), "waiting")
+      }))
+
+    it.effect("traces what waits, what goes out before it, and what was sent", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 2, B: 1 })
+        const trace = (key: string, ...orderIds: ReadonlyArray<string>) =>
+          Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: orderIds.length === 0 ? undefined : orderIds }), ({ behind, deliveries, dropped, waiting }) =>
+            ({ behind, deliveries: deliveries.map(({ deliveryId, state }) => `${deliveryId.slice(-3)} ${state}`), dropped: dropped?.reason, waiting }))
+        const nothing = { behind: false, deliveries: [], dropped: undefined, waiting: false }
+        assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true })
+        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, waiting: true })
+        assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
+        assert.deepStrictEqual(yield* trace("C"), nothing)
+        assert.deepStrictEqual(yield* trace("A", "A/7"), nothing)
+        yield* deliverEach(tenantId, ["waiting"])
+        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["101 waiting"] })
+        assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
+        assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true, behind: true, deliveries: ["101 waiting"] })
+        yield* purge(tenantId)
+        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["101 cancelled"] })
+        assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, dropped: "purged" })
+        assert.deepStrictEqual(yield* trace("B"), { ...nothing, dropped: "purged" })
+        assert.deepStrictEqual((yield* control.trace(freshTenant(), idOf(1), { key: "A", orderIds: undefined })).deliveries, [])
+      }))
+
+    it.effect("finds nothing by ids that another source gave", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { ONE: 1 })
+        for (const [at, source] of ["shipment-status", "freight-charges", "freight-charge-windows"].entries()) {
+          yield* queue.openLane(tenantId, { ...laneSettings({ n: 2 + at }), source })
+          for (const orderIds of [undefined, ["ONE/1"], ["1", "garbage"]]) {
+            assert.isFalse((yield* control.trace(tenantId, idOf(2 + at), { key: "ONE", orderIds })).waiting)
+          }
+        }
+      }))
+
+    it.effect("tells how the lanes of a tenant do", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        assert.deepStrictEqual(yield* control.health(tenantId), { subscriptions: 0, inTrouble: 0, waiting: 0, oldestWaitingAt: undefined, dead: 0 })
+        yield* seed(tenantId, { A: 1, B: 2 })
+        yield* deliverEach(tenantId, ["dead"])
+        for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
+        yield* queue.changeLane(tenantId, laneSettings({ n: 2, state: "paused" }))
+        yield* control.pause(tenantId, idOf(3), "Unpaid.")
+        const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
+        assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
+        assert.closeTo(oldestWaitingAt!, (yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
+      }))
+
+    it.effect("lists lanes and deliveries of one client alone", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 1, B: 1, C: 1 })
+        yield* deliverEach(tenantId, ["dead", "delivered", "waiting"])
+        yield* subscribe(tenantId, { n: 2, client: "other" })
+        const lanes = (client: string) =>
+          Effect.map(queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: 10 }), (found) => found.lanes.map(({ laneId }) => laneId))
+        assert.deepStrictEqual([yield* lanes("client"), yield* lanes("other"), yield* lanes("nobody")], [[idOf(1)], [idOf(2)], []])
+        const deliveries = (client: string, order: "oldest" | "newest" = "newest", limit = 10) =>
+          Effect.map(queue.list(tenantId, { client, state: undefined, laneId: undefined, since: undefined, order, after: undefined, limit }), (found) =>
+            found.map(({ deliveryId }) => Number(deliveryId.slice(-3))))
+        assert.deepStrictEqual(yield* deliveries("client"), [103, 102, 101])
+        assert.deepStrictEqual(yield* deliveries("client", "oldest", 2), [101, 102])
+        assert.deepStrictEqual(yield* deliveries("other"), [])
+        const dead = yield* queue.list(tenantId, { client: "client", state: "dead", laneId: undefined, since: undefined, order: "newest", after: undefined, limit: 10 })
+        assert.lengthOf(dead, 1)
+      }))
+  })

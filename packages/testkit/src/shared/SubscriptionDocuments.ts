@@ -1,0 +1,6 @@
+/** What core keeps of some subscriptions, as far as they are known. */
+export const documentsIn = (ids: ReadonlyArray<string>, documentOf: (id: string) => string | undefined): ReadonlyMap<string, string> =>
+  new Map(ids.flatMap((id) => {
+    const doc = documentOf(id)
+    return doc === undefined ? [] : [[id, doc] as const]
+  }))
