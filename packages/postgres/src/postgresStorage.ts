@@ -16,6 +16,10 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
   readonly url?: string
   /** Connections of a pool of our own; 10 by default. */
   readonly maxConnections?: number
+  /** How long a statement of a pool of our own may run before Postgres cancels it; 45,000 by default. On a host's pool we set nothing. */
+  readonly statementTimeoutMillis?: number
+  /** How long a transaction of a pool of our own may wait for its next statement; 10,000 by default. On a host's pool we set nothing. */
+  readonly idleTransactionTimeoutMillis?: number
   /** Prepare repeated statements; turn it off behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
 }
@@ -27,13 +31,19 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
  * make of a transaction, or `{ executeSql(text, values) }` for anything else that can send a statement on one.
  */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage => {
-  const { maxConnections, pool, prepare, url } = options
+  const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, statementTimeoutMillis, url } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new TypeError("postgresStorage needs either a pool or a url.")
   }
   const statements = prepare === undefined ? {} : { prepare }
   const client = pool === undefined
-    ? PgClient.layer({ url: Redacted.make(url!), ...statements, ...(maxConnections === undefined ? {} : { maxConnections }) })
+    ? PgClient.layer({
+      url: Redacted.make(url!),
+      ...statements,
+      maxConnections,
+      statementTimeout: statementTimeoutMillis,
+      idleTransactionTimeout: idleTransactionTimeoutMillis
+    })
     : PgClient.layerFromPool(pool, statements)
 
   // the client that the layer was built with; joining needs the very same one

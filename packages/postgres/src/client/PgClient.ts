@@ -90,11 +90,16 @@ export interface PgPoolConfig extends PgStatementOptions {
   readonly connectTimeout?: Duration.Input | undefined
   /** Shown in `pg_stat_activity`; `waybill` by default. */
   readonly applicationName?: string | undefined
-  /** The server's `statement_timeout` for every statement; the server's own by default. */
+  /**
+   * How long a statement may run before the server cancels it, which keeps the connection: 45 seconds by default. Migrations
+   * take as long as they take. With `prepare: false` it is set only where it is given, because a proxy may refuse it.
+   */
   readonly statementTimeout?: Duration.Input | undefined
+  /** How long a transaction may wait for its next statement before the server ends it: ten seconds by default. */
+  readonly idleTransactionTimeout?: Duration.Input | undefined
   /**
    * How long the server may take to answer a statement before that is cancelled and the connection given up; a minute by
-   * default. Where the other end is gone without a word, nothing else would tell. Migrations take as long as they take.
+   * default, and longer than a statement may run. Where the other end is gone without a word, nothing else would tell. Migrations take as long as they take.
    */
   readonly answerTimeout?: Duration.Input | undefined
   readonly ssl?: pg.ClientConfig["ssl"]
@@ -116,7 +121,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
       connectionTimeoutMillis: millis(config.connectTimeout ?? "10 seconds"),
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      ...(config.prepare === false ? {} : { options: `${keepToIndexes} ${planOnce} ${endAbandoned}` }),
+      ...(config.prepare === false ? {} : { options: [keepToIndexes, planOnce, ...timeouts(config)].join(" ") }),
       ...(config.statementTimeout === undefined ? {} : { statement_timeout: millis(config.statementTimeout) }),
       ...(config.ssl === undefined ? {} : { ssl: config.ssl })
     }
@@ -138,7 +143,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
       ),
       (pool) => Effect.promise(() => Promise.race([pool.end(), after(endDeadlineMs, undefined, { ref: false })]))
     )
-    const client = yield* make({ pool, dedicated: () => new Client(), config, answerMillis: millis(config.answerTimeout ?? "1 minute") })
+    const client = yield* make({ pool, dedicated: () => new Client(), config, answerMillis: answerMillisOf(config) })
     yield* client`SELECT 1`
     return client
   }))
@@ -187,11 +192,21 @@ const keepToIndexes = "-c enable_seqscan=off"
  */
 const planOnce = "-c plan_cache_mode=force_generic_plan"
 
+const defaultStatementTimeout: Duration.Input = "45 seconds"
+
 /**
- * Between two statements of a transaction we never wait for anything. When the next does not come, we are gone without the
- * server knowing, and the locks of the transaction would be kept for hours.
+ * A statement that runs away must not hold its locks and its connection for ever. And between two statements of a transaction
+ * we never wait for anything: when the next does not come, we are gone without the server knowing, and the locks of the
+ * transaction would be kept for hours.
  */
-const endAbandoned = "-c idle_in_transaction_session_timeout=10s"
+const timeouts = ({ idleTransactionTimeout, statementTimeout }: PgPoolConfig): ReadonlyArray<string> => [
+  `-c statement_timeout=${millis(statementTimeout ?? defaultStatementTimeout)}`,
+  `-c idle_in_transaction_session_timeout=${millis(idleTransactionTimeout ?? "10 seconds")}`
+]
+
+/** The server gives up first, because then the connection can be used again. */
+const answerMillisOf = ({ answerTimeout, statementTimeout }: PgPoolConfig): number =>
+  answerTimeout === undefined ? Math.max(60_000, millis(statementTimeout ?? defaultStatementTimeout) + 15_000) : millis(answerTimeout)
 
 /** A server that no longer answers does not hold up the shutdown for longer. */
 const endDeadlineMs = 5000

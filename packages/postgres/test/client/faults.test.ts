@@ -309,8 +309,31 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
   it.live("keeps no locks: the server ends a transaction that goes on no more", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      assert.deepStrictEqual(yield* sql`SHOW idle_in_transaction_session_timeout`.values, [["10s"]])
-    }).pipe(Effect.provide(pool())))
+      yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, Effect.andThen(Effect.sleep("600 millis"), backend))))
+      assert.strictEqual((yield* sql`SELECT 1`).length, 1)
+    }).pipe(Effect.provide(pool({ maxConnections: 1, idleTransactionTimeout: "100 millis" }))))
+
+  it.live("is not given up for a statement that takes too long: the server cancels that, and the connection goes on", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const pid = yield* backend
+      const error = yield* Effect.flip(sql`SELECT pg_sleep(30)`)
+      assert.deepStrictEqual([error.reason._tag, yield* backend], ["StatementTimeoutError", pid])
+      const inTransaction = yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, sql`SELECT pg_sleep(30)`)))
+      assert.strictEqual((inTransaction as typeof error).reason._tag, "StatementTimeoutError")
+      assert.strictEqual(yield* backend, pid)
+    }).pipe(Effect.provide(pool({ maxConnections: 1, statementTimeout: "200 millis" }))))
+
+  it.live("has limits by default, and none of ours behind a proxy", () =>
+    Effect.gen(function*() {
+      const limits = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql`SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`)
+      const ours = { statement: "45s", idle: "10s" }
+      assert.deepStrictEqual(yield* Effect.provide(limits, pool()), [ours])
+      assert.deepStrictEqual(yield* Effect.provide(limits, pool({ statementTimeout: "2 minutes", idleTransactionTimeout: "3 seconds" })), [{ statement: "2min", idle: "3s" }])
+      const [servers] = yield* administer("SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle")
+      assert.deepStrictEqual(yield* Effect.provide(limits, pool({ prepare: false })), [servers])
+    }))
 
   it.live("is waited for by statements that may take as long as they take", () =>
     Effect.gen(function*() {

@@ -43,6 +43,8 @@ export interface ServerConfig {
   /** `undefined`: Amazon's own. */
   readonly s3Endpoint: string | undefined
   readonly poolSize: number
+  readonly statementTimeoutMillis: number
+  readonly idleTransactionTimeoutMillis: number
   readonly delivery: Pick<DeliveryOptions["Service"], "leaseMillis" | "attemptTimeoutMillis" | "drainMillis" | "keepSettledMillis">
   readonly retention: ReturnType<typeof RetentionOptions.defaultValue>
   readonly drainMillis: number
@@ -106,6 +108,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       : given.documents ?? { kind: "postgres" },
     s3Endpoint: given.s3Endpoint,
     poolSize: given.poolSize ?? 20,
+    statementTimeoutMillis: given.statementTimeout ?? 45_000,
+    idleTransactionTimeoutMillis: given.idleTransactionTimeout ?? 10_000,
     delivery,
     retention: {
       keepDeliveredShipmentsMillis: days(given.keepDeliveredDays ?? 365),
@@ -244,6 +248,8 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   documents: documentsText(config.documents),
   ...(config.s3Endpoint === undefined ? {} : { s3Endpoint: config.s3Endpoint }),
   poolSize: config.poolSize,
+  statementTimeoutSeconds: config.statementTimeoutMillis / 1000,
+  idleTransactionTimeoutSeconds: config.idleTransactionTimeoutMillis / 1000,
   leaseSeconds: config.delivery.leaseMillis / 1000,
   attemptTimeoutSeconds: config.delivery.attemptTimeoutMillis / 1000,
   drainSeconds: config.drainMillis / 1000,

@@ -181,6 +181,18 @@ export const variables = {
   ),
   s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon's own", "the address of another store that speaks S3; buckets stand in its path", webAddress),
   poolSize: variable("WAYBILL_POOL_SIZE", "20", "connections to the database, at most", integer(2, 1000)),
+  statementTimeout: variable(
+    "WAYBILL_STATEMENT_TIMEOUT_SECONDS",
+    "45",
+    "after which the database cancels a statement; migrations take as long as they take",
+    seconds(1, 3600)
+  ),
+  idleTransactionTimeout: variable(
+    "WAYBILL_IDLE_TRANSACTION_TIMEOUT_SECONDS",
+    "10",
+    "after which the database ends a transaction whose process is silent",
+    seconds(1, 3600)
+  ),
   lease: variable(
     "WAYBILL_LEASE_SECONDS",
     "20",

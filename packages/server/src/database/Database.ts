@@ -26,8 +26,17 @@ export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfi
 })
 
 /** A pool on it. */
-export const poolLayer = (config: Pick<ServerConfig, "poolSize">, url: Redacted.Redacted) =>
-  PgClient.layer({ url, maxConnections: config.poolSize, applicationName: "waybill" })
+export const poolLayer = (
+  config: Pick<ServerConfig, "poolSize" | "statementTimeoutMillis" | "idleTransactionTimeoutMillis">,
+  url: Redacted.Redacted
+) =>
+  PgClient.layer({
+    url,
+    maxConnections: config.poolSize,
+    applicationName: "waybill",
+    statementTimeout: config.statementTimeoutMillis,
+    idleTransactionTimeout: config.idleTransactionTimeoutMillis
+  })
 
 /** Connections may break off in the middle of a start, too; a database that goes on breaking them is not usable. */
 const mostBuilds = 10
