@@ -41,8 +41,9 @@ const timed = async (url: string, init: RequestInit): Promise<Response> => {
 export const clientWith = (apiKey: string): OperatorClient =>
   new OperatorClient({ baseUrl: new URL("../", location.href.replace(/[?#].*/s, "")), apiKey, fetch: timed, retry: false, timeoutMillis: 20_000 })
 
-/** What was refused is the key itself. */
-export const isKeyRefused = (failure: unknown): boolean => failure instanceof WaybillProblem && (failure.status === 401 || failure.status === 403)
+/** What was refused is the key itself. A read-only key is refused single calls, and their sentence says so. */
+export const isKeyRefused = (failure: unknown): boolean =>
+  failure instanceof WaybillProblem && (failure.status === 401 || failure.status === 403) && failure.code !== "operator_read_only"
 
 export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
 

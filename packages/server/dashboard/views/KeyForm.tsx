@@ -22,7 +22,8 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
 
   const submit = async (event: Event) => {
     event.preventDefault()
-    const key = input.current!.value.trim()
+    // also as it stands in the server's settings: name:key or name:read:key
+    const key = input.current!.value.trim().split(":").at(-1)!
     if (busy || key === "") return
     setBusy(true)
     try {
@@ -30,7 +31,7 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
       enter(key)
     } catch (failure) {
       // a TypeError is what the client makes of a text that no header can carry
-      setFailure(isKeyRefused(failure) || failure instanceof TypeError ? "That is not the operator key." : sentenceOf(failure))
+      setFailure(isKeyRefused(failure) || failure instanceof TypeError ? "That is not an operator key." : sentenceOf(failure))
       setBusy(false)
       input.current?.focus()
       input.current?.select()
@@ -55,8 +56,8 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
         <p id={`${id}-help`}>
           {failure !== undefined && <strong role="alert" class="failure"><Shown text={failure} /></strong>}
           <small>
-            The value of <code>WAYBILL_OPERATOR_KEY</code>, or of the file <code>operator-key</code> in the server's data directory. This tab
-            keeps it until it is closed.
+            A key of <code>WAYBILL_OPERATOR_KEY</code>, or of the file <code>operator-key</code> in the server's data directory. A read-only
+            key shows everything but bodies of deliveries. This tab keeps it until it is closed.
           </small>
         </p>
         <button type="submit" aria-busy={busy}>Open</button>

@@ -16,7 +16,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     for (const guess of ["a-guess", "a guess\u00fc"]) {
       await field.fill(guess)
       await page.keyboard.press("Enter")
-      await page.getByText("That is not the operator key.").waitFor()
+      await page.getByText("That is not an operator key.").waitFor()
       await page.reload()
     }
     await field.fill(key)
@@ -38,6 +38,21 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await field.waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     expect(mischief.seen.filter((what) => !what.startsWith("opened"))).toEqual([])
+  })
+
+  it("takes a key with its name, and shows a sentence for what a read-only one is refused", async () => {
+    const stand = await standIn()
+    const { page } = await visit(stand.url)
+    await page.goto(`${stand.url}/dashboard`)
+    await page.getByLabel("Operator key").fill(`grafana:read:${key}`)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Tenants" }).waitFor()
+    const detail = "This operator key is read-only and cannot read bodies of deliveries."
+    stand.instead = ({ path }) =>
+      /\/deliveries\/[^/]+$/.test(path) ? { status: 403, json: { status: 403, title: "Forbidden", detail, code: "operator_read_only" } } : undefined
+    await page.goto(`${stand.url}/dashboard/#/t/acme/deliveries/${stand.freight.deliveries[0]!.deliveryId}`)
+    await page.getByText(detail).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(1)
   })
 
   it("asks for the key again as soon as the server takes it no more", async () => {
