@@ -1,7 +1,7 @@
 import { assert, describe, inject, it } from "@effect/vitest"
 import { AccessStore, StorageError } from "@waybill/core"
 import { Effect, Layer, Redacted } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import pg from "pg"
 import { PgClient, StoragePostgres } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
