@@ -16,6 +16,8 @@ export interface Tenant {
   readonly tenantId: string
   readonly name: string
   readonly hosts: ReadonlyArray<string>
+  /** `suspended`: refused everywhere, and nothing is sent. */
+  readonly state: "active" | "suspended"
 }
 
 export interface ApiKeyCreate {

@@ -55,6 +55,27 @@ export class TenantNotFound extends Schema.TaggedError<TenantNotFound>()("Tenant
   }
 }
 
+/** The operator suspended the tenant: nobody of it may call, and nothing is sent. */
+export class TenantSuspended extends Schema.TaggedError<TenantSuspended>()("TenantSuspended", { tenantId: Schema.String }) {
+  override get message(): string {
+    return `Tenant ${this.tenantId} is suspended. Ask the operator of the service to resume it.`
+  }
+}
+
+/** A deleted tenant of this id is still being removed. Only operators can meet this. */
+export class TenantBeingRemoved extends Schema.TaggedError<TenantBeingRemoved>()("TenantBeingRemoved", { tenantId: Schema.String }) {
+  override get message(): string {
+    return `Tenant ${this.tenantId} was deleted and is still being removed. Try again in some minutes, or take another id.`
+  }
+}
+
+/** No client of this name in the tenant. Only operators can meet this. */
+export class ClientNotFound extends Schema.TaggedError<ClientNotFound>()("ClientNotFound", { client: Schema.String }) {
+  override get message(): string {
+    return `No client ${this.client} in this tenant. It may have been removed already. GET …/clients lists those there are.`
+  }
+}
+
 /** No live API key of this id in the tenant. */
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }) {
   override get message(): string {

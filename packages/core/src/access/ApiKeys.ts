@@ -1,16 +1,41 @@
 /** Give out, check and revoke API keys. */
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { fault } from "../shared/Fault.ts"
 import { gathering } from "../shared/Gathering.ts"
-import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { formatInstant, parseInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId, RandomBytes, UniqueIds } from "../shared/UniqueIds.ts"
-import { ApiKeyNotFound, TenantNotFound, Unauthenticated } from "./AccessErrors.ts"
+import { ApiKeyNotFound, TenantNotFound, TenantSuspended, Unauthenticated } from "./AccessErrors.ts"
 import { AccessStore } from "./AccessStore.ts"
-import { ApiKeyRequest, formatApiKey, keyAddress, sameHash, type StoredApiKey } from "./model/ApiKey.ts"
-import { accessOf, type Principal } from "./model/Principal.ts"
+import { reviewClient } from "./ClientReview.ts"
+import { makeKeyUses } from "./KeyUses.ts"
+import { ApiKeyRequest, formatApiKey, keyAddress, type ListedApiKey, sameHash, type StoredApiKey } from "./model/ApiKey.ts"
+import { keyClient } from "./model/Client.ts"
+import type { Principal } from "./model/Principal.ts"
 import { sha256 } from "./Sha256.ts"
+
+export const ApiKeyListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+
+/** A key as it is shown; instants as UTC text. */
+export interface ApiKeyView {
+  readonly id: string
+  readonly name: string
+  readonly client: string
+  readonly roles: StoredApiKey["roles"]
+  readonly accounts: ReadonlyArray<string>
+  readonly dot: string | null
+  readonly mc: string | null
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
+}
 
 export class ApiKeys extends Context.Service<ApiKeys, {
   /** A new key. The text is shown once and cannot be read back. */
@@ -20,8 +45,10 @@ export class ApiKeys extends Context.Service<ApiKeys, {
   ) => Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, InvalidInput | TenantNotFound | StorageError>
   /** Revokes a key on every node at once. */
   readonly revoke: (tenantId: string, id: string) => Effect.Effect<void, ApiKeyNotFound | StorageError>
+  /** Keys that were not revoked, by id, which is the order they were made in. Never a key itself. */
+  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ApiKeyView>, InvalidInput | StorageError>
   /** Whoever holds this key. */
-  readonly principalOf: (key: Redacted.Redacted) => Effect.Effect<Principal, Unauthenticated | StorageError>
+  readonly principalOf: (key: Redacted.Redacted) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
 }>()("@waybill/core/access/ApiKeys") {
   static readonly layer = Layer.effect(
     ApiKeys,
@@ -30,28 +57,44 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const transaction = yield* Transaction
       const ids = yield* UniqueIds
       const fill = yield* RandomBytes
+      const queue = yield* DeliveryQueue
+      const wakeups = yield* Wakeups
       const decode = decodeInput(ApiKeyRequest, { closed: true })
+      const decodeQuery = decodeInput(ApiKeyListQuery, { closed: true })
       const findKey = yield* gathering(store.findKeys)
 
-      /** What a client may see is the union over its live keys. */
-      const rememberAccess = Effect.fnUntraced(function*(tenantId: string, client: string) {
-        const keys = yield* store.keysOf(tenantId, client)
-        yield* store.putClientAccess(tenantId, {
-          client,
-          origin: "key",
-          ...accessOf(keys)
-        })
+      const noteUse = yield* makeKeyUses(store)
+
+      const future = Effect.fnUntraced(function*(text: string) {
+        const instant = parseInstant(text)!
+        if (instant <= (yield* Clock.currentTimeMillis)) {
+          return yield* InvalidInput.of(fault(["expiresAt"], "expiresAt lies in the future.", "out_of_bounds"))
+        }
+        return instant
       })
 
       const create = Effect.fn("ApiKeys.create")(function*(tenantId: string, input: unknown) {
-        const request = yield* decode(input)
+        const { expiresAt: expiry, ...request } = yield* decode(input)
+        const expiresAt = expiry === undefined ? undefined : yield* future(expiry)
         if (Option.isNone(yield* store.findTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
         const secret = new Uint8Array(32)
         fill(secret)
         const id = yield* ids.next
         const key = formatApiKey({ tenantId, id }, secret)
-        const stored: StoredApiKey = { ...request, accounts: request.accounts ?? [], id, hash: yield* sha256(key) }
-        yield* transaction.run(Effect.andThen(store.addKey(tenantId, stored), rememberAccess(tenantId, request.name)))
+        const stored: StoredApiKey = {
+          ...request,
+          accounts: request.accounts ?? [],
+          id,
+          hash: yield* sha256(key),
+          ...(expiresAt === undefined ? {} : { expiresAt })
+        }
+        const client = keyClient(request.name)
+        yield* transaction.run(Effect.gen(function*() {
+          yield* store.addKey(tenantId, stored)
+          yield* reviewClient(store, tenantId, client)
+          yield* queue.accessRestored(tenantId, client)
+        }))
+        yield* wakeups.wake(tenantId)
         return { id, key: Redacted.make(key) }
       })
 
@@ -59,8 +102,15 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         yield* transaction.run(Effect.gen(function*() {
           const revoked = isUniqueId(id) ? yield* store.revokeKey(tenantId, id) : Option.none<StoredApiKey>()
           if (Option.isNone(revoked)) return yield* new ApiKeyNotFound({ id })
-          yield* rememberAccess(tenantId, revoked.value.name)
+          yield* reviewClient(store, tenantId, keyClient(revoked.value.name))
         }))
+      })
+
+      const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown) {
+        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
+        const rows = yield* store.pageKeys(tenantId, { after: cursor, limit: limit + 1 })
+        return listPage(rows, limit, ({ id }) => id, apiKeyView)
       })
 
       const principalOf = Effect.fnUntraced(function*(key: Redacted.Redacted) {
@@ -69,12 +119,15 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         if (address === undefined) return yield* new Unauthenticated({ presented: true, reason: "malformed API key" })
         const hash = yield* sha256(text)
         const stored = yield* findKey(address.tenantId, address.id)
-        if (Option.isNone(stored)) return yield* new Unauthenticated({ presented: true, reason: "unknown or revoked API key" })
+        if (Option.isNone(stored)) return yield* new Unauthenticated({ presented: true, reason: "unknown, expired or revoked API key" })
         if (!sameHash(stored.value.hash, hash)) return yield* new Unauthenticated({ presented: true, reason: "wrong API key" })
-        const { accounts, dot, mc, name, roles } = stored.value
+        const { accounts, dot, id, mc, name, roles, tenantState } = stored.value
+        if (tenantState === "suspended") return yield* new TenantSuspended({ tenantId: address.tenantId })
+        const client = keyClient(name)
+        yield* noteUse(address.tenantId, id, client)
         return {
           tenantId: address.tenantId,
-          client: name,
+          client,
           roles,
           accounts,
           ...(dot === undefined ? {} : { dot }),
@@ -83,7 +136,20 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         }
       }, traced("ApiKeys.principalOf"))
 
-      return ApiKeys.of({ create, revoke, principalOf })
+      return ApiKeys.of({ create, revoke, list, principalOf })
     })
   )
 }
+
+const apiKeyView = ({ accounts, createdAt, dot, expiresAt, id, lastUsedAt, mc, name, roles }: ListedApiKey): ApiKeyView => ({
+  id,
+  name,
+  client: keyClient(name),
+  roles,
+  accounts,
+  dot: dot ?? null,
+  mc: mc ?? null,
+  createdAt: formatInstant(createdAt),
+  expiresAt: expiresAt === undefined ? null : formatInstant(expiresAt),
+  lastUsedAt: lastUsedAt === undefined ? null : formatInstant(lastUsedAt)
+})

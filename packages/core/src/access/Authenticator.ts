@@ -1,7 +1,7 @@
 /** Port: from a request's headers to whoever is calling. A host with its own log-in replaces it. */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import type { AuthenticationUnavailable, Unauthenticated } from "./AccessErrors.ts"
+import type { AuthenticationUnavailable, TenantSuspended, Unauthenticated } from "./AccessErrors.ts"
 import type { Principal } from "./model/Principal.ts"
 
 export interface PresentedRequest {
@@ -13,5 +13,7 @@ export interface PresentedRequest {
 }
 
 export class Authenticator extends Context.Service<Authenticator, {
-  readonly authenticate: (request: PresentedRequest) => Effect.Effect<Principal, Unauthenticated | AuthenticationUnavailable | StorageError>
+  readonly authenticate: (
+    request: PresentedRequest
+  ) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | AuthenticationUnavailable | StorageError>
 }>()("@waybill/core/access/Authenticator") {}

@@ -1,13 +1,44 @@
 /** What a client may see, kept for when it is not there to ask. */
 import { Effect } from "effect"
+import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import type { AccessStore } from "./AccessStore.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { AccessOptions, defaultTokenAccessMillis } from "./AccessOptions.ts"
+import { AccessStore, type ClientAccess } from "./AccessStore.ts"
+import { keyNameOf } from "./model/Client.ts"
 import { accessOf, type Principal } from "./model/Principal.ts"
 
-/** Tokens bring their own accounts; publishing must know them when the caller is not there. What keys may see is kept with the keys. */
-export const rememberAccess = (access: AccessStore["Service"], principal: Principal): Effect.Effect<void, StorageError> =>
-  principal.origin === "key" ? Effect.void : access.putClientAccess(principal.tenantId, {
+export type RememberAccess = (principal: Principal) => Effect.Effect<void, StorageError>
+
+/**
+ * Tokens bring their own accounts; publishing must know them when the caller is not there, and for how long they hold. A client
+ * that was held and comes back is sent what waits for it. What keys may see is kept with the keys.
+ */
+export const makeRememberAccess: Effect.Effect<RememberAccess, never, AccessStore | DeliveryQueue | Transaction | Wakeups> = Effect.gen(function*() {
+  const store = yield* AccessStore
+  const queue = yield* DeliveryQueue
+  const transaction = yield* Transaction
+  const wakeups = yield* Wakeups
+  const { tokenAccessMillis } = yield* AccessOptions
+
+  return Effect.fnUntraced(function*(principal: Principal) {
+    if (principal.origin === "key") return
+    const { client, tenantId } = principal
+    const restored = yield* transaction.run(Effect.tap(store.putClientAccess(tenantId, tokenAccess(principal, tokenAccessMillis)), (wasHeld) =>
+      wasHeld ? queue.accessRestored(tenantId, client) : Effect.void))
+    if (restored) yield* wakeups.wake(tenantId)
+  })
+})
+
+const tokenAccess = (principal: Principal, configured: number | undefined): ClientAccess => {
+  const ofHost = keyNameOf(principal.client) !== undefined
+  const forMillis = configured ?? (ofHost ? undefined : defaultTokenAccessMillis)
+  return {
     client: principal.client,
     origin: "token",
-    ...accessOf([principal])
-  })
+    ...accessOf([principal]),
+    roles: principal.roles,
+    ...(forMillis === undefined ? {} : { live: { forMillis } })
+  }
+}

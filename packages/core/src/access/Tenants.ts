@@ -1,11 +1,16 @@
 /** The tenants a running service serves. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
 import { TenantId } from "../shared/Identifier.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { TenantNotFound } from "./AccessErrors.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { TenantBeingRemoved, TenantNotFound } from "./AccessErrors.ts"
 import { AccessStore, type Tenant } from "./AccessStore.ts"
+import type { TenantState } from "./model/TenantState.ts"
+import { type AdmitTenant, makeTenantAdmission } from "./TenantAdmission.ts"
 
 const HostName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u, { message: "A host name without scheme, port or path." })
@@ -22,8 +27,13 @@ const isTenantId = Schema.is(TenantId)
 
 export class Tenants extends Context.Service<Tenants, {
   /** Creates the tenant, or changes its name and hosts. */
-  readonly put: (tenantId: string, input: unknown) => Effect.Effect<Tenant, InvalidInput | StorageError>
+  readonly put: (tenantId: string, input: unknown) => Effect.Effect<Tenant, InvalidInput | TenantBeingRemoved | StorageError>
   readonly get: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
+  /** The tenant where it is served, read at every call. */
+  readonly admit: AdmitTenant
+  /** A suspended tenant is refused everywhere and sends nothing. Operators' calls on it still work. */
+  readonly suspend: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
+  readonly resume: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
   readonly list: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   /** By tenantId. */
   readonly page: (query: unknown) => Effect.Effect<ListPage<Tenant>, InvalidInput | StorageError>
@@ -32,22 +42,41 @@ export class Tenants extends Context.Service<Tenants, {
     Tenants,
     Effect.gen(function*() {
       const store = yield* AccessStore
+      const queue = yield* DeliveryQueue
+      const transaction = yield* Transaction
+      const wakeups = yield* Wakeups
       const decodeId = decodeInput(TenantId)
       const decode = decodeInput(TenantSettings, { closed: true })
       const decodeQuery = decodeInput(TenantListQuery, { closed: true })
+      const admit = yield* makeTenantAdmission
+
+      const setState = Effect.fnUntraced(function*(tenantId: string, state: TenantState) {
+        const changed = yield* store.setTenantState(tenantId, state)
+        if (Option.isNone(changed)) return yield* new TenantNotFound({ tenantId })
+        return changed.value
+      })
+
       return Tenants.of({
         put: Effect.fn("Tenants.put")(function*(tenantId: string, input: unknown) {
           const id = yield* decodeId(tenantId, ["tenantId"])
           const settings = yield* decode(input)
           const tenant = { tenantId: id, name: settings.name, hosts: (settings.hosts ?? []).map((host) => host.toLowerCase()) }
-          yield* store.putTenant(tenant)
-          return tenant
+          const put = yield* store.putTenant(tenant)
+          if (Option.isNone(put)) return yield* new TenantBeingRemoved({ tenantId: id })
+          return put.value
         }),
         get: Effect.fn("Tenants.get")(function*(tenantId: string) {
           const found = yield* store.findTenant(tenantId)
           if (Option.isNone(found)) return yield* new TenantNotFound({ tenantId })
           return found.value
         }),
+        admit,
+        suspend: Effect.fn("Tenants.suspend")((tenantId: string) => setState(tenantId, "suspended")),
+        resume: Effect.fn("Tenants.resume")((tenantId: string) =>
+          transaction.run(Effect.tap(setState(tenantId, "active"), () => queue.accessRestored(tenantId, undefined))).pipe(
+            Effect.tap(() => wakeups.wake(tenantId))
+          )
+        ),
         list: store.listTenants,
         page: Effect.fn("Tenants.page")(function*(input: unknown) {
           const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)

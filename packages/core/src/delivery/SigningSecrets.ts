@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import type { TenantNotFound } from "../access/AccessErrors.ts"
-import { qualifiedClient } from "../access/model/QualifiedClient.ts"
+import { qualifiedClient } from "../access/model/Client.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { Tenants } from "../access/Tenants.ts"
 import { fault } from "../shared/Fault.ts"

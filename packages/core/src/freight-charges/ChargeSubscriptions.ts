@@ -2,8 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
-import { AccessStore } from "../access/AccessStore.ts"
-import { rememberAccess } from "../access/ClientAccess.ts"
+import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
@@ -85,7 +84,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const store = yield* ChargeSubscriptionStore
       const bills = yield* FreightBillStore
       const queue = yield* DeliveryQueue
-      const access = yield* AccessStore
+      const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
       const transaction = yield* Transaction
@@ -145,7 +144,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const id = ids.nextAt(now)
         const quotas = yield* limits.of(tenantId)
         return yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(access, principal)
+          yield* rememberAccess(principal)
           if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
           // a client may have several keys: it is told of what any of them has
           const accounts = all ? yield* store.accountsOf(tenantId, client) : settings.accounts
@@ -180,7 +179,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const inFlight = Effect.fn("ChargeSubscriptions.inFlight")(function*(principal: Principal, id: string) {
         yield* own(principal, id)
         // a token may have lost accounts since the client was last here
-        yield* rememberAccess(access, principal)
+        yield* rememberAccess(principal)
         return joined(yield* store.inFlight(principal.tenantId, principal.client, id))
       })
 

@@ -2,8 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
-import { AccessStore } from "../access/AccessStore.ts"
-import { rememberAccess } from "../access/ClientAccess.ts"
+import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
@@ -68,7 +67,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
     Effect.gen(function*() {
       const store = yield* StatusSubscriptionStore
       const queue = yield* DeliveryQueue
-      const access = yield* AccessStore
+      const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
       const transaction = yield* Transaction
@@ -104,7 +103,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
         const id = ids.nextAt(createdAt)
         const quotas = yield* limits.of(principal.tenantId)
         yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(access, principal)
+          yield* rememberAccess(principal)
           if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
           yield* openLaneWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, laneOf(id, principal, request))
           yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })

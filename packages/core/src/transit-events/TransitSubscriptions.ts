@@ -2,8 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
-import { AccessStore } from "../access/AccessStore.ts"
-import { rememberAccess } from "../access/ClientAccess.ts"
+import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { LaneNotFound, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
@@ -81,7 +80,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
     Effect.gen(function*() {
       const store = yield* TransitSubscriptionStore
       const queue = yield* DeliveryQueue
-      const access = yield* AccessStore
+      const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
       const transaction = yield* Transaction
@@ -136,7 +135,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         const quotas = yield* limits.of(principal.tenantId)
         const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
         yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(access, principal)
+          yield* rememberAccess(principal)
           yield* secrets.use(principal, settings.hmacSecretId)
           yield* openLaneWithin(queue, quotas, "eventSubscriptionsPerClient", principal.tenantId, laneOf(id, principal.client, settings, "active"))
           yield* store.insert(principal.tenantId, record)
@@ -175,7 +174,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         yield* checkPatch(input)
         const patched = yield* transaction.run(Effect.gen(function*() {
           // may have to wait for another call of the client: not while its lane is locked, for which workers would wait
-          yield* rememberAccess(access, principal)
+          yield* rememberAccess(principal)
           const found = yield* store.findForUpdate(principal.tenantId, principal.client, id)
           if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
           const before = found.value

@@ -12,7 +12,7 @@ describe("Tenants", () => {
       const tenants = yield* Tenants
       yield* tenants.put("acme", { name: "Acme" })
       yield* tenants.put("acme", { name: "Acme Freight", hosts: ["Track.Acme.example"] })
-      assert.deepStrictEqual(yield* tenants.get("acme"), { tenantId: "acme", name: "Acme Freight", hosts: ["track.acme.example"] })
+      assert.deepStrictEqual(yield* tenants.get("acme"), { tenantId: "acme", name: "Acme Freight", hosts: ["track.acme.example"], state: "active" })
       assert.lengthOf(yield* tenants.list, 1)
       assert.strictEqual((yield* Effect.flip(tenants.get("nobody")))._tag, "TenantNotFound")
     })))
@@ -33,7 +33,7 @@ describe("Tenants", () => {
       for (const id of ["b", "a", "C", "d"]) yield* tenants.put(id, { name: `Tenant ${id}` })
       const first = yield* tenants.page({ limit: 3 })
       assert.deepStrictEqual([first.data.map((each) => each.tenantId), first.nextCursor], [["C", "a", "b"], "b"])
-      assert.deepStrictEqual(yield* tenants.page({ limit: 3, cursor: "b" }), { data: [{ tenantId: "d", name: "Tenant d", hosts: [] }], nextCursor: null })
+      assert.deepStrictEqual(yield* tenants.page({ limit: 3, cursor: "b" }), { data: [{ tenantId: "d", name: "Tenant d", hosts: [], state: "active" }], nextCursor: null })
       assert.lengthOf((yield* tenants.page({})).data, 4)
       for (const query of [{ limit: 0 }, { limit: 501 }, { cursor: "no id" }, { colour: "red" }]) {
         assert.strictEqual((yield* Effect.flip(tenants.page(query)))._tag, "InvalidInput")

@@ -1,11 +1,23 @@
 /** A host's own log-in in place of ours. */
-import { type AccessStore, AccountNumber, AuthenticationUnavailable, Authenticator, CarrierNumber, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
-import { Context, Effect, Layer, Schema } from "effect"
+import {
+  AccountNumber,
+  AuthenticationUnavailable,
+  Authenticator,
+  CarrierNumber,
+  clientNamed,
+  isOperator,
+  makeTenantAdmission,
+  type Principal,
+  TenantId,
+  Unauthenticated
+} from "@waybill/core"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { makeTokenAccess } from "./TokenAccess.ts"
 
 /** Who is calling, as a host says it. `accounts` may be left out, `origin` need not be known. */
 export interface HostPrincipal {
   readonly tenantId: string
+  /** A bare name means `key:<name>`, the client of API keys of that name; `jwt:<issuer>:<sub>` is the client of a token. */
   readonly client: string
   readonly roles: ReadonlyArray<Principal["roles"][number]>
   readonly accounts?: ReadonlyArray<string>
@@ -36,6 +48,7 @@ export const AuthenticatorHost = {
 }
 
 const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
+  const admit = yield* makeTenantAdmission
   const rememberAccess = yield* makeTokenAccess
   return Authenticator.of({
     authenticate: Effect.fnUntraced(function*({ headers, method, url }) {
@@ -53,6 +66,7 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
         return yield* new Unauthenticated({ presented, reason: "authenticate of the host knows no caller" })
       }
       const principal = yield* principalOf(said)
+      if (!isOperator(principal) && Option.isNone(yield* admit(principal.tenantId))) return yield* new Unauthenticated({ presented: true, reason: "host principal of an unknown tenant" })
       yield* rememberAccess(principal)
       return principal
     })
@@ -63,7 +77,9 @@ const hostOf = (header: string | undefined): string => header !== undefined && /
 
 const Customer = Schema.Struct({
   tenantId: TenantId,
-  client: ClientName,
+  client: Schema.String.check(
+    Schema.makeFilter((client: string) => clientNamed(client) !== undefined || "client is a name of 1 to 200 printable characters, or jwt:<issuer>:<sub>.")
+  ),
   roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])),
   accounts: Schema.Array(AccountNumber),
   dot: Schema.optionalKey(CarrierNumber),
@@ -81,6 +97,6 @@ export const principalOf = (said: HostPrincipal): Effect.Effect<Principal> => {
   return decode({ tenantId, client, roles, accounts, ...(dot === undefined ? {} : { dot }), ...(mc === undefined ? {} : { mc }) }).pipe(
     Effect.mapError((error) => new TypeError(`This principal cannot be used. ${error.message}`)),
     Effect.orDie,
-    Effect.map((checked) => ({ ...checked, origin }))
+    Effect.map((checked) => ({ ...checked, client: clientNamed(checked.client)!, origin }))
   )
 }

@@ -1,14 +1,16 @@
 /** Credentials as Waybill gives them out: API keys, the operator's key, and JWTs of a trusted identity provider. */
 import {
-  AccessStore,
+  type AccessStore,
   ApiKeys,
   type AuthenticationUnavailable,
   Authenticator,
   isOperator,
+  makeTenantAdmission,
   type Principal,
   sameHash,
   sha256,
   type StorageError,
+  type TenantSuspended,
   Unauthenticated
 } from "@waybill/core"
 import { Effect, Layer, Option, Redacted } from "effect"
@@ -23,7 +25,7 @@ export interface AuthenticatorStandardOptions {
   readonly jwt?: JwtOptions | undefined
 }
 
-type Failure = Unauthenticated | AuthenticationUnavailable | StorageError
+type Failure = Unauthenticated | TenantSuspended | AuthenticationUnavailable | StorageError
 
 const operatorOf = ({ name, readOnly }: OperatorKey): Principal => ({
   tenantId: "",
@@ -49,13 +51,13 @@ export const AuthenticatorStandard = {
 
 const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) {
   const apiKeys = yield* ApiKeys
-  const access = yield* AccessStore
+  const admit = yield* makeTenantAdmission
   const rememberAccess = yield* makeTokenAccess
   const verifyJwt = options.jwt === undefined ? undefined : makeJwtVerifier(options.jwt)
   const operators = yield* Effect.forEach(options.operatorKeys ?? [], (key) =>
     Effect.map(sha256(Redacted.value(key.key)), (hash) => ({ hash, principal: operatorOf(key) })))
 
-  const byKey = Effect.fnUntraced(function*(key: Redacted.Redacted): Effect.fn.Return<Principal, Unauthenticated | StorageError> {
+  const byKey = Effect.fnUntraced(function*(key: Redacted.Redacted): Effect.fn.Return<Principal, Refusal> {
     const text = Redacted.value(key)
     if (text === "") return yield* invalid("empty key")
     if (text.startsWith("wb.")) return yield* apiKeys.principalOf(key)
@@ -71,7 +73,7 @@ const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) 
   ): Effect.fn.Return<Principal, Failure> {
     const principal = yield* verify(token)
     if (isOperator(principal)) return principal
-    if (Option.isNone(yield* access.findTenant(principal.tenantId))) return yield* invalid("JWT of an unknown tenant")
+    if (Option.isNone(yield* admit(principal.tenantId))) return yield* invalid("JWT of an unknown tenant")
     yield* rememberAccess(principal)
     return principal
   })

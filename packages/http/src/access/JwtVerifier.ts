@@ -1,5 +1,5 @@
 /** Bearer JWTs of an identity provider that the operator trusts. */
-import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, Unauthenticated } from "@waybill/core"
+import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, tokenClient, Unauthenticated } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from "jose"
@@ -106,10 +106,12 @@ const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<
     // operators belong to no tenant, and see no tenant's freight as a side effect
     return Effect.succeed({ tenantId: "", client: `jwt:${issuer}:${sub}`, roles: ["operator"], accounts: [], origin: "token" })
   }
+  const client = tokenClient(issuer, sub)
   if (tenant === undefined) return Effect.fail(invalid("JWT without a tenant"))
+  if (client === undefined) return Effect.fail(invalid("JWT whose iss and sub are too long"))
   return Effect.succeed({
     tenantId: tenant,
-    client: sub,
+    client,
     roles,
     accounts: [...new Set(accounts)],
     ...(dot === undefined ? {} : { dot }),

@@ -1,6 +1,6 @@
 /** Whose freight a call without credentials asks for. */
-import { type StorageError, type Tenant, Tenants } from "@waybill/core"
-import { Effect } from "effect"
+import { type StorageError, type Tenant, Tenants, type TenantSuspended } from "@waybill/core"
+import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { type Refused, unknownPublicTenant } from "../shared/Refused.ts"
 
@@ -31,12 +31,14 @@ export const makePublicTenant = (configured: string | undefined) =>
     const current = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       known !== undefined && now < known.until ? Effect.succeed(known) : ask(now))
 
-    return (host: string | undefined): Effect.Effect<string, Refused | StorageError> =>
-      Effect.flatMap(current, ({ byHost, tenantIds }) => {
-        const named = host === undefined ? undefined : byHost.get(nameOf(host))
-        const tenantId = named ?? configured ?? (tenantIds.size === 1 ? [...tenantIds][0]! : undefined)
-        return tenantId !== undefined && tenantIds.has(tenantId) ? Effect.succeed(tenantId) : Effect.fail(unknownPublicTenant)
-      })
+    return Effect.fnUntraced(function*(host: string | undefined): Effect.fn.Return<string, Refused | TenantSuspended | StorageError> {
+      const { byHost, tenantIds } = yield* current
+      const named = host === undefined ? undefined : byHost.get(nameOf(host))
+      const tenantId = named ?? configured ?? (tenantIds.size === 1 ? [...tenantIds][0]! : undefined)
+      if (tenantId === undefined || !tenantIds.has(tenantId)) return yield* unknownPublicTenant
+      // what is known of hosts may be seconds old; whether the tenant is served is not
+      return Option.isSome(yield* tenants.admit(tenantId)) ? tenantId : yield* unknownPublicTenant
+    })
   })
 
 const knownOf = (list: ReadonlyArray<Tenant>, until: number): Known => {

@@ -1,25 +1,28 @@
-/** Tells the storage what clients with tokens may see, so that deliveries follow their accounts while they are not here. */
-import { accessOf, AccessStore, isOperator, type Principal, type StorageError } from "@waybill/core"
+/** Tells the storage what clients with tokens may see and that they were seen, so that deliveries follow while they are not here. */
+import { isCarrier, isOperator, makeRememberAccess, type Principal, type StorageError } from "@waybill/core"
 import { Effect } from "effect"
+import * as Clock from "effect/Clock"
 
 /** Clients whose last word is remembered. Forgetting one costs one write at its next call. */
 const maxRemembered = 10_000
 
-export const makeTokenAccess = Effect.map(AccessStore, (store) => {
-  const lastSeen = new Map<string, string>()
+/** How long a client's access is good for before it is written again because the client was seen. */
+const seenMillis = 60_000
 
-  /** Writes only when the credential says something else than at this client's last call here. */
-  return (principal: Principal): Effect.Effect<void, StorageError> => {
-    if (principal.origin !== "token" || isOperator(principal)) return Effect.void
+export const makeTokenAccess = Effect.map(makeRememberAccess, (rememberAccess) => {
+  const lastSeen = new Map<string, { readonly says: string; readonly until: number }>()
+
+  /** Writes when the credential says something else than at this client's last call here, and once a minute. */
+  return Effect.fnUntraced(function*(principal: Principal): Effect.fn.Return<void, StorageError> {
+    if (principal.origin !== "token" || isOperator(principal)) return
+    const now = yield* Clock.currentTimeMillis
     const who = JSON.stringify([principal.tenantId, principal.client])
-    const { accounts, seesAll } = accessOf([principal])
-    const says = JSON.stringify([seesAll, accounts.toSorted()])
-    if (lastSeen.get(who) === says) return Effect.void
-    const access = { client: principal.client, origin: "token", seesAll, accounts } as const
-    return Effect.map(store.putClientAccess(principal.tenantId, access), () => {
-      lastSeen.delete(who)
-      if (lastSeen.size >= maxRemembered) lastSeen.delete(lastSeen.keys().next().value!)
-      lastSeen.set(who, says)
-    })
-  }
+    const says = JSON.stringify([isCarrier(principal), principal.roles.toSorted(), principal.accounts.toSorted()])
+    const known = lastSeen.get(who)
+    if (known !== undefined && known.says === says && now < known.until) return
+    yield* rememberAccess(principal)
+    lastSeen.delete(who)
+    if (lastSeen.size >= maxRemembered) lastSeen.delete(lastSeen.keys().next().value!)
+    lastSeen.set(who, { says, until: now + seenMillis })
+  })
 })

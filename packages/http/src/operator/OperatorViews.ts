@@ -1,10 +1,15 @@
 /** What operators are shown, as schemas for the contract. */
-import { deliveryStates, InstantText, maxCountedUses, subscriptionStates } from "@waybill/core"
+import { deliveryStates, InstantText, maxCountedUses, subscriptionStates, tenantStates } from "@waybill/core"
 import { Schema } from "effect"
 
 const nextCursor = Schema.NullOr(Schema.String)
 
-export const Tenant = Schema.Struct({ tenantId: Schema.String, name: Schema.String, hosts: Schema.Array(Schema.String) }).annotate({ identifier: "Tenant" })
+export const Tenant = Schema.Struct({
+  tenantId: Schema.String,
+  name: Schema.String,
+  hosts: Schema.Array(Schema.String),
+  state: Schema.Literals(tenantStates).annotate({ description: "suspended: refused everywhere, and nothing is sent." })
+}).annotate({ identifier: "Tenant" })
 
 export const TenantsPage = Schema.Struct({ data: Schema.Array(Tenant), nextCursor }).annotate({ identifier: "TenantsPage" })
 

@@ -8,6 +8,7 @@ import type {
   ChargeSubscriptionConflict,
   ChargeSubscriptionNotFound,
   DeliveryNotDismissable,
+  ClientNotFound,
   DeliveryNotFound,
   DeliveryNotRetryable,
   DocumentNotFound,
@@ -35,7 +36,9 @@ import type {
   StorageError,
   SubscriptionNotFound,
   SubscriptionPausedByOperator,
+  TenantBeingRemoved,
   TenantNotFound,
+  TenantSuspended,
   TooManyCalls,
   TooManyLookups,
   Unauthenticated,
@@ -55,6 +58,7 @@ export type Failure =
   | ChargeSubscriptionConflict
   | ChargeSubscriptionNotFound
   | DeliveryNotDismissable
+  | ClientNotFound
   | DeliveryNotFound
   | DeliveryNotRetryable
   | DocumentNotFound
@@ -82,7 +86,9 @@ export type Failure =
   | StorageError
   | SubscriptionNotFound
   | SubscriptionPausedByOperator
+  | TenantBeingRemoved
   | TenantNotFound
+  | TenantSuspended
   | TooManyCalls
   | TooManyLookups
   | Unauthenticated
@@ -100,9 +106,11 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   OperatorReadOnly: [403, "operator_read_only"],
   AccountsNotPermitted: [403, "accounts_not_permitted"],
   InvoiceNotYours: [403, "invoice_not_yours"],
+  TenantSuspended: [403, "tenant_suspended"],
   AccountNotFound: [404, "account_not_found"],
   ApiKeyNotFound: [404, "api_key_not_found"],
   ChargeSubscriptionNotFound: [404, "subscription_not_found"],
+  ClientNotFound: [404, "client_not_found"],
   DeliveryNotFound: [404, "delivery_not_found"],
   DocumentNotFound: [404, "document_not_found"],
   InvoiceNotFound: [404, "invoice_not_found"],
@@ -115,6 +123,7 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   TenantNotFound: [404, "tenant_not_found"],
   ChargeSubscriptionConflict: [409, "subscription_conflict"],
   DeliveryNotDismissable: [409, "delivery_not_dismissable"],
+  TenantBeingRemoved: [409, "tenant_being_removed"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
   QuotaExceeded: [409, "quota_exceeded"],
   SecretInUse: [409, "secret_in_use"],

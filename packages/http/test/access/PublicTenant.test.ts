@@ -1,10 +1,10 @@
 import { StorageError, type Tenant, Tenants } from "@waybill/core"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import { makePublicTenant } from "../../src/access/PublicTenant.ts"
 
-const tenant = (tenantId: string, ...hosts: ReadonlyArray<string>): Tenant => ({ tenantId, name: tenantId, hosts })
+const tenant = (tenantId: string, ...hosts: ReadonlyArray<string>): Tenant => ({ tenantId, name: tenantId, hosts, state: "active" })
 
 /** `ask` answers the tenant, or the status of the refusal. */
 const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?: string) => {
@@ -15,6 +15,9 @@ const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?:
       const now = list()
       return now === undefined ? Effect.fail(new StorageError({ operation: "listTenants", cause: undefined })) : Effect.succeed(now)
     }),
+    admit: (tenantId) => Effect.sync(() => Option.fromUndefinedOr(list()?.find((each) => each.tenantId === tenantId))),
+    suspend: () => Effect.die("not asked"),
+    resume: () => Effect.die("not asked"),
     get: () => Effect.die("not asked"),
     put: () => Effect.die("not asked"),
     page: () => Effect.die("not asked")

@@ -53,8 +53,8 @@ export const closedGate = gate("pg_advisory_xact_lock")
  * while it subscribes to all it has would neither be listed nor told what comes for that account until the subscription is stored.
  */
 export const holdAccess = (schema: string) => `
-INSERT INTO ${schema}.clients AS c (tenant_id, client, origin, sees_all)
-SELECT $1, $2, origin, false FROM unnest(ARRAY['token', 'key']) AS origin
+INSERT INTO ${schema}.clients AS c (tenant_id, client, origin, sees_all, live_until)
+SELECT $1, $2, origin, false, '-infinity' FROM unnest(ARRAY['token', 'key']) AS origin
 ON CONFLICT (tenant_id, client, origin) DO UPDATE SET sees_all = c.sees_all`
 
 /** Only accounts that the client itself has: seeing all of a tenant's freight does not count here. */

@@ -15,8 +15,11 @@ CREATE TABLE ${schema}.tenants (
   name text NOT NULL,
   hosts text[] NOT NULL,
   limits text,
-  created_at timestamptz NOT NULL DEFAULT now()
+  state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended', 'deleted')),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  deleted_at timestamptz
 );
+CREATE INDEX tenants_deleted ON ${schema}.tenants (tenant_id) WHERE state = 'deleted';
 
 CREATE TABLE ${schema}.api_keys (
   tenant_id text COLLATE "C" NOT NULL,
@@ -28,19 +31,29 @@ CREATE TABLE ${schema}.api_keys (
   mc text,
   hash bytea NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL DEFAULT 'infinity',
+  last_used_at timestamptz,
   revoked_at timestamptz,
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX api_keys_client ON ${schema}.api_keys (tenant_id, name) WHERE revoked_at IS NULL;
 
--- what each credential source says a client may see; publishing joins these, so a change counts from the next event on
+-- what each credential source says a client may see; publishing joins these, so a change counts from the next event on. A
+-- client is live while one of its rows has live_until > now(); a held one keeps what it saw last. review_at is when its access
+-- has to be computed again, ending_through the newest subscription id that its removal closes
 CREATE TABLE ${schema}.clients (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,
   origin text NOT NULL CHECK (origin IN ('key', 'token')),
   sees_all boolean NOT NULL,
+  roles text[] NOT NULL DEFAULT '{}',
+  live_until timestamptz NOT NULL DEFAULT 'infinity',
+  last_seen_at timestamptz,
+  review_at timestamptz,
+  ending_through uuid,
   PRIMARY KEY (tenant_id, client, origin)
 );
+CREATE INDEX clients_review ON ${schema}.clients (review_at) WHERE review_at IS NOT NULL;
 CREATE INDEX clients_seeing_all ON ${schema}.clients (tenant_id, client) WHERE sees_all;
 
 -- account: an account number; " dot 123" or " mc 123", what belongs to that carrier; " dot 123 A", charges of account A of that carrier

@@ -167,7 +167,7 @@ export const deadLetter = (n: number, changes: Partial<DeliveryInFull> = {}): De
   })
 
 export const sampleFreight = (): Freight => ({
-  tenants: [{ tenantId: "acme", name: "Acme Freight", hosts: ["freight.acme.example"] }, { tenantId: "beta", name: "Beta Lines", hosts: [] }],
+  tenants: [{ tenantId: "acme", name: "Acme Freight", hosts: ["freight.acme.example"], state: "active" }, { tenantId: "beta", name: "Beta Lines", hosts: [], state: "active" }],
   subscriptions: [
     subscriptionSample(1),
     subscriptionSample(2, { area: "shipment-status", state: "paused", pausedBy: "engine", reason: "The receiver answered 410 Gone.", waiting: 14, lastAttempt: { at: instantOf(9), outcome: "gone", status: 410 } }),

@@ -1,45 +1,153 @@
 /** Tenants, API keys and what clients may see, in memory. */
-import { AccessStore, type Tenant } from "@waybill/core"
+import { AccessStore, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { type AccessRows, AccessTables } from "./AccessTables.ts"
+import { type AccessRows, AccessTables, type KeyRow, type TenantRow } from "./AccessTables.ts"
 
 export const AccessStoreMemory = {
   layer: Layer.effect(
     AccessStore,
     Effect.gen(function*() {
-      const { journal, operate } = yield* MemoryDatabase
+      const database = yield* MemoryDatabase
       const rows = yield* AccessTables
-      return AccessStore.of({
-        putTenant: (tenant) => operate(() => journal.put(rows.tenants, tenant.tenantId, tenant)),
-        findTenant: (tenantId) => operate(() => Option.fromUndefinedOr(rows.tenants.get(tenantId))),
-        pageTenants: ({ after, limit }) =>
-          operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
-        listTenants: operate(() => allTenants(rows)),
-        findLimits: (tenantId) => operate(() => limitsOf(rows, tenantId)),
-        findLimitsForUpdate: (tenantId) => operate(() => limitsOf(rows, tenantId)),
-        putLimits: (tenantId, limits) =>
-          operate(() => {
-            if (rows.tenants.has(tenantId)) journal.put(rows.limits, tenantId, limits)
-          }),
-        addKey: (tenantId, key) => operate(() => journal.put(rows.of(tenantId).keys, key.id, key)),
-        findKeys: (tenantId, ids) => operate(() => ids.map((id) => Option.fromUndefinedOr(rows.of(tenantId).keys.get(id)))),
-        revokeKey: (tenantId, id) =>
-          operate(() => {
-            const { keys } = rows.of(tenantId)
-            const revoked = keys.get(id)
-            journal.drop(keys, id)
-            return Option.fromUndefinedOr(revoked)
-          }),
-        keysOf: (tenantId, name) => operate(() => [...rows.of(tenantId).keys.values()].filter((key) => key.name === name)),
-        putClientAccess: (tenantId, access) => operate(() => rows.putClient(tenantId, access))
-      })
+      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows) })
     })
   )
 }
 
+type Database = MemoryDatabase["Service"]
+
+const tenantsIn = ({ journal, operate }: Database, rows: AccessRows) => ({
+  putTenant: ({ hosts, name, tenantId }: Omit<Tenant, "state">) =>
+    operate(() => {
+      const before = rows.tenants.get(tenantId)
+      if (before?.state === "deleted") return Option.none()
+      const tenant: Tenant = { tenantId, name, hosts, state: before?.state ?? "active" }
+      journal.put(rows.tenants, tenantId, tenant)
+      return Option.some(tenant)
+    }),
+  findTenant: (tenantId: string) => operate(() => Option.fromUndefinedOr(there(rows.tenants.get(tenantId)))),
+  pageTenants: ({ after, limit }: ListRange) =>
+    operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
+  listTenants: operate(() => allTenants(rows)),
+  setTenantState: (tenantId: string, state: Tenant["state"]) =>
+    operate(() => {
+      const before = there(rows.tenants.get(tenantId))
+      if (before === undefined) return Option.none()
+      const tenant = { ...before, state }
+      journal.put(rows.tenants, tenantId, tenant)
+      return Option.some(tenant)
+    }),
+  deleteTenant: (tenantId: string) =>
+    operate((now) => {
+      const before = there(rows.tenants.get(tenantId))
+      if (before === undefined) return false
+      journal.put(rows.tenants, tenantId, { ...before, state: "deleted" as const, deletedAt: now })
+      return true
+    }),
+  findLimits: (tenantId: string) => operate(() => limitsOf(rows, tenantId)),
+  findLimitsForUpdate: (tenantId: string) => operate(() => limitsOf(rows, tenantId)),
+  putLimits: (tenantId: string, limits: string) =>
+    operate(() => {
+      if (rows.tenants.has(tenantId)) journal.put(rows.limits, tenantId, limits)
+    }),
+  deletedTenants: operate(() => [...rows.tenants.values()].filter(({ state }) => state === "deleted").map(({ tenantId }) => tenantId).sort(compareText))
+})
+
 const limitsOf = ({ limits, tenants }: AccessRows, tenantId: string): Option.Option<string | undefined> =>
   tenants.has(tenantId) ? Option.some(limits.get(tenantId)) : Option.none()
 
-const allTenants = ({ tenants }: AccessRows): ReadonlyArray<Tenant> => [...tenants.values()].sort((a, b) => compareText(a.tenantId, b.tenantId))
+const there = (row: TenantRow | undefined): Tenant | undefined =>
+  row === undefined || row.state === "deleted" ? undefined : { tenantId: row.tenantId, name: row.name, hosts: row.hosts, state: row.state }
+
+const allTenants = ({ tenants }: AccessRows): ReadonlyArray<Tenant> =>
+  [...tenants.values()].flatMap((row) => there(row) ?? []).sort((a, b) => compareText(a.tenantId, b.tenantId))
+
+const isAlive = (now: number) => ({ expiresAt, revoked }: KeyRow): boolean => !revoked && (expiresAt === undefined || expiresAt > now)
+
+/** Without what only lists show. */
+const bare = ({ createdAt: _, lastUsedAt: __, revoked: ___, ...key }: KeyRow) => key
+
+const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
+  const keysOf = (tenantId: string, name: string) => [...rows.of(tenantId).keys.values()].filter((key) => key.name === name)
+  return {
+    addKey: (tenantId: string, key: Omit<KeyRow, "createdAt" | "revoked">) =>
+      operate((now) => journal.put(rows.of(tenantId).keys, key.id, { ...key, createdAt: now, revoked: false })),
+    findKeys: (tenantId: string, ids: ReadonlyArray<string>) =>
+      operate((now) =>
+        ids.map((id) => {
+          const tenant = there(rows.tenants.get(tenantId))
+          const key = rows.of(tenantId).keys.get(id)
+          return key !== undefined && tenant !== undefined && isAlive(now)(key) ? Option.some({ ...bare(key), tenantState: tenant.state }) : Option.none()
+        })
+      ),
+    revokeKey: (tenantId: string, id: string) =>
+      operate(() => {
+        const { keys } = rows.of(tenantId)
+        const key = keys.get(id)
+        if (key === undefined || key.revoked) return Option.none()
+        journal.put(keys, id, { ...key, revoked: true })
+        return Option.some(bare(key))
+      }),
+    revokeKeysOf: (tenantId: string, name: string) =>
+      operate(() => {
+        for (const key of keysOf(tenantId, name)) journal.put(rows.of(tenantId).keys, key.id, { ...key, revoked: true })
+      }),
+    keysOf: (tenantId: string, name: string) => operate((now) => keysOf(tenantId, name).filter(isAlive(now)).map(bare)),
+    pageKeys: (tenantId: string, { after, limit }: ListRange) =>
+      operate(() =>
+        [...rows.of(tenantId).keys.values()]
+          .filter(({ id, revoked }) => !revoked && (after === undefined || compareText(id, after) > 0))
+          .sort((a, b) => compareText(a.id, b.id))
+          .slice(0, limit)
+          .map(({ hash: _, revoked: __, ...key }): ListedApiKey => key)
+      ),
+    touchKeys: (tenantId: string, uses: ReadonlyArray<{ readonly id: string; readonly client: string; readonly at: number }>) =>
+      operate(() => {
+        for (const { at, client, id } of uses) {
+          const key = rows.of(tenantId).keys.get(id)
+          if (key !== undefined && (key.lastUsedAt ?? -Infinity) < at) journal.put(rows.of(tenantId).keys, id, { ...key, lastUsedAt: at })
+          rows.seeClient(tenantId, client, at)
+        }
+      })
+  }
+}
+
+const clientsIn = ({ operate }: Database, rows: AccessRows): Pick<
+  AccessStore["Service"],
+  "putClientAccess" | "clientRows" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
+> => ({
+  putClientAccess: (tenantId, access) => operate((now) => rows.putClient(tenantId, access, now)),
+  clientRows: (tenantId, client) =>
+    operate((now) => {
+      const known = rows.of(tenantId).clients.get(client)
+      return {
+        now,
+        rows: [...known?.origins.values() ?? []].map(({ liveUntil, origin }) => ({ origin, liveUntil })),
+        endingThrough: known?.endingThrough
+      }
+    }),
+  holdClient: (tenantId, { client, origin, reviewAt, until }) => operate(() => rows.changeOrigin(tenantId, client, origin, { liveUntil: until, reviewAt })),
+  dropClient: (tenantId, client, origin) => operate(() => rows.dropClient(tenantId, client, origin)),
+  markEnding: (tenantId, client, through) => operate((now) => rows.markEnding(tenantId, client, through, now)),
+  clientsDue: (limit) => operate((now) => rows.due(now).slice(0, limit)),
+  pageClients: (tenantId, { after, limit }) =>
+    operate((now) => {
+      const { clients, keys } = rows.of(tenantId)
+      const names = [...clients.keys()].filter((client) => after === undefined || compareText(client, after) > 0).sort(compareText).slice(0, limit)
+      return names.map((client) => {
+        const known = clients.get(client)!
+        const origins = [...known.origins.values()]
+        const seen = origins.flatMap(({ lastSeenAt }) => lastSeenAt ?? [])
+        return {
+          client,
+          roles: [...new Set(origins.flatMap(({ roles }) => roles))].sort(),
+          accounts: [...known.accounts].sort(compareText),
+          keys: [...keys.values()].filter((key) => keyClient(key.name) === client && isAlive(now)(key)).length,
+          lastSeenAt: seen.length === 0 ? undefined : Math.max(...seen),
+          live: rows.isLive(tenantId, client, now)
+        }
+      })
+    })
+})

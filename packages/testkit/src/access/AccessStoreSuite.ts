@@ -16,6 +16,8 @@ const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
 const findKey = (tenantId: string, id: string) =>
   Effect.flatMap(AccessStore, (store) => Effect.map(store.findKeys(tenantId, [id]), ([found]) => found!))
 
+const storeNow = (tenantId: string) => Effect.flatMap(AccessStore, (store) => Effect.map(store.clientRows(tenantId, "nobody"), ({ now }) => now))
+
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: AccessStore`, (it) => {
     it.effect("finds a tenant as it was put last", () =>
@@ -26,7 +28,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
         const renamed = { tenantId, name: "Acme \"Fracht\" & Söhne, {Inc}", hosts: ["b.example", "c.example"] }
         yield* store.putTenant(renamed)
-        assert.deepStrictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)), renamed)
+        assert.deepStrictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)), { ...renamed, state: "active" })
       }))
 
     it.effect("lists every tenant once, by id", () =>
@@ -90,7 +92,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.addKey(tenantId, full)
         yield* store.addKey(tenantId, key(2))
         const found = Option.getOrThrow(yield* findKey(tenantId, idOf(1)))
-        assert.deepStrictEqual({ ...found, hash: [...found.hash] }, { ...full, hash: [...full.hash] })
+        assert.deepStrictEqual({ ...found, hash: [...found.hash] }, { ...full, hash: [...full.hash], tenantState: "active" })
         assert.deepStrictEqual(Object.keys(Option.getOrThrow(yield* findKey(tenantId, idOf(2)))).includes("dot"), false)
       }))
 
@@ -137,6 +139,131 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.revokeKey(tenantId, idOf(2))
         assert.deepStrictEqual((yield* store.keysOf(tenantId, "warehouse")).map((each) => each.id).sort(), [idOf(1), idOf(3)])
         assert.deepStrictEqual(yield* store.keysOf(tenantId, "nobody"), [])
+      }))
+
+    it.effect("finds no key of a tenant that is deleted, and says which tenant is suspended", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+        yield* store.addKey(tenantId, key(1))
+        assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "suspended")).state, "suspended")
+        assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).tenantState, "suspended")
+        assert.strictEqual(Option.getOrThrow(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })).state, "suspended")
+        assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "active")).state, "active")
+        assert.notInclude(yield* store.deletedTenants, tenantId)
+        assert.isTrue(yield* store.deleteTenant(tenantId))
+        assert.isFalse(yield* store.deleteTenant(tenantId))
+        assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
+        assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
+        assert.isTrue(Option.isNone(yield* store.setTenantState(tenantId, "active")))
+        assert.isTrue(Option.isNone(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
+        assert.notInclude((yield* store.listTenants).map((each) => each.tenantId), tenantId)
+        assert.include(yield* store.deletedTenants, tenantId)
+      }))
+
+    it.effect("finds a key until it expires, and lists it afterwards", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+        const now = yield* storeNow(tenantId)
+        yield* store.addKey(tenantId, key(1, { expiresAt: now + 3_600_000 }))
+        yield* store.addKey(tenantId, key(2, { expiresAt: now - 1 }))
+        assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).expiresAt, now + 3_600_000)
+        assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(2))))
+        assert.deepStrictEqual((yield* store.keysOf(tenantId, "warehouse")).map(({ id }) => id), [idOf(1)])
+        const listed = yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })
+        assert.deepStrictEqual(listed.map(({ expiresAt, id }) => [id, expiresAt]), [[idOf(1), now + 3_600_000], [idOf(2), now - 1]])
+      }))
+
+    it.effect("lists keys page by page without their hashes, and says when each was used last", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+        for (const n of [3, 1, 4, 2]) yield* store.addKey(tenantId, key(n))
+        yield* store.revokeKey(tenantId, idOf(3))
+        yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
+        const use = (n: number, at: number) => ({ id: idOf(n), client: "key:warehouse", at })
+        yield* store.touchKeys(tenantId, [use(2, 2_000), use(1, 1_000)])
+        yield* store.touchKeys(tenantId, [use(2, 1_500), use(9, 9_000)])
+        const first = yield* store.pageKeys(tenantId, { after: undefined, limit: 2 })
+        const second = yield* store.pageKeys(tenantId, { after: idOf(2), limit: 2 })
+        assert.deepStrictEqual([...first, ...second].map(({ id, lastUsedAt }) => [id, lastUsedAt]), [[idOf(1), 1_000], [idOf(2), 2_000], [idOf(4), undefined]])
+        assert.isFalse([...first, ...second].some((each) => "hash" in each))
+        const [client] = yield* store.pageClients(tenantId, { after: undefined, limit: 1 })
+        assert.strictEqual(client?.lastSeenAt, 9_000)
+      }))
+
+    it.effect("revokes every key of a name", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+        for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
+        yield* store.addKey(tenantId, key(3, { name: "somebody else" }))
+        yield* store.revokeKeysOf(tenantId, "warehouse")
+        assert.deepStrictEqual((yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })).map(({ id }) => id), [idOf(3)])
+      }))
+
+    it.effect("lists clients over their sources: roles, accounts, keys, and whether one source still lets them in", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+        yield* store.addKey(tenantId, key(1))
+        yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
+        yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["B"], roles: ["carrier"] })
+        yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
+        const page = yield* store.pageClients(tenantId, { after: undefined, limit: 10 })
+        assert.deepStrictEqual(page.map(({ lastSeenAt: _, ...each }) => each), [
+          { client: "jwt:idp:warehouse", roles: [], accounts: ["C"], keys: 0, live: true },
+          { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, live: true }
+        ])
+        assert.isTrue(page.every(({ lastSeenAt }) => lastSeenAt !== undefined))
+        assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: "jwt:idp:warehouse", limit: 10 })).map(({ client }) => client), ["key:warehouse"])
+      }))
+
+    it.effect("holds a client source by source, and drops what is taken back", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        const client = "key:warehouse"
+        const live = Effect.map(store.pageClients(tenantId, { after: undefined, limit: 1 }), ([found]) => found?.live)
+        for (const origin of ["key", "token"] as const) yield* store.putClientAccess(tenantId, { client, origin, seesAll: false, accounts: [origin] })
+        const { now } = yield* store.clientRows(tenantId, client)
+        const hold = (origin: "key" | "token") => store.holdClient(tenantId, { client, origin, until: now - 1_000, reviewAt: now - 500 })
+        yield* hold("key")
+        assert.isTrue(yield* live)
+        yield* hold("token")
+        assert.isFalse(yield* live)
+        const held = yield* store.clientRows(tenantId, client)
+        assert.deepStrictEqual(held.rows.map(({ liveUntil, origin }) => [origin, liveUntil]).sort(), [["key", now - 1_000], ["token", now - 1_000]])
+        assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
+        yield* store.dropClient(tenantId, client, "key")
+        assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["token"]])
+        yield* store.dropClient(tenantId, client)
+        assert.deepStrictEqual((yield* store.clientRows(tenantId, client)).rows, [])
+        assert.isUndefined(yield* live)
+      }))
+
+    it.effect("marks a client for its removal, known or not, and takes the mark back", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
+        for (const client of ["key:known", "key:unknown"]) {
+          yield* store.markEnding(tenantId, client, idOf(7))
+          assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
+          assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
+        }
+        assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ live }) => live), [false, false])
+        yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
+        assert.strictEqual((yield* store.clientRows(tenantId, "key:known")).endingThrough, idOf(7))
+        yield* store.markEnding(tenantId, "key:known", undefined)
+        assert.isUndefined((yield* store.clientRows(tenantId, "key:known")).endingThrough)
+        assert.isTrue((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).every(({ live }) => live))
       }))
 
     it.effect("keeps tenants apart, whatever ids they share", () =>

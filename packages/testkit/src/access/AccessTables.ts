@@ -1,30 +1,54 @@
 /** Who may see what, indexed for publishing: by client, and by account. */
-import type { ClientAccess, StoredApiKey, Tenant } from "@waybill/core"
+import type { ClientAccess, Role, StoredApiKey, Tenant } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
+export interface TenantRow extends Omit<Tenant, "state"> {
+  readonly state: Tenant["state"] | "deleted"
+  readonly deletedAt?: number
+}
+
+export interface KeyRow extends StoredApiKey {
+  readonly createdAt: number
+  readonly lastUsedAt?: number
+  readonly revoked: boolean
+}
+
+/** What one source says of a client. */
+interface OriginRow {
+  readonly origin: ClientAccess["origin"]
+  readonly seesAll: boolean
+  readonly accounts: ReadonlyArray<string>
+  readonly roles: ReadonlyArray<Role>
+  readonly liveUntil: number
+  readonly lastSeenAt: number | undefined
+  /** When access has to be computed again. */
+  readonly reviewAt: number | undefined
+}
+
 interface Client {
-  readonly origins: ReadonlyMap<string, ClientAccess>
+  readonly origins: ReadonlyMap<string, OriginRow>
   readonly seesAll: boolean
   readonly accounts: ReadonlySet<string>
+  readonly endingThrough: string | undefined
 }
 
 interface TenantAccess {
-  readonly keys: Map<string, StoredApiKey>
+  readonly keys: Map<string, KeyRow>
   readonly clients: Map<string, Client>
   readonly byAccount: Map<string, Set<string>>
   readonly seeingAll: Set<string>
 }
 
-const nobody: Client = { origins: new Map(), seesAll: false, accounts: new Set() }
+const nobody: Client = { origins: new Map(), seesAll: false, accounts: new Set(), endingThrough: undefined }
 
 export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@waybill/testkit/access/AccessTables") {
   static readonly layer = Layer.effect(AccessTables, Effect.map(MemoryDatabase, ({ journal }) => new AccessRows(journal)))
 }
 
 export class AccessRows {
-  readonly tenants = new Map<string, Tenant>()
+  readonly tenants = new Map<string, TenantRow>()
   readonly limits = new Map<string, string>()
   private readonly access = new Map<string, TenantAccess>()
   private readonly journal: Journal
@@ -43,21 +67,72 @@ export class AccessRows {
   }
 
   /** Replaces what one source says of a client; what the client may see is the union over its sources. */
-  putClient(tenantId: string, access: ClientAccess): void {
+  putClient(tenantId: string, { accounts, client, live, origin, reviewAt, roles = [], seesAll }: ClientAccess, now: number): boolean {
+    const wasHeld = this.of(tenantId).clients.has(client) && !this.isLive(tenantId, client, now)
+    const liveUntil = live === undefined ? Infinity : "until" in live ? live.until : now + live.forMillis
+    const before = this.of(tenantId).clients.get(client)?.origins.get(origin)
+    this.changeOrigin(tenantId, client, origin, {
+      seesAll,
+      accounts,
+      roles,
+      liveUntil,
+      lastSeenAt: origin === "token" ? now : before?.lastSeenAt,
+      reviewAt: reviewAt ?? (liveUntil === Infinity ? undefined : liveUntil)
+    }, true)
+    return wasHeld
+  }
+
+  /** Changes parts of what one source says, where it says something; `adding` makes a row where there is none. */
+  changeOrigin(tenantId: string, client: string, origin: ClientAccess["origin"], parts: Partial<OriginRow>, adding = false): void {
+    const before = this.of(tenantId).clients.get(client) ?? nobody
+    const row = before.origins.get(origin)
+    if (row === undefined && !adding) return
+    const empty: OriginRow = { origin, seesAll: false, accounts: [], roles: [], liveUntil: -Infinity, lastSeenAt: undefined, reviewAt: undefined }
+    this.putOrigins(tenantId, client, new Map(before.origins).set(origin, { ...row ?? empty, ...parts }), before.endingThrough)
+  }
+
+  seeClient(tenantId: string, client: string, at: number): void {
+    const row = this.of(tenantId).clients.get(client)?.origins.get("key")
+    if (row !== undefined && (row.lastSeenAt ?? -Infinity) < at) this.changeOrigin(tenantId, client, "key", { lastSeenAt: at })
+  }
+
+  dropClient(tenantId: string, client: string, origin: ClientAccess["origin"] | undefined): void {
+    const { clients } = this.of(tenantId)
+    const before = clients.get(client)
+    if (before === undefined) return
+    const origins = new Map([...before.origins].filter(([each]) => origin !== undefined && each !== origin))
+    this.putOrigins(tenantId, client, origins, before.endingThrough)
+    if (origins.size === 0) this.journal.drop(clients, client)
+  }
+
+  markEnding(tenantId: string, client: string, through: string | undefined, now: number): void {
+    const before = this.of(tenantId).clients.get(client)
+    if (before === undefined) this.changeOrigin(tenantId, client, "key", {}, true)
+    const origins = [...this.of(tenantId).clients.get(client)!.origins].map(([origin, row]) =>
+      [origin, {
+        ...row,
+        liveUntil: through === undefined ? row.liveUntil : Math.min(row.liveUntil, now),
+        reviewAt: through !== undefined ? now : row.liveUntil === Infinity ? undefined : row.liveUntil
+      }] as const
+    )
+    this.putOrigins(tenantId, client, new Map(origins), through)
+  }
+
+  private putOrigins(tenantId: string, client: string, origins: ReadonlyMap<string, OriginRow>, endingThrough: string | undefined): void {
     const { byAccount, clients, seeingAll } = this.of(tenantId)
-    const before = clients.get(access.client) ?? nobody
-    const origins = new Map(before.origins).set(access.origin, access)
+    const before = clients.get(client) ?? nobody
     const all = [...origins.values()]
     const after: Client = {
       origins,
       seesAll: all.some((each) => each.seesAll),
-      accounts: new Set(all.flatMap((each) => each.accounts))
+      accounts: new Set(all.flatMap((each) => each.accounts)),
+      endingThrough
     }
-    this.journal.put(clients, access.client, after)
-    if (after.seesAll) this.journal.add(seeingAll, access.client)
-    else this.journal.remove(seeingAll, access.client)
+    this.journal.put(clients, client, after)
+    if (after.seesAll) this.journal.add(seeingAll, client)
+    else this.journal.remove(seeingAll, client)
     for (const account of before.accounts) {
-      if (!after.accounts.has(account)) this.journal.remove(byAccount.get(account)!, access.client)
+      if (!after.accounts.has(account)) this.journal.remove(byAccount.get(account)!, client)
     }
     for (const account of after.accounts) {
       let holders = byAccount.get(account)
@@ -65,13 +140,27 @@ export class AccessRows {
         holders = new Set()
         byAccount.set(account, holders)
       }
-      this.journal.add(holders, access.client)
+      this.journal.add(holders, client)
     }
   }
 
   /** The accounts of a client, whichever source says so. */
   accountsOf(tenantId: string, client: string): ReadonlySet<string> {
     return this.of(tenantId).clients.get(client)?.accounts ?? nobody.accounts
+  }
+
+  /** Whether one of a client's sources still lets it in. */
+  isLive(tenantId: string, client: string, now: number): boolean {
+    return [...this.of(tenantId).clients.get(client)?.origins.values() ?? []].some(({ liveUntil }) => liveUntil > now)
+  }
+
+  /** Clients whose access has to be computed again, the longest due first. */
+  due(now: number): ReadonlyArray<{ readonly tenantId: string; readonly client: string }> {
+    return [...this.access].flatMap(([tenantId, { clients }]) =>
+      [...clients].flatMap(([client, { origins }]) =>
+        [...origins.values()].flatMap(({ reviewAt }) => reviewAt !== undefined && reviewAt <= now ? [{ tenantId, client, reviewAt }] : [])))
+      .sort((a, b) => a.reviewAt - b.reviewAt)
+      .map(({ client, tenantId }) => ({ tenantId, client }))
   }
 
   /** Whether a client may see a shipment of these accounts. */

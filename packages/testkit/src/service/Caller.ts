@@ -1,9 +1,10 @@
 /** Who calls, as plain tests say it. */
-import type { Principal } from "@waybill/core"
+import { type Principal, clientNamed } from "@waybill/core"
 
 /** The same shape that `createWaybill` takes. Carriers see all of their tenant, customers what belongs to their `accounts`. */
 export interface Caller {
   readonly tenantId: string
+  /** A bare name means `key:<name>`. */
   readonly client: string
   readonly roles: ReadonlyArray<"carrier" | "customer">
   readonly accounts?: ReadonlyArray<string>
@@ -11,4 +12,8 @@ export interface Caller {
   readonly mc?: string
 }
 
-export const principalOf = (caller: Caller): Principal => ({ accounts: [], ...caller, origin: "token" })
+export const principalOf = (caller: Caller): Principal => {
+  const client = clientNamed(caller.client)
+  if (client === undefined) throw new TypeError(`${JSON.stringify(caller.client)} cannot be the name of a client.`)
+  return { accounts: [], ...caller, client, origin: "token" }
+}

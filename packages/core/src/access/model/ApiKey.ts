@@ -2,18 +2,23 @@
 import { Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { Result } from "effect"
-import { AccountNumber, ClientName } from "../../shared/Identifier.ts"
+import { AccountNumber } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
 import { isUniqueId } from "../../shared/UniqueIds.ts"
 import { CarrierNumber } from "./CarrierNumbers.ts"
+import { KeyName } from "./Client.ts"
+import type { TenantState } from "./TenantState.ts"
 
 /** What the operator asks for. */
 export const ApiKeyRequest = Schema.Struct({
-  name: ClientName,
+  name: KeyName,
   roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"]).annotate({ message: "A role is carrier or customer." }))
     .check(Schema.isMaxLength(10, { message: "At most 10 roles." })),
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
   dot: Schema.optionalKey(CarrierNumber),
-  mc: Schema.optionalKey(CarrierNumber)
+  mc: Schema.optionalKey(CarrierNumber),
+  /** A future instant. The key is refused from then on. */
+  expiresAt: Schema.optionalKey(InstantText)
 }).annotate({ identifier: "ApiKeyRequest" })
 export type ApiKeyRequest = typeof ApiKeyRequest.Type
 
@@ -27,6 +32,20 @@ export interface StoredApiKey {
   readonly mc?: string
   /** SHA-256 of the whole key. The key holds 256 random bits, so a slow hash would add nothing. */
   readonly hash: Uint8Array
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number
+}
+
+/** A key as a request finds it. */
+export interface FoundApiKey extends StoredApiKey {
+  readonly tenantState: TenantState
+}
+
+/** A key as lists show it. */
+export interface ListedApiKey extends Omit<StoredApiKey, "hash"> {
+  readonly createdAt: number
+  /** Written about once a minute. */
+  readonly lastUsedAt?: number
 }
 
 /** The parts of a presented key that say where to look. The tenant stands in it so that no lookup crosses tenants. */

@@ -10,7 +10,7 @@ export type Role = "carrier" | "customer" | "operator"
  */
 export interface Principal {
   readonly tenantId: string
-  /** The API key's name or the JWT's subject. Subscriptions belong to it. */
+  /** `key:<name>` of an API key or a host's principal, `jwt:<issuer>:<sub>` of a token. Subscriptions belong to it. */
   readonly client: string
   readonly roles: ReadonlyArray<Role>
   /** Shippers', consignees' or payers' numbers with the carrier. */

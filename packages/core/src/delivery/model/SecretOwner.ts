@@ -1,6 +1,6 @@
 /** Who may have webhooks signed with a secret. */
 import { Result } from "effect"
-import { qualifiedClient } from "../../access/model/QualifiedClient.ts"
+import { qualifiedClient } from "../../access/model/Client.ts"
 import { fault } from "../../shared/Fault.ts"
 import { InvalidInput } from "../../shared/InvalidInput.ts"
 

@@ -1,0 +1,50 @@
+/** When API keys were used last: noted at every request, written about once a minute, and never in a request's way. */
+import { Effect, type Scope } from "effect"
+import * as Clock from "effect/Clock"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { AccessStore } from "./AccessStore.ts"
+
+const flushMillis = 60_000
+
+/** Keys whose use waits to be written. Beyond them a use is not noted; it is by the next request after the flush. */
+const maxNoted = 10_000
+
+interface KeyUse {
+  readonly tenantId: string
+  readonly id: string
+  readonly client: string
+  at: number
+}
+
+/** Answers what notes a use. Runs until its scope closes, and writes what is left then. */
+export const makeKeyUses = Effect.fnUntraced(function*(
+  store: AccessStore["Service"]
+): Effect.fn.Return<(tenantId: string, id: string, client: string) => Effect.Effect<void>, never, Scope.Scope> {
+  const noted = new Map<string, KeyUse>()
+  const scope = yield* Effect.scope
+  let waiting = false
+
+  const flush: Effect.Effect<void> = Effect.suspend(() => {
+    const uses = [...noted.values()]
+    noted.clear()
+    const tenantIds = [...new Set(uses.map(({ tenantId }) => tenantId))]
+    return Effect.forEach(tenantIds, (tenantId) => store.touchKeys(tenantId, uses.filter((use) => use.tenantId === tenantId)), { discard: true })
+  }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Last use of API keys was not written.", error)))
+
+  const flushLater = Effect.suspend(() => {
+    waiting = false
+    return flush
+  }).pipe(Effect.delay(flushMillis))
+
+  yield* Effect.addFinalizer(() => flush)
+
+  return (tenantId, id, client) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      const known = noted.get(id)
+      if (known !== undefined) known.at = at
+      else if (noted.size < maxNoted) noted.set(id, { tenantId, id, client, at })
+      if (waiting) return Effect.void
+      waiting = true
+      return Effect.asVoid(Effect.forkIn(flushLater, scope))
+    })
+})

@@ -1,0 +1,83 @@
+/** The statements of clients' access. */
+
+/** What one source says of a client. From a token it says that one was seen now. Whether it had no access before. */
+export const putClient = (schema: string) => `
+WITH before AS (
+  SELECT NOT bool_or(live_until > now()) AS held FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2
+)
+INSERT INTO ${schema}.clients (tenant_id, client, origin, sees_all, roles, live_until, last_seen_at, review_at)
+SELECT $1, $2, $3::text, $4::bool, $5::text[], l.live_until,
+  CASE WHEN $3::text = 'token' THEN now() END, coalesce(($8::timestamptz[])[1], nullif(l.live_until, 'infinity'))
+FROM (SELECT coalesce(($6::timestamptz[])[1], now() + $7::float8 * interval '1 millisecond', 'infinity') AS live_until) AS l
+ON CONFLICT (tenant_id, client, origin) DO UPDATE
+SET sees_all = EXCLUDED.sees_all, roles = EXCLUDED.roles, live_until = EXCLUDED.live_until, review_at = EXCLUDED.review_at,
+    last_seen_at = coalesce(EXCLUDED.last_seen_at, clients.last_seen_at)
+RETURNING coalesce((SELECT held FROM before), false) AS held`
+
+export const takeAccounts = (schema: string) => `
+DELETE FROM ${schema}.client_accounts
+WHERE tenant_id = $1 AND client = $2 AND origin = $3 AND account <> ALL ($4::text[])`
+
+export const giveAccounts = (schema: string) => `
+INSERT INTO ${schema}.client_accounts (tenant_id, account, client, origin)
+SELECT $1, account, $2, $3 FROM unnest($4::text[]) AS given (account)
+ON CONFLICT DO NOTHING`
+
+/** Rows of one client, locked. */
+export const clientRows = (schema: string) => `
+SELECT origin, live_until, ending_through, now() AS now
+FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2 ORDER BY origin FOR UPDATE`
+
+export const holdClient = (schema: string) => `
+UPDATE ${schema}.clients SET live_until = ($4::timestamptz[])[1], review_at = ($4::timestamptz[])[2]
+WHERE tenant_id = $1 AND client = $2 AND origin = $3`
+
+/** A client nobody knows gets a row, so that its removal can go on after a crash. */
+export const markEnding = (schema: string) => `
+WITH marked AS (
+  UPDATE ${schema}.clients
+  SET ending_through = $3::uuid, live_until = least(live_until, now()), review_at = now()
+  WHERE tenant_id = $1 AND client = $2
+  RETURNING 1 AS marked
+)
+INSERT INTO ${schema}.clients (tenant_id, client, origin, sees_all, live_until, review_at, ending_through)
+SELECT $1, $2, 'key', false, '-infinity', now(), $3::uuid WHERE NOT EXISTS (SELECT FROM marked)`
+
+export const unmarkEnding = (schema: string) => `
+UPDATE ${schema}.clients SET ending_through = NULL, review_at = nullif(live_until, 'infinity') WHERE tenant_id = $1 AND client = $2`
+
+/** Of all tenants: ids only, a few at a time. */
+export const clientsDue = (schema: string) => `
+SELECT c.tenant_id, c.client, c.review_at FROM ${schema}.clients AS c
+WHERE c.review_at <= now() ORDER BY c.review_at LIMIT $1::int8`
+
+/** A page of clients over their sources. What they are used by is read for the page alone. */
+export const pageClients = (schema: string) => `
+WITH page AS MATERIALIZED (
+  SELECT c.client,
+    max(c.last_seen_at) AS last_seen_at,
+    bool_or(c.live_until > now()) AS live,
+    (SELECT array_agg(DISTINCT role ORDER BY role) FROM ${schema}.clients AS r CROSS JOIN unnest(r.roles) AS role
+     WHERE r.tenant_id = $1 AND r.client = c.client) AS roles
+  FROM ${schema}.clients AS c
+  WHERE c.tenant_id = $1 AND c.client > $2
+  GROUP BY c.client ORDER BY c.client LIMIT $3::int8
+)
+SELECT p.client, coalesce(p.roles, '{}') AS roles,
+  ARRAY(SELECT DISTINCT ca.account FROM ${schema}.client_accounts AS ca
+        WHERE ca.tenant_id = $1 AND ca.client = p.client ORDER BY ca.account) AS accounts,
+  (SELECT count(*) FROM ${schema}.api_keys AS k
+   WHERE k.tenant_id = $1 AND k.name = substr(p.client, 5) AND p.client LIKE 'key:%' AND k.revoked_at IS NULL AND k.expires_at > now())::int4 AS keys,
+  p.last_seen_at, p.live
+FROM page AS p ORDER BY p.client`
+
+/** Keys and the rows of their clients, in the order of their keys, so that two processes never wait for each other in a circle. */
+export const touchKeys = (schema: string) => `
+UPDATE ${schema}.api_keys AS k SET last_used_at = u.at
+FROM unnest($2::uuid[], $3::timestamptz[]) AS u (id, at)
+WHERE k.tenant_id = $1 AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`
+
+export const touchClients = (schema: string) => `
+UPDATE ${schema}.clients AS c SET last_seen_at = u.at
+FROM (SELECT client, max(at) AS at FROM unnest($2::text[], $3::timestamptz[]) AS u (client, at) GROUP BY client) AS u
+WHERE c.tenant_id = $1 AND c.client = u.client AND c.origin = 'key' AND (c.last_seen_at IS NULL OR c.last_seen_at < u.at)`
