@@ -10,6 +10,7 @@ import {
 import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Exit, Layer, Logger, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
+import type { AccessPorts } from "../src/access/TokenAccess.ts"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
 export { reportedEvent }
@@ -40,7 +41,7 @@ export interface LogLine {
 }
 
 export interface TestServiceOptions extends WaybillHttpOptions {
-  readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessStore>
+  readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessPorts>
   readonly standard?: AuthenticatorStandardOptions
   readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
   /** So many that no test meets the limit by accident, unless it says otherwise. */

@@ -18,7 +18,7 @@ describe("ApiKeys", () => {
       const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"], accounts: ["A", "B"], dot: "123", mc: "MC-9" })
       assert.deepStrictEqual(yield* keys.principalOf(key), {
         tenantId: "acme",
-        client: "warehouse",
+        client: "key:warehouse",
         roles: ["customer"],
         accounts: ["A", "B"],
         dot: "123",

@@ -12,7 +12,7 @@ import {
   Unauthenticated
 } from "@waybill/core"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { makeTokenAccess } from "./TokenAccess.ts"
+import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 /** Who is calling, as a host says it. `accounts` may be left out, `origin` need not be known. */
 export interface HostPrincipal {
@@ -44,7 +44,7 @@ export type HostAuthenticate = HostLogin["authenticate"]
 export const HostRequest = Context.Reference<unknown>("@waybill/http/access/HostRequest", { defaultValue: () => undefined })
 
 export const AuthenticatorHost = {
-  layer: (authenticate: HostAuthenticate): Layer.Layer<Authenticator, never, AccessStore> => Layer.effect(Authenticator, make(authenticate))
+  layer: (authenticate: HostAuthenticate): Layer.Layer<Authenticator, never, AccessPorts> => Layer.effect(Authenticator, make(authenticate))
 }
 
 const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {

@@ -1,6 +1,5 @@
 /** Credentials as Waybill gives them out: API keys, the operator's key, and JWTs of a trusted identity provider. */
 import {
-  type AccessStore,
   ApiKeys,
   type AuthenticationUnavailable,
   Authenticator,
@@ -17,7 +16,7 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { type JwtOptions, makeJwtVerifier } from "./JwtVerifier.ts"
 import type { OperatorKey } from "./OperatorKeys.ts"
 import { presentedIn } from "./PresentedCredentials.ts"
-import { makeTokenAccess } from "./TokenAccess.ts"
+import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 export interface AuthenticatorStandardOptions {
   /** Open `/operator`. Without any only operators' JWTs do. */
@@ -45,7 +44,7 @@ export const AuthenticatorStandard = {
    * Takes `X-API-Key` and `Authorization: Bearer`; either may carry an API key or an operator's key. A request that shows
    * two credentials must show two of the same caller.
    */
-  layer: (options: AuthenticatorStandardOptions = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessStore> =>
+  layer: (options: AuthenticatorStandardOptions = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessPorts> =>
     Layer.effect(Authenticator, make(options))
 }
 
@@ -57,7 +56,7 @@ const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) 
   const operators = yield* Effect.forEach(options.operatorKeys ?? [], (key) =>
     Effect.map(sha256(Redacted.value(key.key)), (hash) => ({ hash, principal: operatorOf(key) })))
 
-  const byKey = Effect.fnUntraced(function*(key: Redacted.Redacted): Effect.fn.Return<Principal, Refusal> {
+  const byKey = Effect.fnUntraced(function*(key: Redacted.Redacted): Effect.fn.Return<Principal, Failure> {
     const text = Redacted.value(key)
     if (text === "") return yield* invalid("empty key")
     if (text.startsWith("wb.")) return yield* apiKeys.principalOf(key)

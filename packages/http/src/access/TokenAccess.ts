@@ -1,7 +1,10 @@
 /** Tells the storage what clients with tokens may see and that they were seen, so that deliveries follow while they are not here. */
-import { isCarrier, isOperator, makeRememberAccess, type Principal, type StorageError } from "@waybill/core"
+import { type AccessStore, type DeliveryQueue, isCarrier, isOperator, makeRememberAccess, type Principal, type StorageError, type Transaction, type Wakeups } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
+
+/** What authenticators need of a storage. */
+export type AccessPorts = AccessStore | DeliveryQueue | Transaction | Wakeups
 
 /** Clients whose last word is remembered. Forgetting one costs one write at its next call. */
 const maxRemembered = 10_000

@@ -42,9 +42,9 @@ describe("invoices", () => {
     await waybill.invoices.remove(carrier, "INV-1", { DOT: "1234567", comments: [{ commentText: "wrong" }] })
     const history = await waybill.invoices.history(carrier, "INV-1", { DOT: "1234567", MC: "765432" })
     expect(history.map(({ action, client, comments }) => [action, client, comments])).toEqual([
-      ["created", "tms", []],
-      ["replaced", "tms", [{ commentText: "moved" }]],
-      ["deleted", "tms", [{ commentText: "wrong" }]]
+      ["created", "key:tms", []],
+      ["replaced", "key:tms", [{ commentText: "moved" }]],
+      ["deleted", "key:tms", [{ commentText: "wrong" }]]
     ])
   })
 

@@ -58,7 +58,7 @@ describe("createWaybill", () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.tenants.put("other", { name: "Other" })
-    expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [] }], nextCursor: "acme" })
+    expect(await waybill.tenants.list({ limit: 1 })).toEqual({ data: [{ tenantId: "acme", name: "Acme", hosts: [], state: "active" }], nextCursor: "acme" })
     expect((await waybill.tenants.list()).data).toHaveLength(2)
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
@@ -167,7 +167,7 @@ describe("createWaybill", () => {
       level: "info",
       at: expect.stringMatching(/^\d{4}-/),
       message: "GET /visibility/v1/events 200",
-      fields: expect.objectContaining({ correlationId: "mine", tenant: "acme", client: "tms", status: 200 }),
+      fields: expect.objectContaining({ correlationId: "mine", tenant: "acme", client: "key:tms", status: 200 }),
       cause: undefined
     })
     expect(JSON.stringify(log)).not.toContain(key)

@@ -57,7 +57,7 @@ export const makeCallers = async (
     await customer("a customer without accounts", acme, "newcomer", []),
     await customer("a customer of bolt", bolt, clients.far, far.accounts),
     { ...asCustomer, name: "the owner's colleague, by token", headers: await bearer({ ...shop, sub: "colleague" }), client: "colleague" },
-    { ...asCustomer, name: "the owner, by token", headers: await bearer(shop), client: clients.mine },
+    { ...asCustomer, name: "a token whose sub is the owner's name", headers: await bearer(shop), client: `jwt:${clients.mine}` },
     carrier("acme's carrier", acme, acme.carrier, "carrier"),
     carrier("acme's carrier of one DOT", acme, await acme.carrierOf("fleet", { dot: mine.dot }), "fleet", { dot: mine.dot }),
     carrier("acme's carrier of another MC", acme, await acme.carrierOf("rival", { mc: near.mc }), "rival", { mc: near.mc }),

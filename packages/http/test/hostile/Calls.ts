@@ -78,7 +78,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   }),
   putTenant: (body, { tenantId }) => ({ ...body, hosts: [`${tenantId}.example`] }),
   putLimits: () => ({ subscriptions: 150_000, waitingDays: null }),
-  createApiKey: (body, { accounts, shipmentId }) => ({ ...body, name: `${shipmentId}-key`, accounts }),
+  createApiKey: (body, { accounts, shipmentId }) => ({ ...body, name: `${shipmentId}-key`, accounts, expiresAt: "2100-01-01T00:00:00Z" }),
   putSecret: ({ anyClient: _, client: __, rotate: ___, ...body }, { accounts }) => ({ ...body, accounts }),
   pauseSubscription: () => ({ reason: "The receiver is being moved." }),
   recoverSubscription: () => ({ since: "2020-01-01T00:00:00Z" }),

@@ -74,8 +74,8 @@ describe("who may operate", () => {
 
 describe("tenants, keys and secrets", () => {
   it("a tenant is created and changed by the same call", async () => {
-    expect((await operate("PUT", "t1", { name: "First", hosts: ["Track.Example"] })).json).toEqual({ tenantId: "t1", name: "First", hosts: ["track.example"] })
-    expect((await operate("PUT", "t1", { name: "Second" })).json).toEqual({ tenantId: "t1", name: "Second", hosts: [] })
+    expect((await operate("PUT", "t1", { name: "First", hosts: ["Track.Example"] })).json).toEqual({ tenantId: "t1", name: "First", hosts: ["track.example"], state: "active" })
+    expect((await operate("PUT", "t1", { name: "Second" })).json).toEqual({ tenantId: "t1", name: "Second", hosts: [], state: "active" })
   })
 
   it("a tenant id is plain, and what is wrong with it is named as a parameter", async () => {
@@ -90,7 +90,7 @@ describe("tenants, keys and secrets", () => {
     const list = (query: string) => service.send("GET", `/operator/v1/tenants?${query}`, { key: operatorKey })
     const first = await list("cursor=list&limit=2")
     expect([first.status, first.json]).toEqual([200, {
-      data: ["list-a", "list-b"].map((tenantId) => ({ tenantId, name: `Tenant ${tenantId}`, hosts: [`${tenantId}.example`] })),
+      data: ["list-a", "list-b"].map((tenantId) => ({ tenantId, name: `Tenant ${tenantId}`, hosts: [`${tenantId}.example`], state: "active" })),
       nextCursor: "list-b"
     }])
     expect((await list("cursor=list-b")).json.data[0].tenantId).toBe("list-c")
@@ -275,7 +275,7 @@ describe("deliveries", () => {
     await script(url, Receiver.gone)
     const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
     const status = () => operate("GET", `d6/subscriptions/${subscription.id}`)
-    expect((await status()).json).toMatchObject({ subscriptionId: subscription.id, client: "carrier", waiting: 0, state: "active", reason: null, since: expect.stringMatching(/Z$/) })
+    expect((await status()).json).toMatchObject({ subscriptionId: subscription.id, client: "key:carrier", waiting: 0, state: "active", reason: null, since: expect.stringMatching(/Z$/) })
     await tenant.publish(reportedEvent("S1"))
     await service.deliver()
     expect((await status()).json).toMatchObject({ state: "paused", reason: "The receiver answered 410 Gone." })
@@ -298,7 +298,7 @@ describe("subscriptions", () => {
       data: [{
         subscriptionId: subscription.id,
         area: "transit-events",
-        client: "carrier",
+        client: "key:carrier",
         endpointUrl: url,
         state: "paused",
         reason: "The receiver answered 410 Gone.",
