@@ -187,7 +187,9 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const goOn = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
         const { client, doc, id, lane } = stored
         if (lane?.state !== "paused" || lane.pausedBy === "operator") return false
+        const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
         yield* transaction.run(Effect.gen(function*() {
+          if (hmacSecretId !== undefined) yield* secrets.checkUse(tenantId, hmacSecretId, client)
           yield* queue.recover(tenantId, id, lane.since - recoverMarginMillis)
           yield* queue.changeLane(tenantId, laneOf(id, client, JSON.parse(doc), "active"))
         }))
@@ -206,7 +208,8 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const date = localText(yield* Clock.currentTimeMillis, offsetAt)
         yield* trial({ tenantId, webhookUrl, hmacSecretId: hmacSecretId ?? secretOfClient(client), mustSign: hmacSecretId !== undefined, date })
         const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
-        const went = yield* Effect.forEach(delivering, (stored) => goOn(tenantId, stored))
+        const went = yield* Effect.forEach(delivering, (stored) =>
+          Effect.catchTag(goOn(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
         const resumed = went.filter((each) => each).length
         const held = delivering.find(({ lane }) => lane?.pausedBy === "operator")
         if (held !== undefined && resumed === 0) {

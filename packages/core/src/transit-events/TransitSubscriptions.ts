@@ -186,7 +186,9 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
             return yield* new SubscriptionPausedByOperator({ subscriptionId: id, reason })
           }
           const named = input as Readonly<Record<string, unknown>>
-          yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: "hmacSecretId" in named })
+          const signs = !onlyStops(named)
+          yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
+          if (signs) yield* secrets.use(principal, settings.hmacSecretId)
           const now = yield* Clock.currentTimeMillis
           yield* queue.changeLane(principal.tenantId, laneOf(id, principal.client, settings, status))
           yield* store.update(
@@ -239,6 +241,10 @@ const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
   if (nestsDeeperThan(input, maxDepth)) return Effect.fail(InvalidInput.of(fault([], "The patch nests too deep.", "out_of_bounds")))
   return Effect.asVoid(decodePatch(input))
 }
+
+/** Stopping is always allowed. Whatever else a patch does, the client must own the secret that signs afterwards, named or not. */
+const onlyStops = (patch: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(patch).every((member) => member === "status") && patch["status"] !== "active"
 
 const laneOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): LaneSettings => ({
   laneId: id,

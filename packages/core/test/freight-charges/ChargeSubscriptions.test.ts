@@ -291,6 +291,23 @@ describe("a suspended subscription", () => {
       assert.strictEqual((yield* (yield* Deliveries).list("acme", { state: "dead" })).data.length, 0)
     })))
 
+  it.effect("stays suspended while its secret is somebody else's, whoever wants it to go on", () =>
+    inService(Effect.gen(function*() {
+      const { debtor, receivers, report, subscribe, subscriptions, worker } = yield* makeDebtors
+      const { subscriptionId: id } = yield* subscribe(debtor, { hmacSecretId: "main" })
+      yield* receivers.script(hook, [Receiver.gone, Receiver.accept()])
+      yield* report(change("created"))
+      yield* worker.drain
+      const secrets = yield* SigningSecrets
+      yield* secrets.put("acme", "main", { client: "another", rotate: false })
+      assert.strictEqual(yield* tagOf(subscriptions.resume("acme", id)), "SecretNotUsable")
+      assert.deepStrictEqual(yield* subscriptions.testWebhook(debtor, { webhookUrl: hook }), { message: "Webhook test successful." })
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.testWebhook(debtor, { webhookUrl: hook, hmacSecretId: "main" })), ["/hmacSecretId unknown_reference"])
+      assert.strictEqual((yield* subscriptions.get(debtor, id)).status, "suspended")
+      yield* secrets.put("acme", "main", { client: debtor.client, rotate: false })
+      assert.strictEqual((yield* subscriptions.resume("acme", id)).status, "active")
+    })))
+
   it.effect("is also one whose receiver wants nothing more", () =>
     inService(Effect.gen(function*() {
       const { debtor, receivers, report, subscribe, subscriptions, worker } = yield* makeDebtors

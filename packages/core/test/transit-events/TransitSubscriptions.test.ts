@@ -164,13 +164,27 @@ describe("patching a subscription", () => {
       assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
     })))
 
-  it.effect("does not ask again for a secret that it does not name", () =>
+  it.effect("needs a secret that is still the client's, whether it names it or not; pausing needs none", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions, tenant } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
-      yield* (yield* SigningSecrets).put(tenant.tenantId, "main", { accounts: ["somebody else's"] })
-      assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "paused" })).status, "paused")
-      yield* faultsOf(subscriptions.patch(customer, id, { hmacSecretId: "main" }))
+      const secrets = yield* SigningSecrets
+      const give = (owner: object) => secrets.put(tenant.tenantId, "main", { ...owner, rotate: false })
+      const refused = [["/hmacSecretId", "unknown_reference"]]
+      for (const owner of [{ client: "another" }, { client: "jwt:issuer:another" }, { accounts: ["somebody else's"] }]) {
+        yield* give(owner)
+        for (const patch of [{ hmacSecretId: "main" }, { filters: null }, { delivery: { maxAttempts: 3 } }, { endpointUrl: "https://other.example/" }, { status: "paused", filters: null }]) {
+          assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, patch)), refused, JSON.stringify(patch))
+        }
+        assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "paused" })).status, "paused")
+        assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, { status: "active" })), refused)
+        assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "inactive" })).status, "inactive")
+      }
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, wanted)), refused)
+      yield* give({ client: customer.client })
+      assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "active" })).status, "active")
+      // seeing every shipment makes nobody an owner
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(tenant.carrier, wanted)), refused)
     })))
 
   it.effect("keeps all of several changes at once", () =>
