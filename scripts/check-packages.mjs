@@ -3,12 +3,14 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { bundle, medianShare } from "./packages/bundles.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
+import { licenceList, licencesFile, lockedPackages, sbomFile, sbomOf, sbomProblems } from "./packages/sbom.mjs"
 import { dashboardOf } from "./packages/serves.mjs"
 import { kilobytes, problemsOf, sizeOf } from "./packages/tarballs.mjs"
+import { bundled } from "../packages/server/dashboard/build.mjs"
 import { root } from "./workspace.mjs"
 
 const packages = readdirSync(join(root, "packages")).map((name) => {
@@ -26,6 +28,10 @@ const jest = "jest@30.5.2"
 let failures = 0
 
 try {
+  console.log("bills of materials:")
+  findsLicences()
+  for (const { dir, manifest } of packages) writeSbom(dir, manifest)
+
   console.log("tarballs:")
   for (const { dir, manifest } of packages) {
     const [packed] = Object.values(JSON.parse(run("npm", ["pack", "--json", "--pack-destination", elsewhere], dir)))
@@ -41,6 +47,7 @@ try {
 
   writeFileSync(join(elsewhere, "package.json"), JSON.stringify({ name: "elsewhere", private: true }))
   install([...packages.map(({ tarball }) => tarball), `@types/node@${devDependencies["@types/node"]}`])
+  listsWhatIsInstalled()
 
   const optional = (manifest) => Object.keys(manifest.peerDependenciesMeta ?? {})
   const entries = packages.flatMap(({ manifest }) =>
@@ -76,6 +83,38 @@ try {
   rmSync(elsewhere, { recursive: true, force: true })
 }
 process.exit(failures > 0 ? 1 : 0)
+
+/** Goes out in the tarball. */
+function writeSbom(dir, manifest) {
+  const sbom = sbomOf(lockedPackages(), `packages/${basename(dir)}`, manifest.name === "waybill" ? bundled : [])
+  for (const problem of sbomProblems(sbom)) fail(manifest.name, problem)
+  writeFileSync(join(dir, "dist", sbomFile), `${JSON.stringify(sbom, null, 2)}\n`)
+  writeFileSync(join(dir, "dist", licencesFile), licenceList(sbom))
+  console.log(`  ${manifest.name}: ${sbom.components.length} components`)
+}
+
+/** npm has just installed what the packages need: each of these, and its version, stands in an SBOM that came along. */
+function listsWhatIsInstalled() {
+  const sboms = packages.map(({ manifest }) => JSON.parse(readFileSync(join(elsewhere, "node_modules", manifest.name, "dist", sbomFile), "utf8")))
+  const listed = new Set(sboms.flatMap(({ components, metadata }) => [metadata.component, ...components].map(({ name }) => name)))
+  const { packages: installed } = JSON.parse(readFileSync(join(elsewhere, "node_modules/.package-lock.json"), "utf8"))
+  const names = new Set(Object.keys(installed).map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)))
+  for (const name of names) if (!listed.has(name)) fail("SBOM", `${name} is installed along and in no SBOM`)
+}
+
+/** Proves that a licence that may not be shipped, a missing one and a component that is not there are found. */
+function findsLicences() {
+  const entry = (name, license) => ({ version: "1.0.0", ...license === undefined ? {} : { license }, name })
+  const locked = {
+    "packages/canary": { ...entry("canary", "MIT"), dependencies: { a: "1", b: "1", c: "1" } },
+    "node_modules/a": entry("a", "GPL-3.0-only"),
+    "node_modules/b": entry("b"),
+    "node_modules/c": entry("c", "(GPL-3.0-only OR MIT)")
+  }
+  const sbom = sbomOf(locked, "packages/canary")
+  const found = sbomProblems({ ...sbom, dependencies: [...sbom.dependencies, { ref: "pkg:npm/gone@1.0.0", dependsOn: [] }] })
+  if (!/^pkg:npm\/gone.*\na 1\.0\.0 is under GPL.*\nb 1\.0\.0 has no licence$/.test(found.join("\n"))) fail("canary", `of its bill of materials only this is found: ${found.join("; ")}`)
+}
 
 function check(what, entries, compilerOptions) {
   const uses = entries.map(({ specifier }, n) => `import * as used${n} from "${specifier}"\nconsole.log("  ${specifier}", Object.keys(used${n}).length)\n`)

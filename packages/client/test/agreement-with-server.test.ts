@@ -211,7 +211,13 @@ describe("The client and the service agree", () => {
     expect(tenants).toEqual(["acme", "beta"])
 
     const { webhookUrl } = await receiverOf()
-    const { transactionId } = await shipper.shipments.subscribe({ referenceNumbers: ["041-8367745"], webhookUrl })
+    const { secret } = await operator.putSecret("acme", "own", { client: "shipper" })
+    expect((await operator.putSecret("acme", "own", { accounts: ["4711"], rotate: false })).secret).toBe(secret)
+    const { transactionId } = await shipper.shipments.subscribe({ referenceNumbers: ["041-8367745"], webhookUrl, hmacSecretId: "own" })
+    const secrets: Array<unknown> = []
+    for await (const { accounts, anyClient, client, hmacSecretId, usedBy } of operator.allSecrets("acme", { limit: 1 })) secrets.push([hmacSecretId, client, accounts, anyClient, usedBy])
+    expect(secrets).toContainEqual(["own", null, ["4711"], false, 1])
+    await expect(operator.deleteSecret("acme", "own")).rejects.toMatchObject({ status: 409, code: "secret_in_use" })
     await carrier.intake.registerShipments([shipment])
     await waybill.runOnce()
     const { data: [lane] } = await operator.listSubscriptions("acme", { state: "active" })

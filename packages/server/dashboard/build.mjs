@@ -17,7 +17,7 @@ export const pageDirectory = join(here, "../dist/dashboard/page")
 
 /** @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files, with their sizes */
 export async function buildPage(directory = pageDirectory) {
-  const { outputFiles } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: [join(here, "app.tsx"), join(here, "app.css")],
     outdir: directory,
     bundle: true,
@@ -30,8 +30,11 @@ export async function buildPage(directory = pageDirectory) {
     jsxImportSource: "preact",
     legalComments: "inline",
     write: false,
+    metafile: true,
     logLevel: "warning"
   })
+  const inside = new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter((name) => name !== undefined))
+  if (inside.size !== bundled.length || !bundled.every((name) => inside.has(name))) throw new Error(`The page holds ${[...inside].join(", ")}: set bundled in dashboard/build.mjs to these.`)
   let html = readFileSync(join(here, "index.html"), "utf8")
   const files = []
   for (const { contents, path } of outputFiles) {
@@ -55,10 +58,13 @@ export async function buildPage(directory = pageDirectory) {
   return files.map(({ contents, name }) => ({ name, bytes: Buffer.byteLength(contents), gzip: gzipSync(contents).length }))
 }
 
+/** Packages of others whose code is inside the page. */
+export const bundled = ["preact", "@picocss/pico"]
+
 /** What is bundled was given under these. */
 function licenses() {
-  const of = { preact: dirname(require.resolve("preact/package.json")), "@picocss/pico": dirname(require.resolve("@picocss/pico/package.json")) }
-  return Object.entries(of).map(([name, directory]) => {
+  return bundled.map((name) => {
+    const directory = dirname(require.resolve(`${name}/package.json`))
     const file = readdirSync(directory).find((name) => /^licen[cs]e/i.test(name))
     return `${name}\n\n${readFileSync(join(directory, file), "utf8")}`
   }).join("\n\n")

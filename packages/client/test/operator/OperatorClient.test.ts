@@ -34,6 +34,12 @@ describe("OperatorClient", () => {
       { method: "PUT", body: { secret: "whsec_x", accounts: ["1"], bodySignature: true } }, { hmacSecretId: "main", secret: "whsec_x" }],
     ["lets a secret be generated", (client) => client.putSecret("acme", "main"), { hmacSecretId: "main", secret: "whsec_x" },
       { method: "PUT", body: {} }, { hmacSecretId: "main", secret: "whsec_x" }],
+    ["gives a secret to another owner", (client) => client.putSecret("acme", "main", { client: "shop", rotate: false }), { hmacSecretId: "main", secret: "whsec_x" },
+      { method: "PUT", body: { client: "shop", rotate: false } }, { hmacSecretId: "main", secret: "whsec_x" }],
+    ["lists secrets", (client) => client.listSecrets("acme", { limit: 2, cursor: "a" }), { data: [{ hmacSecretId: "b" }], nextCursor: null },
+      { method: "GET", path: "/operator/v1/tenants/acme/secrets?limit=2&cursor=a" }, { data: [{ hmacSecretId: "b" }], nextCursor: null }],
+    ["deletes a secret", (client) => client.deleteSecret("acme", "client:a/b"), undefined,
+      { method: "DELETE", path: "/operator/v1/tenants/acme/secrets/client%3Aa%2Fb", body: undefined }, undefined],
     ["lists deliveries", (client) => client.listDeliveries("acme", { state: "dead", subscriptionId: "s-1", since: new Date(0), limit: 5, cursor: "c" }), { data: [delivery], nextCursor: null },
       { method: "GET", path: "/operator/v1/tenants/acme/deliveries?state=dead&subscriptionId=s-1&since=1970-01-01T00%3A00%3A00.000Z&limit=5&cursor=c" }, { data: [delivery], nextCursor: null }],
     ["lists deliveries of a client, oldest first", (client) => client.listDeliveries("acme", { client: "shipper", order: "oldest" }), { data: [delivery] },
@@ -76,7 +82,7 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
+  const repeated = new Set(["gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
     "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
     "shows the health of tenants"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {

@@ -1,0 +1,136 @@
+// What a published package brings along: an SBOM (CycloneDX 1.6, JSON) and a list of licences, from package-lock.json. `npm sbom` cannot say
+// it here: it describes the workspace, counts our own development dependencies, and leaves out what the workspace itself has as one.
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../workspace.mjs"
+
+/** Anybody may ship these within other software, notices kept. */
+const allowed = new Set(["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0", "PostgreSQL", "Unlicense", "CC0-1.0"])
+
+export const sbomFile = "sbom.cdx.json"
+export const licencesFile = "licenses.txt"
+
+/** The packages of the lock file, by where they are installed. */
+export const lockedPackages = () => JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages
+
+/**
+ * @param from where the package is, as the lock file has it: `packages/core`
+ * @param bundled names of packages whose code is inside of its own files
+ */
+export function sbomOf(locked, from, bundled = []) {
+  const own = locked[from]
+  const components = new Map()
+  const dependencies = []
+  const visit = (at, entry, names) => {
+    const dependsOn = names.flatMap(({ name, scope }) => {
+      const found = whereIs(locked, at, name)
+      // of another platform, which npm does not list
+      if (found === undefined && scope === "optional") return []
+      if (found === undefined) throw new Error(`${name}, which ${at} needs, is not in package-lock.json.`)
+      const needed = locked[found]
+      const ref = purlOf(name, needed.version)
+      if (!components.has(ref)) {
+        components.set(ref, { ref, name, entry: needed, scope })
+        visit(found, { ref }, needsOf(needed, scope))
+      } else if (scope === "required") components.get(ref).scope = scope
+      return [ref]
+    })
+    dependencies.push({ ref: entry.ref, dependsOn: [...new Set(dependsOn)].sort() })
+  }
+  const ref = purlOf(own.name, own.version)
+  visit(from, { ref }, [...needsOf(own, "required"), ...bundled.map((name) => ({ name, scope: "required" }))])
+  const sorted = [...components.values()].sort((a, b) => a.ref < b.ref ? -1 : 1).map(componentOf)
+  const sbom = {
+    $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      lifecycles: [{ phase: "build" }],
+      component: { type: "library", "bom-ref": ref, name: own.name, version: own.version, purl: ref, licenses: licensesOf(own.license) }
+    },
+    components: sorted,
+    dependencies: dependencies.sort((a, b) => a.ref < b.ref ? -1 : 1)
+  }
+  return { ...sbom, serialNumber: `urn:uuid:${uuidOf(JSON.stringify(sbom))}` }
+}
+
+/** Name, version and licence of each, for people. */
+export function licenceList({ components, metadata }) {
+  const lines = components.map(({ licenses, name, version }) => `${name} ${version}: ${textOf(licenses)}`)
+  return `${metadata.component.name} ${metadata.component.version} is under ${textOf(metadata.component.licenses)}. What it brings along:\n\n${lines.join("\n")}\n`
+}
+
+/** @returns what is wrong, a line each */
+export function sbomProblems(sbom) {
+  const refs = [sbom.metadata?.component, ...sbom.components ?? []].map((each) => each?.["bom-ref"])
+  const known = new Set(refs)
+  const problems = []
+  if (sbom.bomFormat !== "CycloneDX" || sbom.specVersion !== "1.6" || !/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(sbom.serialNumber)) problems.push("the SBOM is no CycloneDX 1.6")
+  if (known.size !== refs.length) problems.push("two components have the same bom-ref")
+  for (const { dependsOn, ref } of sbom.dependencies) for (const each of [ref, ...dependsOn]) if (!known.has(each)) problems.push(`${each} is no component`)
+  for (const { licenses, name, purl, type, version } of sbom.components) {
+    if (!name || !version || !type || !purl?.startsWith("pkg:npm/")) problems.push(`${name ?? "a component"} has no name, version, type or purl`)
+    if (licenses === undefined) problems.push(`${name} ${version} has no licence`)
+    else if (!mayShip(textOf(licenses))) problems.push(`${name} ${version} is under ${textOf(licenses)}, which is not among the licences that may be shipped`)
+  }
+  return problems
+}
+
+/** Parts of an expression: every one of AND has to be allowed, one of OR. */
+function mayShip(expression) {
+  const bare = expression.replaceAll(/[()]/g, "")
+  return bare.split(" AND ").every((part) => part.split(" OR ").some((id) => allowed.has(id.trim())))
+}
+
+/** As Node resolves it: in the package, then further and further out. */
+function whereIs(locked, from, name) {
+  for (let at = from; ; at = at.slice(0, Math.max(at.lastIndexOf("/"), 0))) {
+    const place = at === "" ? `node_modules/${name}` : `${at}/node_modules/${name}`
+    const found = at.endsWith("node_modules") ? undefined : locked[place]
+    if (found !== undefined) return found.link ? found.resolved : place
+    if (at === "") return undefined
+  }
+}
+
+/** An optional dependency is one of npm's own kind, or a peer that need not be there; the latter are not installed along. */
+function needsOf({ dependencies = {}, optionalDependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }, scope) {
+  const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true)
+  return [
+    ...Object.keys({ ...dependencies, ...Object.fromEntries(peers.map((name) => [name, true])) }).map((name) => ({ name, scope })),
+    ...Object.keys(optionalDependencies).map((name) => ({ name, scope: "optional" }))
+  ]
+}
+
+function componentOf({ entry, name, ref, scope }) {
+  const [algorithm, digest] = (entry.integrity ?? "").split("-")
+  return {
+    type: "library",
+    "bom-ref": ref,
+    name,
+    version: entry.version,
+    scope,
+    ...algorithm === "sha512" ? { hashes: [{ alg: "SHA-512", content: Buffer.from(digest, "base64").toString("hex") }] } : {},
+    ...entry.license === undefined ? {} : { licenses: licensesOf(entry.license) },
+    purl: ref
+  }
+}
+
+function licensesOf(license) {
+  return /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
+}
+
+function textOf(licenses) {
+  return licenses.map((each) => each.expression ?? each.license.id).join(" AND ")
+}
+
+function purlOf(name, version) {
+  return `pkg:npm/${name.replace("@", "%40")}@${version}`
+}
+
+/** The same package gives the same number. */
+function uuidOf(text) {
+  const hex = createHash("sha256").update(text).digest("hex")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
