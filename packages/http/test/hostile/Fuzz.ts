@@ -38,6 +38,7 @@ const makers: Readonly<Record<string, readonly [maker: string, id: (made: any, a
   "invoices.deleteInvoice": ["invoices.createInvoice", (_, { uniqueID }) => ({ uniqueID })],
   "invoices.deleteDocument": ["invoices.uploadDocument", (_, { invoiceNumber }) => ({ invoiceNumber })],
   "shipment-status.unsubscribe": ["shipment-status.subscribe", ({ transactionId }) => ({ transactionId })],
+  "operator.deleteSecret": ["operator.putSecret", ({ hmacSecretId }) => ({ hmacSecretId })],
   "operator.revokeApiKey": ["operator.createApiKey", ({ id }) => ({ keyId: id })],
   "pickups.deletePickup": ["pickups.createPickup", ([{ carrierPickupNumber }]) => ({ pickupId: carrierPickupNumber })],
   "pickups.updatePickup": ["pickups.createPickup", ([{ carrierPickupNumber }]) => ({ pickupId: carrierPickupNumber })]
@@ -70,7 +71,8 @@ const subjectFor = async (operation: Operation, seed: number): Promise<Subject> 
   if (makerName === undefined || intentOf(operation, seed) !== "valid") return ids
   const maker = operationOf(makerName)
   const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}` }
-  const call = callOf(maker, asked, chanceOf(seed), { full: true })
+  // the secret of the subject itself signs for its subscriptions
+  const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, chanceOf(seed), { full: true })
   const made = await send(world.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)
   return made.status < 300 ? { ...ids, ...idOf!(made.json, asked) } : ids
 }

@@ -143,7 +143,7 @@ describe("tenants, keys and secrets", () => {
     const secrets = "t6/secrets"
     for (const owner of [{}, { client: "a", anyClient: true }, { client: "a", accounts: ["A"] }, { accounts: [] }]) {
       const refused = await operate("PUT", `${secrets}/hooks`, owner)
-      expect([refused.status, problemCode(refused), refused.json.errors[0].detail]).toEqual([400, "bad_request", expect.stringContaining("client, accounts or anyClient: true")])
+      expect([refused.status, problemCode(refused), refused.json.errors[0].detail]).toEqual([400, "invalid_input", expect.stringContaining("client, accounts or anyClient: true")])
     }
     expect((await operate("PUT", `${secrets}/hooks`, { client: "a", rotate: false })).status).toBe(404)
     await operate("PUT", `${secrets}/hooks`, { client: "a" })

@@ -213,7 +213,7 @@ describe("the OpenAPI documents", () => {
       const allowed = (await service.send("OPTIONS", real)).headers.get("allow")!.split(", ").filter((each) => each !== "HEAD" && each !== "OPTIONS")
       for (const other of allowed) expect(Object.keys((documents.get("/openapi.json")!["paths"] as Record<string, Json>)[path]!)).toContain(other.toLowerCase())
     }
-    expect(described.size).toBe(55)
+    expect(described.size).toBe(59)
   })
 })
 
@@ -349,7 +349,8 @@ describe("answers", () => {
       ["GET", "/visibility/v1/subscriptions/{subscriptionId}", `/visibility/v1/subscriptions/${created.json.id}`],
       ["PUT", "/operator/v1/tenants/{tenantId}", "/operator/v1/tenants/acme", { name: "acme" }],
       ["POST", "/operator/v1/tenants/{tenantId}/api-keys", "/operator/v1/tenants/acme/api-keys", { name: "x", roles: ["customer"] }],
-      ["PUT", "/operator/v1/tenants/{tenantId}/secrets/{hmacSecretId}", "/operator/v1/tenants/acme/secrets/x", {}],
+      ["PUT", "/operator/v1/tenants/{tenantId}/secrets/{hmacSecretId}", "/operator/v1/tenants/acme/secrets/x", { client: "x" }],
+      ["GET", "/operator/v1/tenants/{tenantId}/secrets", "/operator/v1/tenants/acme/secrets"],
       ["GET", "/operator/v1/tenants/{tenantId}/deliveries", "/operator/v1/tenants/acme/deliveries"],
       ["GET", "/operator/v1/tenants/{tenantId}/subscriptions/{subscriptionId}", `/operator/v1/tenants/acme/subscriptions/${created.json.id}`],
       ["POST", "/operator/v1/tenants/{tenantId}/subscriptions/{subscriptionId}/replay", `/operator/v1/tenants/acme/subscriptions/${created.json.id}/replay`, { from: "2020-01-01T00:00:00Z" }]
