@@ -2,10 +2,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { clientNamed } from "../delivery/ClientNamed.ts"
-import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
+import { LaneNotFound, type SecretNotUsable } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type LaneOverview, type LaneState, type PausedBy } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
 import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
+import { secretOfClient } from "../delivery/model/SecretOwner.ts"
+import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -89,9 +91,10 @@ export class Subscriptions extends Context.Service<Subscriptions, {
   readonly pause: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
   /**
    * Goes on, whoever paused it. Where a dead letter pauses a subscription (freight charges), dead letters since then go out again
-   * first. One that its client had made inactive becomes that again; one that is not paused is left as it is.
+   * first. One that its client had made inactive becomes that again; one that is not paused is left as it is. Fails where the secret
+   * that it names is not its client's any more.
    */
-  readonly resume: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
+  readonly resume: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere | SecretNotUsable>
   /** Drops what waits. Answers how many entries, those of cancelled retries included. */
   readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
   /** Ends the subscription as if its client had deleted it. */
@@ -102,6 +105,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const control = yield* DeliveryControl
+      const secrets = yield* SigningSecrets
       const transaction = yield* Transaction
       const wakeups = yield* Wakeups
       const transit = yield* TransitSubscriptionStore
@@ -163,6 +167,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         const { lane } = yield* laneOf(tenantId, subscriptionId)
         if (lane.status.state === "paused") {
           yield* transaction.run(Effect.gen(function*() {
+            const { client, hmacSecretId } = lane
+            if (hmacSecretId !== secretOfClient(client)) yield* secrets.checkUse(tenantId, hmacSecretId, client)
             if (lane.whenDead === "pause") yield* queue.recover(tenantId, subscriptionId, lane.status.since - recoverMarginMillis)
             yield* control.resume(tenantId, subscriptionId)
           }))

@@ -300,12 +300,13 @@ describe("a suspended subscription", () => {
       yield* worker.drain
       const secrets = yield* SigningSecrets
       yield* secrets.put("acme", "main", { client: "another", rotate: false })
-      assert.strictEqual(yield* tagOf(subscriptions.resume("acme", id)), "SecretNotUsable")
+      const all = yield* Subscriptions
+      assert.strictEqual(yield* tagOf(all.resume("acme", id)), "SecretNotUsable")
       assert.deepStrictEqual(yield* subscriptions.testWebhook(debtor, { webhookUrl: hook }), { message: "Webhook test successful." })
       assert.deepStrictEqual(yield* faultsOf(subscriptions.testWebhook(debtor, { webhookUrl: hook, hmacSecretId: "main" })), ["/hmacSecretId unknown_reference"])
       assert.strictEqual((yield* subscriptions.get(debtor, id)).status, "suspended")
       yield* secrets.put("acme", "main", { client: debtor.client, rotate: false })
-      assert.strictEqual((yield* subscriptions.resume("acme", id)).status, "active")
+      assert.strictEqual((yield* all.resume("acme", id)).state, "active")
     })))
 
   it.effect("is also one whose receiver wants nothing more", () =>
