@@ -26,9 +26,10 @@ export interface Scenario {
 export const startMeasured = <H extends Handlers>(
   bench: Bench,
   module: URL,
-  args: ReadonlyArray<string>
+  args: ReadonlyArray<string>,
+  execArgv: ReadonlyArray<string> = []
 ): Promise<Child<H>> =>
-  startChild<H>(module, args, bench.profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${bench.profiles}`])
+  startChild<H>(module, args, bench.profiles === undefined ? execArgv : [...execArgv, "--cpu-prof", `--cpu-prof-dir=${bench.profiles}`])
 
 export interface ContenderProcess extends Child<ContenderHandlers> {
   readonly name: string

@@ -13,10 +13,11 @@ import { matching } from "./matching.ts"
 import { memory } from "./memory.ts"
 import { paging } from "./paging.ts"
 import { publishing } from "./publishing.ts"
+import { requests } from "./requests.ts"
 import { retention } from "./retention.ts"
 import { rush } from "./rush.ts"
 import { soak } from "./soak.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, testkit, workers, growth, rush, retention, soak]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, testkit, workers, growth, rush, retention, requests, soak]

@@ -22,6 +22,7 @@ import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
 import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, type WebhookTestFailed } from "./FreightChargeErrors.ts"
@@ -129,7 +130,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, accounts: ReadonlyArray<string>) {
         const covered = new Set(accounts)
         const rows = yield* bills.open(tenantId, accounts)
-        return rows.map((row): InFlightBill => {
+        return yield* mapPaced(rows, (row): InFlightBill => {
           const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
           return { billId: row.billId, body: encoder.encode(body), accounts: seenBy }
         })

@@ -7,6 +7,7 @@ import { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { currentTraceparent } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
+import { forEachPaced, mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { type BillChanges, type ChargeNotice, type ChargeTelling, FreightBillStore } from "./FreightBillStore.ts"
 import { FreightChargeOptions } from "./FreightChargeOptions.ts"
@@ -62,7 +63,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
           accounts: new Set(accounts)
         }))
         const mintedAt = yield* Clock.currentTimeMillis
-        return tellingsOf(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
+        return yield* tellingsOf(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
       })
 
       const decideAndStore = Effect.fnUntraced(function*(
@@ -72,8 +73,8 @@ export class FreightCharges extends Context.Service<FreightCharges, {
         traceparent: string | undefined
       ) {
         const rows = yield* store.lock(tenantId, distinct(changes.map((each) => each.change.billId)))
-        const bills = new Map(rows.map((row) => [row.billId, billFrom(row)]))
-        const { outcomes, steps } = decideAll(bills, changes, yield* Clock.currentTimeMillis)
+        const bills = new Map(yield* mapPaced(rows, (row): [string, FreightBill] => [row.billId, billFrom(row)]))
+        const { outcomes, steps } = yield* decideAll(bills, changes, yield* Clock.currentTimeMillis)
         const refusals = outcomes.filter((each) => each.result === "refused")
         if (refusals.length > 0 && !partial) {
           return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
@@ -81,7 +82,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
         if (steps.length === 0) return { outcomes, told: false }
         const { notices, tellings } = yield* tell(tenantId, steps)
         yield* store.append(tenantId, {
-          bills: distinct(steps.map((each) => each.after.billId)).map((billId) => rowOf(bills.get(billId)!)),
+          bills: yield* mapPaced(distinct(steps.map((each) => each.after.billId)), (billId) => rowOf(bills.get(billId)!)),
           notices,
           tellings,
           traceparent
@@ -116,7 +117,7 @@ const accountsNow = (bill: FreightBill | undefined): ReadonlyArray<string> => bi
 const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>, now: number) => {
   const outcomes: Array<ChangeOutcome> = []
   const steps: Array<Step> = []
-  for (const { change, index } of changes) {
+  const decided = forEachPaced(changes, ({ change, index }) => {
     const uniqueID = change.billId
     const before = bills.get(uniqueID)
     const decision = applyChange(before, change)
@@ -134,8 +135,8 @@ const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<Repor
         outcomes.push({ index, result: "accepted", uniqueID, version: currentOf(after).version })
       }
     }
-  }
-  return { outcomes, steps }
+  })
+  return Effect.as(decided, { outcomes, steps })
 }
 
 /** What to queue for whom, step after step. */
@@ -143,7 +144,7 @@ const tellingsOf = (
   steps: ReadonlyArray<Step>,
   viewers: ReadonlyArray<Viewer>,
   at: { readonly now: number; readonly offsetAt: (millis: number) => number; readonly nextId: () => string }
-): Pick<BillChanges, "notices" | "tellings"> => {
+): Effect.Effect<Pick<BillChanges, "notices" | "tellings">> => {
   const notices: Array<ChargeNotice> = []
   const tellings: Array<ChargeTelling> = []
   const date = localText(at.now, at.offsetAt)
@@ -153,7 +154,7 @@ const tellingsOf = (
     return windows.get(frequency)
   }
   const seeing = viewersByAccount(viewers)
-  for (const { after, before } of steps) {
+  const told = forEachPaced(steps, ({ after, before }) => {
     const audience = new Set(accountsEver(after).flatMap((account) => seeing.get(account) ?? []))
     for (const told of toldOf(before, after, [...audience], date)) {
       const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, body: encoder.encode(told.body) }) - 1
@@ -161,8 +162,8 @@ const tellingsOf = (
         tellings.push({ subscriptionId, notice, window: windowOf(settings.frequency) })
       }
     }
-  }
-  return { notices, tellings }
+  })
+  return Effect.as(told, { notices, tellings })
 }
 
 const viewersByAccount = (viewers: ReadonlyArray<Viewer>): ReadonlyMap<string, ReadonlyArray<Viewer>> => {

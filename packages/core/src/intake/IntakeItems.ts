@@ -2,9 +2,10 @@
 import { Effect } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
 import { isCarrier, type Principal } from "../access/model/Principal.ts"
-import { type Fault, fault } from "../shared/Fault.ts"
+import { type Fault, fault, maxFaults } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { makePace } from "../shared/Turns.ts"
 
 /** Most items in one call. */
 export const maxItemsPerCall = 1000
@@ -67,20 +68,32 @@ export const intakeItems = (
   return Effect.fail(InvalidInput.of(fault([member], detail, "out_of_bounds")))
 }
 
-/** Reads every item, telling good ones from refused ones. Faults point into `member`. */
+/**
+ * Reads items one by one, telling good ones from refused ones. Faults point into `member`. A call that is refused as a whole names a
+ * hundred faults and reads no further; of `partial` ones each item has an answer, after a hundred faults with its first one alone.
+ */
 export const readItems = Effect.fnUntraced(function*<A>(
   items: ReadonlyArray<unknown>,
   member: string,
+  partial: boolean,
   read: (item: unknown, prefix: ReadonlyArray<PropertyKey>) => Effect.Effect<A, InvalidInput>
 ) {
   const good: Array<ReadItem<A>> = []
   const refused: Array<RefusedItem> = []
-  for (let index = 0; index < items.length; index++) {
+  const pace = yield* makePace
+  let faultsLeft = maxFaults
+  for (let index = 0; index < items.length && (partial || faultsLeft > 0); index++) {
+    if (pace.isDue()) yield* pace.turn
     const at = [member, index]
     const result = yield* Effect.result(Effect.flatMap(plainJson(items[index], at), (json) =>
       Effect.map(read(json, at), (value): ReadItem<A> => ({ index, value, json }))))
-    if (result._tag === "Success") good.push(result.success)
-    else refused.push({ index, result: "refused", faults: result.failure.faults })
+    if (result._tag === "Success") {
+      good.push(result.success)
+    } else {
+      const faults = result.failure.faults.slice(0, Math.max(1, faultsLeft))
+      faultsLeft -= faults.length
+      refused.push({ index, result: "refused", faults })
+    }
   }
   return { good, refused }
 })
@@ -99,7 +112,7 @@ const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect
 
 /** The failure of a call that is refused as a whole. */
 export const refusedCall = (refused: ReadonlyArray<RefusedItem>): InvalidInput =>
-  new InvalidInput({ faults: refused.flatMap((each) => each.faults).slice(0, 100) })
+  new InvalidInput({ faults: refused.flatMap((each) => each.faults).slice(0, maxFaults) })
 
 /** In the order the items came. */
 export const inOrder = <Key>(results: ReadonlyArray<ItemResult<Key>>): ReadonlyArray<ItemResult<Key>> =>
@@ -125,7 +138,7 @@ export const takeItems = Effect.fnUntraced(function*<A, Key, E, R>(
   if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
   const partial = options.partial === true
   const items = yield* intakeItems(body, member, looksLikeOne)
-  const { good, refused } = yield* readItems(items, member, read)
+  const { good, refused } = yield* readItems(items, member, partial, read)
   if (refused.length > 0 && !partial) return yield* refusedCall(refused)
   const results = good.length === 0 ? [] : yield* take(good, partial)
   return { results: inOrder([...refused, ...results]) }

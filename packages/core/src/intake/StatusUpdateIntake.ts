@@ -11,6 +11,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
+import { forEachPaced, mapPaced } from "../shared/Turns.ts"
 import type { ReportOutcome } from "../shipment-status/model/StatusReport.ts"
 import { faultsIn, reportOfUpdate, StatusUpdate } from "../shipment-status/model/StatusUpdate.ts"
 import { type KnownShipments, ShipmentReports } from "../shipment-status/ShipmentReports.ts"
@@ -71,11 +72,11 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       const toldApart = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
         const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
         const stored = eventIds.length === 0 ? [] : yield* eventStore.find(tenantId, eventIds)
-        const said = new Map(stored.map((event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
+        const said = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
         const now = yield* Clock.currentTimeMillis
         const fresh: Array<FreshUpdate> = []
         const others: Array<ItemResult<StatusUpdateKey>> = []
-        for (const update of found) {
+        yield* forEachPaced(found, (update) => {
           const { eventId, index, shipmentId, value } = update
           const before = said.get(eventId)
           const report = reportOfUpdate(value, value.updateId ?? eventId, now)
@@ -85,7 +86,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
             fresh.push({ ...update, report, event })
           } else if (sameUpdate(event, before)) others.push({ index, result: "duplicate", shipmentId, eventId })
           else others.push(contradicting(update))
-        }
+        })
         return { fresh, others }
       })
 

@@ -1,7 +1,7 @@
 /** Comments in a query, in whatever way the caller's software writes lists and objects there. SPEC-GAP-B10 */
 import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
-import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
 import { isObject } from "../shared/Json.ts"
 import { type InvoiceComment, InvoiceComments } from "./model/Invoice.ts"
 
@@ -12,7 +12,8 @@ type Member = typeof members[number]
 
 type Unchecked = Partial<Record<Member, unknown>>
 
-const decode = decodeInput(InvoiceComments)
+/** At once: a query is short. */
+const decode = readInput(InvoiceComments)
 
 /** `pairs` is the whole query, decoded; parameters that are no comments do not matter. */
 export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> => {
@@ -21,7 +22,7 @@ export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<Readonl
     const detail = "A comment lost its content on the way: write objects in the query as JSON, or as commentText=…"
     return Effect.fail(InvalidInput.of(fault(["comments"], detail)))
   }
-  return decode(found.map(numbered), ["comments"])
+  return Effect.fromResult(decode(found.map(numbered), ["comments"]))
 }
 
 /** `comments=…`: JSON of a list or of an object, or plain text; several times for several comments. */

@@ -4,6 +4,7 @@ import { fault } from "../shared/Fault.ts"
 import { carrierNumber } from "../access/model/CarrierNumbers.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { makePace } from "../shared/Turns.ts"
 import type { InvoiceCarrier, InvoiceRow } from "./InvoiceStore.ts"
 import { addressees } from "./model/Addressees.ts"
 import { Invoice, type InvoiceComment, InvoiceComments } from "./model/Invoice.ts"
@@ -29,8 +30,10 @@ const encoder = new TextEncoder()
 
 export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadInvoice, InvalidInput> {
   const { json, text } = yield* plainJson(input, "An invoice")
+  const pace = yield* makePace
   const invoice = yield* decodeInvoice(json)
   const body = encoder.encode(text)
+  if (pace.isDue()) yield* pace.turn
   if (body.length > maxInvoiceBytes) {
     return yield* InvalidInput.of(fault([], `An invoice has at most ${maxInvoiceBytes} bytes of JSON.`, "out_of_bounds"))
   }
@@ -83,15 +86,18 @@ const plainJson = Effect.fnUntraced(function*(
   if (nestsDeeperThan(input, maxDepth)) {
     return yield* InvalidInput.of(fault([], `${what} nests at most ${maxDepth} levels deep.`, "out_of_bounds"))
   }
+  const pace = yield* makePace
   // before it is text again: a number beyond all bounds would have become null
   const inexact = inexactNumber(input)
   if (inexact !== undefined) {
     return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits on their way. Send this one as text.", "out_of_bounds"))
   }
+  if (pace.isDue()) yield* pace.turn
   const noJson = InvalidInput.of(fault([], `${what} holds JSON values only.`))
   const text = yield* Effect.try({ try: () => JSON.stringify(input) as unknown, catch: () => noJson })
   // a host's own object may say of itself that it is something else
   if (typeof text !== "string" || !text.startsWith("{")) return yield* noJson
+  if (pace.isDue()) yield* pace.turn
   return { json: JSON.parse(text) as Json, text }
 })
 

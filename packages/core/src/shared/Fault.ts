@@ -1,5 +1,5 @@
 /** One thing wrong with what a caller sent, and where it stands. */
-import { type Schema, SchemaIssue } from "effect"
+import { SchemaIssue } from "effect"
 
 /** `pointer` is a JSON pointer (RFC 6901) into the body or the arguments; `code` is stable, `detail` is for people. */
 export interface Fault {
@@ -22,7 +22,7 @@ export const pointer = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
 /** At most this many faults are named; a caller who makes more learns the first ones. */
-const maxFaults = 100
+export const maxFaults = 100
 
 /** Codes travel in front of the sentence through the formatter, which knows sentences only. */
 const coded = (code: FaultCode, sentence: string): string => `${code}|${sentence}`
@@ -41,8 +41,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 })
 
 /** Every fault of a failed decoding, under `prefix`. */
-export const faultsOf = (error: Schema.SchemaError, prefix: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Fault> =>
-  format(error.issue).issues.slice(0, maxFaults).map((issue) => {
+export const faultsOf = (failed: SchemaIssue.Issue, prefix: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Fault> =>
+  format(failed).issues.slice(0, maxFaults).map((issue) => {
     const path = (issue.path ?? []).map((segment) => typeof segment === "object" ? segment.key : segment)
     const [code, sentence] = decoded(issue.message)
     return fault([...prefix, ...path], sentence, code)

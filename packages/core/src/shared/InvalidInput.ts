@@ -1,6 +1,9 @@
 /** What the caller sent cannot be used; every fault is named, nothing was changed. */
-import { Effect, Result, Schema } from "effect"
-import { type Fault, faultsOf } from "./Fault.ts"
+import { Effect, type Result, Schema } from "effect"
+import { boundedDecoding, type DecodingBounds } from "./BoundedDecoding.ts"
+import { type Fault, faultsOf, maxFaults } from "./Fault.ts"
+import { listLimitsOf, overlongLists } from "./ListLimits.ts"
+import { makePace } from "./Turns.ts"
 
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   faults: Schema.Array(Schema.Struct({
@@ -25,23 +28,30 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 }
 
 /**
- * Decodes unknown input by a schema, naming every fault. Unknown fields are refused with `closed`, otherwise kept out
- * of the result.
+ * Decodes unknown input by a schema, naming up to a hundred faults. Lists that are too long are refused before their items are looked
+ * at, and long work goes on in slices. Unknown fields are refused with `closed`, otherwise kept out of the result.
  */
 export const decodeInput = <S extends Decodable>(schema: S, options?: DecodeOptions) => {
-  const decode = readInput(schema, options)
-  return (input: unknown, prefix?: ReadonlyArray<PropertyKey>): Effect.Effect<S["Type"], InvalidInput> =>
-    Effect.suspend(() => Effect.fromResult(decode(input, prefix)))
+  const decode = bounded(schema, options)
+  return (input: unknown, prefix: ReadonlyArray<PropertyKey> = []): Effect.Effect<S["Type"], InvalidInput> =>
+    Effect.flatMap(makePace, (pace) => decode(input, prefix, { faultsLeft: maxFaults, pace }))
 }
 
-/** The same as a plain function, for the many items of one call. */
+/** The same as a plain function that does it at once, for the many items of one call. */
 export const readInput = <S extends Decodable>(schema: S, options?: DecodeOptions) => {
-  const decode = Schema.decodeUnknownResult(schema, {
-    errors: "all",
-    onExcessProperty: options?.closed === true ? "error" : "ignore"
-  })
+  const decode = bounded(schema, options)
   return (input: unknown, prefix: ReadonlyArray<PropertyKey> = []): Result.Result<S["Type"], InvalidInput> =>
-    Result.mapError(decode(input), (error) => new InvalidInput({ faults: faultsOf(error, prefix) }))
+    Effect.runSync(Effect.result(decode(input, prefix, { faultsLeft: maxFaults })))
+}
+
+const bounded = <S extends Decodable>(schema: S, options: DecodeOptions | undefined) => {
+  const limits = listLimitsOf(schema)
+  const decode = boundedDecoding<S["Type"]>(schema, { onExcessProperty: options?.closed === true ? "error" : "ignore" })
+  return (input: unknown, prefix: ReadonlyArray<PropertyKey>, bounds: DecodingBounds): Effect.Effect<S["Type"], InvalidInput> => {
+    const overlong = overlongLists(limits, input, prefix, maxFaults)
+    if (overlong.length > 0) return Effect.fail(new InvalidInput({ faults: overlong }))
+    return Effect.mapError(decode(input, bounds), (issue) => new InvalidInput({ faults: faultsOf(issue, prefix) }))
+  }
 }
 
 type Decodable = Schema.Top & { readonly DecodingServices: never }

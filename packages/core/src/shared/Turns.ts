@@ -51,13 +51,23 @@ const paceOf = (clock: Clock.Clock): Pace => {
   }
 }
 
+/** Fewer items are not worth the looking at the clock. */
+const few = 8
+
 /** `map` for many items, in slices. */
-export const mapPaced = Effect.fnUntraced(function*<A, B>(items: Iterable<A>, map: (item: A, index: number) => B) {
+export const mapPaced = <A, B>(items: ReadonlyArray<A>, map: (item: A, index: number) => B): Effect.Effect<ReadonlyArray<B>> =>
+  items.length <= few ? Effect.sync(() => items.map(map)) : mapInSlices(items, map)
+
+/** `forEach` likewise. */
+export const forEachPaced = <A>(items: ReadonlyArray<A>, act: (item: A, index: number) => void): Effect.Effect<void> =>
+  Effect.asVoid(mapPaced(items, act))
+
+const mapInSlices = Effect.fnUntraced(function*<A, B>(items: ReadonlyArray<A>, map: (item: A, index: number) => B) {
   const pace = yield* makePace
   const mapped: Array<B> = []
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
     if (pace.isDue()) yield* pace.turn
-    mapped.push(map(item, mapped.length))
+    mapped.push(map(item, index))
   }
   return mapped
 })

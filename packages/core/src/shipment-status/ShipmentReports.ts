@@ -5,6 +5,7 @@ import { carrierGrants, carrierNamed } from "../access/model/CarrierNumbers.ts"
 import { isOwn } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { currentTraceparent } from "../shared/TraceContext.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { isDateOnly } from "./model/FreightShapes.ts"
@@ -89,7 +90,7 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
       const write = Effect.fnUntraced(function*(tenantId: string, changes: Changes) {
         if (changes.isEmpty) return
         const traceparent = yield* currentTraceparent
-        yield* store.write(tenantId, { ...changes.written(), traceparent })
+        yield* store.write(tenantId, { ...yield* changes.written, traceparent })
       })
 
       const changesOf = (known: KnownShipments) => Effect.map(Clock.currentTimeMillis, (now) => new Changes(known, now, ids.nextAt))
@@ -105,14 +106,14 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
           }
           return keys.map((key) => key === undefined ? undefined : found.get(key))
         }),
-        lock: (tenantId, claims, writer) => Effect.map(store.lock(tenantId, claims, writer), knownOf),
+        lock: (tenantId, claims, writer) => Effect.flatMap(store.lock(tenantId, claims, writer), knownOf),
         foreign: (tenantId, shipmentIds, writer) =>
           Effect.map(store.carriers(tenantId, shipmentIds), (carriers) =>
             new Set([...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId))),
-        read: (tenantId, shipmentIds) => Effect.map(store.read(tenantId, shipmentIds), knownOf),
+        read: (tenantId, shipmentIds) => Effect.flatMap(store.read(tenantId, shipmentIds), knownOf),
         register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf, writer) {
           const changes = yield* changesOf(known)
-          const results = posted.map((each) => changes.register(each, historyOf))
+          const results = yield* mapPaced(posted, (each) => changes.register(each, historyOf))
           // whose a shipment is must be known before its news are queued; one that is refused or repeated says nothing of it
           const claims = claimsOf(posted.filter((_, at) => results[at]!.result === "accepted"), writer)
           if (claims.length > 0) yield* store.lock(tenantId, claims, writer)
@@ -121,7 +122,7 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
         }),
         report: Effect.fn("ShipmentReports.report")(function*(tenantId, known, reports) {
           const changes = yield* changesOf(known)
-          const results = reports.map(({ report, shipmentId }) => changes.report(shipmentId, report))
+          const results = yield* mapPaced(reports, ({ report, shipmentId }) => changes.report(shipmentId, report))
           yield* write(tenantId, changes)
           return results
         })
@@ -144,8 +145,11 @@ const claimsOf = (posted: ReadonlyArray<PostedShipment>, writer: ReadonlyArray<s
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const knownOf = (stored: ReadonlyArray<StoredStatus>): KnownShipments =>
-  new Map(stored.map((each): [string, KnownShipment] => [each.shipmentId, { view: JSON.parse(decoder.decode(each.verified)), state: JSON.parse(each.state) }]))
+const knownOf = (stored: ReadonlyArray<StoredStatus>): Effect.Effect<KnownShipments> =>
+  Effect.map(
+    mapPaced(stored, (each): [string, KnownShipment] => [each.shipmentId, { view: JSON.parse(decoder.decode(each.verified)), state: JSON.parse(each.state) }]),
+    (known) => new Map(known)
+  )
 
 const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value))
 
@@ -190,9 +194,9 @@ class Changes {
     return { outcome: applied.outcome, moved: applied.moved }
   }
 
-  written() {
-    const statuses = [...this.#changed].map((shipmentId) => writeOf(this.#known.get(shipmentId)!, this.#before.get(shipmentId)))
-    return { statuses, history: this.#history, notices: this.#notices }
+  get written() {
+    const statuses = mapPaced([...this.#changed], (shipmentId) => writeOf(this.#known.get(shipmentId)!, this.#before.get(shipmentId)))
+    return Effect.map(statuses, (written) => ({ statuses: written, history: this.#history, notices: this.#notices }))
   }
 
   #remember(shipmentId: string, position: number, report: StatusReport, outcome: ReportOutcome): void {

@@ -3,14 +3,15 @@ import { Effect, Result } from "effect"
 import * as Clock from "effect/Clock"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
 import { isOwn } from "../access/model/Principal.ts"
-import { fault, type FaultCode } from "../shared/Fault.ts"
+import { fault, type FaultCode, maxFaults } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
+import { forEachPaced, makePace, mapPaced } from "../shared/Turns.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, tellApart } from "./model/EventPublication.ts"
+import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, tellingApart } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
@@ -59,8 +60,12 @@ export const publishEvents = (services: {
 
   const findKnown = (tenantId: string, read: ReadonlyArray<ReadEvent>): Effect.Effect<ReadonlyMap<string, KnownEvent>, StorageError> => {
     const eventIds = new Set(read.flatMap((each) => each.event.eventId ?? []))
-    return eventIds.size === 0 ? Effect.succeed(new Map()) : Effect.map(store.find(tenantId, [...eventIds]), (stored) =>
-      new Map(stored.map((event) => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }])))
+    if (eventIds.size === 0) return Effect.succeed(new Map())
+    return Effect.flatMap(store.find(tenantId, [...eventIds]), (stored) =>
+      Effect.map(
+        mapPaced(stored, (event): [string, KnownEvent] => [event.eventId, { ...event, json: JSON.parse(decoder.decode(event.body)) }]),
+        (known) => new Map(known)
+      ))
   }
 
   /** Of events that are known, the shipments that are not the writer's now. */
@@ -80,7 +85,9 @@ export const publishEvents = (services: {
     const known = yield* findKnown(tenantId, read)
     const notOwn = new Set([...foreign, ...(yield* foreignOf(tenantId, known, writer))])
     const isForeign = ({ event }: ReadEvent) => notOwn.has(event.shipment.shipmentId)
-    const { fresh, refused: contradicting, repeats } = tellApart(notOwn.size === 0 ? read : read.filter((each) => !isForeign(each)), known)
+    const apart = tellingApart(known)
+    yield* forEachPaced(notOwn.size === 0 ? read : read.filter((each) => !isForeign(each)), apart.add)
+    const { fresh, refused: contradicting, repeats } = apart.sorted
     const refused = notOwn.size === 0 ? contradicting : [...read.filter(isForeign).map(notOwnShipment), ...contradicting]
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const stored = new Map<string, { readonly eventId: string; readonly shipmentId: string; readonly sequence: number }>(known)
@@ -89,7 +96,7 @@ export const publishEvents = (services: {
       const requests = sequenceRequests(fresh)
       const firsts = yield* store.allocate(tenantId, requests, writer)
       const now = yield* Clock.currentTimeMillis
-      const events = numbered(fresh, requests, firsts, () => ids.nextAt(now))
+      const events = yield* numbered(fresh, requests, firsts, () => ids.nextAt(now))
       const withStatus = yield* store.append(tenantId, events, traceparent)
       events.forEach(({ eventId, sequence, shipmentId }, at) => {
         stored.set(eventId, { eventId, shipmentId, sequence })
@@ -114,7 +121,7 @@ export const publishEvents = (services: {
   ): Effect.fn.Return<ReadonlyArray<Publication>, InvalidInput | StorageError> {
     const partial = options.partial === true
     yield* checkCount(events.length)
-    const { read, refused } = readAll(events)
+    const { read, refused } = yield* readAll(events, partial)
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const foreign = new Set<string>()
     for (let decision = 1;; decision++) {
@@ -134,7 +141,7 @@ const notOwnShipment = ({ event, index }: ReadEvent): Refusal => ({
   faults: [unknownToCarrier(["events", index, "shipment", "shipmentId"], event.shipment.shipmentId)]
 })
 
-const refusedCall = (refusals: ReadonlyArray<Refusal>) => new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
+const refusedCall = (refusals: ReadonlyArray<Refusal>) => new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, maxFaults) })
 
 const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   if (count === 0) return Effect.fail(InvalidInput.of(fault(["events"], "Send at least one event.", "out_of_bounds")))
@@ -143,16 +150,25 @@ const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   return Effect.fail(InvalidInput.of(fault(["events"], detail, "out_of_bounds")))
 }
 
-const readAll = (events: ReadonlyArray<unknown>) => {
+/** A call that is refused as a whole names a hundred faults; of a `partial` one every event has an answer, further ones a short one. */
+const readAll = Effect.fnUntraced(function*(events: ReadonlyArray<unknown>, partial: boolean) {
   const read: Array<ReadEvent> = []
   const refused: Array<Refusal> = []
-  for (const [index, event] of events.entries()) {
-    const result = readEvent(event, index)
-    if (Result.isSuccess(result)) read.push(result.success)
-    else refused.push({ index, result: "refused", faults: result.failure.faults })
+  const pace = yield* makePace
+  let faultsLeft = maxFaults
+  for (let index = 0; index < events.length && (partial || faultsLeft > 0); index++) {
+    if (pace.isDue()) yield* pace.turn
+    const result = readEvent(events[index], index)
+    if (Result.isSuccess(result)) {
+      read.push(result.success)
+    } else {
+      const faults = result.failure.faults.slice(0, Math.max(1, faultsLeft))
+      faultsLeft -= faults.length
+      refused.push({ index, result: "refused", faults })
+    }
   }
   return { read, refused }
-}
+})
 
 const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, InvalidInput> => {
   const at = ["events", index]
@@ -200,9 +216,9 @@ const numbered = (
   requests: ReadonlyArray<SequenceRequest>,
   firsts: ReadonlyArray<number>,
   nextId: () => string
-): ReadonlyArray<NewEvent> => {
+): Effect.Effect<ReadonlyArray<NewEvent>> => {
   const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
-  return fresh.map((each) => {
+  return mapPaced(fresh, (each): NewEvent => {
     const { event } = each
     const { shipmentId } = event.shipment
     let sequence = event.sequence

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { intakeItems, itemsOf, maxItemsPerCall } from "@waybill/core"
+import { fault, intakeItems, InvalidInput, itemsOf, maxItemsPerCall, readItems } from "@waybill/core"
 import { Effect } from "effect"
 import { json } from "../arbitraries.ts"
 
@@ -20,6 +20,22 @@ describe("the items of an intake call", () => {
       for (const refused of [count(0), count(maxItemsPerCall + 1), intakeItems({}, "items", one)]) {
         assert.strictEqual((yield* Effect.flip(refused))._tag, "InvalidInput")
       }
+    }))
+
+  it.effect("are read until a hundred faults are known, unless each of them needs an answer", () =>
+    Effect.gen(function*() {
+      let reads = 0
+      const read = (_: unknown, at: ReadonlyArray<PropertyKey>) => {
+        reads += 1
+        return Effect.fail(InvalidInput.of(fault(at, "One."), fault(at, "Two.")))
+      }
+      const items = Array.from({ length: 1000 }, () => ({}))
+      const whole = yield* readItems(items, "items", false, read)
+      assert.strictEqual(reads, 50)
+      assert.lengthOf(whole.refused.flatMap(({ faults }) => faults), 100)
+      const partial = yield* readItems(items, "items", true, read)
+      assert.lengthOf(partial.refused, 1000)
+      assert.deepStrictEqual([0, 49, 50, 999].map((at) => partial.refused[at]!.faults.length), [2, 2, 1, 1])
     }))
 
   it.prop("are read from anything without breaking", [json], ([body]) => {

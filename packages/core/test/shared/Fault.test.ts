@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 
 const decode = decodeInput(Schema.Struct({
   name: Schema.String,
-  tags: Schema.optionalKey(Schema.Array(Schema.Int)),
+  tags: Schema.optionalKey(Schema.Array(Schema.Int).check(Schema.isMaxLength(1000))),
   kind: Schema.optionalKey(Schema.Literals(["A", "B"]))
 }), { closed: true })
 

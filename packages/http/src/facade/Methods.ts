@@ -6,6 +6,7 @@ import {
   type IntakeResults,
   type InvalidInput,
   type ItemResult,
+  maxItemsPerCall,
   type NotPermitted,
   type Principal,
   ShipmentIntake,
@@ -25,7 +26,7 @@ import type { Failure } from "../shared/ProblemOf.ts"
 import type { WebhookTestMethods } from "./ChargeMethods.ts"
 import { documentCallsOf, invoiceCallsOf } from "./InvoiceCalls.ts"
 import { pickupCallsOf } from "./PickupCalls.ts"
-import { plain } from "./Plain.ts"
+import { plain, plainItems } from "./Plain.ts"
 import { type Around, as, type CallServices, type Run } from "./Run.ts"
 import type { LookupMethods } from "./ShipmentMethods.ts"
 import type { WaybillWithin } from "./Waybill.ts"
@@ -47,7 +48,11 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
     items: ReadonlyArray<unknown>,
     options: IntakeOptions = {}
   ): Promise<ReadonlyArray<ItemResult<Key>>> =>
-    run(around(Effect.map(as(said, intake, (found, principal) => found.report(principal, { [member]: plain(items) }, options)), ({ results }) => results)))
+    run(around(Effect.map(
+      as(said, intake, (found, principal) =>
+        Effect.flatMap(plainItems(items, maxItemsPerCall), (plainList) => found.report(principal, { [member]: plainList }, options))),
+      ({ results }) => results
+    )))
 
   return {
     events: { publish: (said, events, options) => report(said, TransitEventIntake, "events", events, options) },

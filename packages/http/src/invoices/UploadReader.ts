@@ -3,7 +3,7 @@
  * held; what is left of the JSON is small, and has the number of each file in its place.
  */
 import { type Base64Decoder, base64Decoder, maxDepth, maxDocumentsPerUpload, maxFileBytes, maxFilesPerDocument } from "@waybill/core"
-import { ByteBuffer } from "./ByteBuffer.ts"
+import { ByteBuffer } from "../shared/ByteBuffer.ts"
 import { UnescapedText } from "./UnescapedText.ts"
 
 /** Most bytes of JSON beside the files. */

@@ -5,7 +5,7 @@
  * It does not tell whether the body is JSON, `JSON.parse` does; of what is JSON it counts everything, of what is not at least as much
  * as stands before the place where it breaks.
  */
-import type { BodyShape } from "./BodyShape.ts"
+import type { ListLimits } from "@waybill/core"
 
 export interface ScanLimits {
   readonly maxDepth: number
@@ -14,7 +14,7 @@ export interface ScanLimits {
   /** Of one object. */
   readonly maxMembers: number
   /** Limits of lists. */
-  readonly shape: BodyShape
+  readonly lists: ListLimits
   /** Tells where each item of a list stands: of the list at the top, or the one in this member of the object at the top. */
   readonly itemsIn?: string
   /** Most bytes of one such item. */
@@ -40,7 +40,7 @@ export interface ItemRange {
 /** An object or a list that is open. */
 interface Frame {
   readonly isObject: boolean
-  readonly shape: BodyShape | undefined
+  readonly lists: ListLimits | undefined
   readonly hasRanges: boolean
   /** Items begun, or members named. */
   count: number
@@ -184,9 +184,9 @@ export class JsonScan {
     frame.count += 1
     // what follows without a comma is part of the same item, which then is no JSON
     if (frame.itemFrom < 0) frame.itemFrom = this.at
-    const most = frame.shape?.maxItems
+    const most = frame.lists?.maxItems
     if (most === undefined || frame.count <= most) return
-    const { message } = frame.shape!
+    const { message } = frame.lists!
     this.exceed("items", most, this.pathOf(this.frames.length - 1), message)
   }
 
@@ -194,10 +194,10 @@ export class JsonScan {
     const depth = this.frames.length + 1
     if (depth > this.limits.maxDepth) return this.exceed("depth", this.limits.maxDepth, [])
     this.deepest = Math.max(this.deepest, depth)
-    const shape = frame === undefined ? this.limits.shape : frame.isObject ? this.memberShape(frame) : frame.shape?.items
+    const lists = frame === undefined ? this.limits.lists : frame.isObject ? this.memberShape(frame) : frame.lists?.items
     this.frames.push({
       isObject,
-      shape,
+      lists,
       hasRanges: !isObject && this.holdsItems(frame, depth),
       count: 0,
       namesNext: isObject,
@@ -212,8 +212,8 @@ export class JsonScan {
     return itemsIn !== undefined && (depth === 1 || (depth === 2 && frame!.isObject && this.nameOf(frame!) === itemsIn))
   }
 
-  private memberShape(frame: Frame): BodyShape | undefined {
-    const members = frame.shape?.members
+  private memberShape(frame: Frame): ListLimits | undefined {
+    const members = frame.lists?.members
     return members === undefined ? undefined : members.get(this.nameOf(frame) ?? "")
   }
 

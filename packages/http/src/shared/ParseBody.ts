@@ -1,7 +1,6 @@
 /** JSON out of a body's bytes. How much it holds is judged first, and a list of many items is parsed item by item. */
-import { makePace, maxDepth, nextTurn } from "@waybill/core"
+import { type ListLimits, listLimitsOf, makePace, maxDepth, nextTurn } from "@waybill/core"
 import { Effect } from "effect"
-import { type BodyShape, bodyShapeOf, itemsShape } from "./BodyShape.ts"
 import type { BodySpec } from "./Contract.ts"
 import { type Exceeded, type ItemRange, JsonScan, type ScanLimits } from "./JsonScan.ts"
 import { bodyBeyond, bodyMissing, bodyNotJson, bodyNotUtf8, bodyTooDeep, itemTooLarge, type Refused } from "./Refused.ts"
@@ -31,22 +30,31 @@ const smallBytes = 64 * 1024
 export const maxValuesOf = (maxBytes: number, length: number = maxBytes): number =>
   Math.min(Math.max(4096, maxBytes / 16), 4096 + Math.floor(length / 4))
 
-const shapes = new WeakMap<BodySpec, BodyShape>()
+const lists = new WeakMap<BodySpec, ListLimits>()
 
-const shapeOf = (spec: BodySpec): BodyShape => {
-  const known = shapes.get(spec)
+const listsOf = (spec: BodySpec): ListLimits => {
+  const known = lists.get(spec)
   if (known !== undefined) return known
-  const whole = bodyShapeOf(spec.schema)
-  const shape = spec.items === undefined ? whole : itemsShape(whole, spec.items)
-  shapes.set(spec, shape)
-  return shape
+  const whole = listLimitsOf(spec.schema)
+  const limits = spec.items === undefined ? whole : itemLists(whole, spec.items)
+  lists.set(spec, limits)
+  return limits
+}
+
+/**
+ * Of a call that takes `{member: [item …]}`, `{member: item}`, `[item …]` or one item: what is in an item is that item's own affair,
+ * because the others may be taken without it.
+ */
+const itemLists = (whole: ListLimits, member: string): ListLimits => {
+  const { items: _items, members: _members, ...list } = whole.members!.get(member)!
+  return { ...list, members: new Map([[member, list]]) }
 }
 
 const limitsOf = (spec: BodySpec, maxBytes: number, length: number): ScanLimits => ({
   maxDepth: spec.items === undefined ? maxDepth : maxDepthOfItems,
   maxValues: maxValuesOf(maxBytes, length),
   maxMembers,
-  shape: shapeOf(spec),
+  lists: listsOf(spec),
   ...(spec.items === undefined ? {} : { itemsIn: spec.items, maxItemBytes })
 })
 

@@ -3,6 +3,7 @@ import { ByteSize, Effect, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
 import type { BodySpec, IncomingBody } from "./Contract.ts"
+import { ByteBuffer } from "./ByteBuffer.ts"
 import { parseBody } from "./ParseBody.ts"
 import {
   bodyBroken,
@@ -29,16 +30,35 @@ export const readBody = (
   const maxBytes = spec.maxBytes ?? defaultMaxBodyBytes
   const declared = headers["content-length"]
   if (declared !== undefined && Number(declared) > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
-  return request.arrayBuffer.pipe(
+  const bytes = Number(declared ?? 0) > gatheredBytes ? gathered(request, maxBytes) : request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
-    Effect.mapError((error) => refusalOf(error, maxBytes)),
+    Effect.mapBoth({ onFailure: (error) => refusalOf(error, maxBytes), onSuccess: (buffer) => new Uint8Array(buffer) })
+  )
+  return bytes.pipe(
     Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(bodyTooSlow) }),
-    Effect.flatMap((buffer) => {
-      if (buffer.byteLength === 0) return spec.optional === true ? Effect.succeed({}) : Effect.fail(bodyMissing)
-      return judgeHeaders(headers, spec, request.method) ?? parseBody(new Uint8Array(buffer), spec, maxBytes)
+    Effect.flatMap((body) => {
+      if (body.length === 0) return spec.optional === true ? Effect.succeed({}) : Effect.fail(bodyMissing)
+      return judgeHeaders(headers, spec, request.method) ?? parseBody(body, spec, maxBytes)
     })
   )
 }
+
+/** Larger bodies are put together while they arrive: to copy megabytes at the end would hold up everybody. */
+const gatheredBytes = 1024 * 1024
+
+const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number): Effect.Effect<Uint8Array, Refused> =>
+  Effect.suspend(() => {
+    const bytes = new ByteBuffer(Math.min(Number(request.headers["content-length"]), maxBytes))
+    return request.stream.pipe(
+      Stream.mapError(() => bodyBroken),
+      Stream.runForEach((piece) => {
+        if (bytes.length + piece.length > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
+        bytes.append(piece, 0, piece.length)
+        return Effect.void
+      }),
+      Effect.map(() => bytes.bytes(0))
+    )
+  })
 
 /** Slower than this for long is nobody who wants an answer, in bytes a second. */
 const slowestPace = 16 * 1024

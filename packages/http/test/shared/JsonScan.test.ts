@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import { Schema } from "effect"
+import { listLimitsOf } from "@waybill/core"
 import { type Exceeded, JsonScan, type ScanLimits } from "../../src/shared/JsonScan.ts"
-import { bodyShapeOf } from "../../src/shared/BodyShape.ts"
 
 const encoder = new TextEncoder()
 
-const unlimited: ScanLimits = { maxDepth: 1e9, maxValues: 1e9, maxMembers: 1e9, shape: {} }
+const unlimited: ScanLimits = { maxDepth: 1e9, maxValues: 1e9, maxMembers: 1e9, lists: {} }
 
 /** The verdict of a walk in pieces of this size, and the walk. */
 const scanned = (text: string | Uint8Array, limits: Partial<ScanLimits> = {}, piece = 7) => {
@@ -43,7 +43,7 @@ const countsOf = (value: unknown): Counts => {
 }
 
 /** A shape in which every list has this limit, three levels down. */
-const listsUpTo = (maxItems: number, names: ReadonlyArray<string>, levels = 6): ScanLimits["shape"] => {
+const listsUpTo = (maxItems: number, names: ReadonlyArray<string>, levels = 6): ScanLimits["lists"] => {
   if (levels === 0) return {}
   const inner = listsUpTo(maxItems, names, levels - 1)
   return { maxItems, items: inner, members: new Map(names.map((name) => [name, inner])) }
@@ -89,17 +89,17 @@ describe("JsonScan", () => {
     if (depth > 0) assert.strictEqual(judged({ maxDepth: depth - 1 }), "depth")
     assert.strictEqual(judged({ maxMembers: mostMembers }), "done")
     if (mostMembers > 0) assert.strictEqual(judged({ maxMembers: mostMembers - 1 }), "members")
-    assert.strictEqual(judged({ shape: listsUpTo(longestList, names, 9) }), "done")
-    if (longestList > 0) assert.strictEqual(judged({ shape: listsUpTo(longestList - 1, names, 9) }), "items")
+    assert.strictEqual(judged({ lists: listsUpTo(longestList, names, 9) }), "done")
+    if (longestList > 0) assert.strictEqual(judged({ lists: listsUpTo(longestList - 1, names, 9) }), "items")
   })
 
   it.prop("says the same however the body is cut into pieces", [jsonText, int(12)], ([text, piece]) => {
-    const limits = { maxDepth: 4, maxValues: 30, maxMembers: 3, shape: listsUpTo(2, names) }
+    const limits = { maxDepth: 4, maxValues: 30, maxMembers: 3, lists: listsUpTo(2, names) }
     assert.deepStrictEqual(scanned(text, limits, piece + 1).verdict, scanned(text, limits, 1e6).verdict)
   })
 
   it.prop("walks arbitrary bytes to their end or to a limit", [Arbitrary.array(int(255), { minLength: 0, maxLength: 300 }), int(9)], ([bytes, piece]) => {
-    const { verdict } = scanned(Uint8Array.from(bytes), { maxDepth: 10, maxValues: 100, maxMembers: 10, itemsIn: "a", maxItemBytes: 50, shape: listsUpTo(2, names) }, piece + 1)
+    const { verdict } = scanned(Uint8Array.from(bytes), { maxDepth: 10, maxValues: 100, maxMembers: 10, itemsIn: "a", maxItemBytes: 50, lists: listsUpTo(2, names) }, piece + 1)
     assert.isTrue(verdict === "done" || verdict._tag === "Exceeded")
   })
 
@@ -113,11 +113,11 @@ describe("JsonScan", () => {
   })
 
   it("names the list that is too long, however its name is escaped", () => {
-    const shape = bodyShapeOf(Schema.Struct({
+    const lists = listLimitsOf(Schema.Struct({
       "a/b": Schema.Array(Schema.Struct({ list: Schema.NullOr(Schema.Array(Schema.String).check(Schema.isMaxLength(2, { message: "At most two." }))) }))
         .check(Schema.isMaxLength(5))
     }))
-    assert.deepStrictEqual(exceededBy("{\"x\":[1,2,3],\"a\\/b\":[{},{\"li\\u0073t\":[1,2,3", { shape }), {
+    assert.deepStrictEqual(exceededBy("{\"x\":[1,2,3],\"a\\/b\":[{},{\"li\\u0073t\":[1,2,3", { lists }), {
       _tag: "Exceeded", what: "items", limit: 2, path: ["a/b", 1, "list"], message: "At most two."
     })
   })
@@ -129,8 +129,8 @@ describe("JsonScan", () => {
   })
 })
 
-describe("bodyShapeOf", () => {
+describe("listLimitsOf", () => {
   it("refuses a schema with a list that has no limit", () => {
-    assert.throws(() => bodyShapeOf(Schema.Struct({ a: Schema.Struct({ b: Schema.Array(Schema.String) }) })), "The list at /a/b of a body")
+    assert.throws(() => listLimitsOf(Schema.Struct({ a: Schema.Struct({ b: Schema.Array(Schema.String) }) })), "The list at /a/b of an input")
   })
 })

@@ -57,17 +57,17 @@ export interface Sorted {
   readonly refused: ReadonlyArray<Refusal>
 }
 
-/** Tells new events from repeated ones and from those that contradict what is known. */
-export const tellApart = (read: ReadonlyArray<ReadEvent>, known: ReadonlyMap<string, KnownEvent>): Sorted => {
+/** Tells new events from repeated ones and from those that contradict what is known, one after the other. */
+export const tellingApart = (known: ReadonlyMap<string, KnownEvent>): { readonly add: (each: ReadEvent) => void; readonly sorted: Sorted } => {
   const fresh: Array<ReadEvent> = []
   const repeats: Array<{ readonly index: number; readonly eventId: string }> = []
   const refused: Array<Refusal> = []
   const first = new Map<string, Readonly<Record<string, unknown>>>()
-  for (const each of read) {
+  const add = (each: ReadEvent): void => {
     const eventId = each.event.eventId
     if (eventId === undefined) {
       fresh.push(each)
-      continue
+      return
     }
     const before = known.get(eventId)?.json ?? first.get(eventId)
     if (before === undefined) {
@@ -89,5 +89,5 @@ export const tellApart = (read: ReadonlyArray<ReadEvent>, known: ReadonlyMap<str
       })
     }
   }
-  return { fresh, repeats, refused }
+  return { add, sorted: { fresh, repeats, refused } }
 }

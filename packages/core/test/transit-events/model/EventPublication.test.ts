@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventText, type KnownEvent, type ReadEvent, sameContent, tellApart } from "@waybill/core"
+import { eventText, type KnownEvent, type ReadEvent, sameContent, tellingApart } from "@waybill/core"
 import { reportedEvent } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { json, listOf, oneOf } from "../../arbitraries.ts"
@@ -49,7 +49,13 @@ describe("sameContent (SPEC-GAP-D17)", () => {
   })
 })
 
-describe("tellApart", () => {
+const tellApart = (read: ReadonlyArray<ReadEvent>, before: ReadonlyMap<string, KnownEvent>) => {
+  const { add, sorted } = tellingApart(before)
+  read.forEach(add)
+  return sorted
+}
+
+describe("tellingApart", () => {
   it("stores what is new, repeats what is known, and refuses what contradicts it", () => {
     const events = [
       read(0, reportedEvent("S")),

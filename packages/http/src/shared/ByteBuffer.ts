@@ -1,7 +1,12 @@
 /** Bytes that are collected in order. */
 export class ByteBuffer {
-  private room = new Uint8Array(1024)
+  private room: Uint8Array
   length = 0
+
+  /** Room for as many bytes as are expected; for more it grows. */
+  constructor(expected = 1024) {
+    this.room = new Uint8Array(expected)
+  }
 
   append(from: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start

@@ -1,22 +1,24 @@
-/** What a body's schema says of its lists, so that they can be counted before anything is decoded. */
+/** What a schema says of its lists, so that they can be counted before anything is decoded. */
 import { type Schema, SchemaAST } from "effect"
+import { type Fault, fault } from "./Fault.ts"
+import { isObject } from "./Json.ts"
 
-/** One place in a body; several shapes of one place are merged, so it takes what any of them takes. */
-export interface BodyShape {
+/** One place in the input; what several schemas of one place say is merged, so it takes what any of them takes. */
+export interface ListLimits {
   /** Most items, where a list may stand here. */
   readonly maxItems?: number
   /** What a list with more is told. */
   readonly message?: string
-  readonly items?: BodyShape
-  readonly members?: ReadonlyMap<string, BodyShape>
+  readonly items?: ListLimits
+  readonly members?: ReadonlyMap<string, ListLimits>
 }
 
-const nothing: BodyShape = {}
+const nothing: ListLimits = {}
 
 /** The lists of a schema's encoded side. Fails for one without a limit, because nothing could refuse it in time. */
-export const bodyShapeOf = (schema: Schema.Top): BodyShape => shapeOf(SchemaAST.toEncoded(schema.ast), "")
+export const listLimitsOf = (schema: Schema.Top): ListLimits => shapeOf(SchemaAST.toEncoded(schema.ast), "")
 
-const shapeOf = (ast: SchemaAST.AST, path: string): BodyShape => {
+const shapeOf = (ast: SchemaAST.AST, path: string): ListLimits => {
   switch (ast._tag) {
     case "Arrays":
       return listShape(ast, path)
@@ -28,16 +30,16 @@ const shapeOf = (ast: SchemaAST.AST, path: string): BodyShape => {
     case "Union":
       return ast.types.map((type) => shapeOf(type, path)).reduce(merged, nothing)
     case "Suspend":
-      throw new Error(`A body's schema must not hold itself; this one does at ${path}.`)
+      throw new Error(`An input's schema must not hold itself; this one does at ${path}.`)
     default:
       return nothing
   }
 }
 
-const listShape = (ast: SchemaAST.Arrays, path: string): BodyShape => {
+const listShape = (ast: SchemaAST.Arrays, path: string): ListLimits => {
   const limits = (ast.checks ?? []).flatMap(limitOf)
   const limit = ast.rest.length === 0 ? { maxItems: ast.elements.length } : limits.sort((a, b) => a.maxItems - b.maxItems)[0]
-  if (limit === undefined) throw new Error(`The list at ${path || "the top"} of a body needs a most of items: add Schema.isMaxLength.`)
+  if (limit === undefined) throw new Error(`The list at ${path || "the top"} of an input has no limit: add Schema.isMaxLength.`)
   const items = [...ast.elements, ...ast.rest].map((item) => shapeOf(item, `${path}/*`)).reduce(merged, nothing)
   return items === nothing ? limit : { ...limit, items }
 }
@@ -53,7 +55,7 @@ const limitOf = (check: SchemaAST.Check<never>): ReadonlyArray<{ readonly maxIte
   return [typeof message === "string" ? { maxItems: maxLength, message } : { maxItems: maxLength }]
 }
 
-const merged = (a: BodyShape, b: BodyShape): BodyShape => {
+const merged = (a: ListLimits, b: ListLimits): ListLimits => {
   if (a === nothing) return b
   if (b === nothing) return a
   const longer = (a.maxItems ?? -1) >= (b.maxItems ?? -1) ? a : b
@@ -67,18 +69,31 @@ const merged = (a: BodyShape, b: BodyShape): BodyShape => {
   }
 }
 
-const mergedMembers = (a: ReadonlyMap<string, BodyShape>, b: ReadonlyMap<string, BodyShape>): ReadonlyMap<string, BodyShape> => {
+const mergedMembers = (a: ReadonlyMap<string, ListLimits>, b: ReadonlyMap<string, ListLimits>): ReadonlyMap<string, ListLimits> => {
   const members = new Map(a)
   for (const [name, shape] of b) members.set(name, merged(members.get(name) ?? nothing, shape))
   return members
 }
 
-/**
- * The shape of a call that takes `{member: [item …]}`, `{member: item}`, `[item …]` or one item, as far as its items are concerned:
- * what is in one is that item's own affair, because the others may be taken without it.
- */
-export const itemsShape = (whole: BodyShape, member: string): BodyShape => {
-  const { items: _items, members: _members, ...list } = whole.members?.get(member) ?? nothing
-  if (list.maxItems === undefined) throw new Error(`The body has no list ${member}.`)
-  return { ...list, members: new Map([[member, list]]) }
+/** Every list that is longer than its limit, at most `most` of them. Looks at nothing but lists and what holds some. */
+export const overlongLists = (limits: ListLimits, input: unknown, prefix: ReadonlyArray<PropertyKey>, most: number): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
+  collectOverlong(limits, input, prefix, most, faults)
+  return faults
+}
+
+const collectOverlong = (limits: ListLimits, input: unknown, path: ReadonlyArray<PropertyKey>, most: number, faults: Array<Fault>): void => {
+  if (faults.length >= most) return
+  if (Array.isArray(input)) {
+    const { items, maxItems, message } = limits
+    if (maxItems !== undefined && input.length > maxItems) {
+      faults.push(fault(path, message ?? `At most ${maxItems} items.`, "out_of_bounds"))
+    } else if (items !== undefined) {
+      for (let at = 0; at < input.length && faults.length < most; at++) collectOverlong(items, input[at], [...path, at], most, faults)
+    }
+  } else if (limits.members !== undefined && isObject(input)) {
+    for (const [name, inner] of limits.members) {
+      if (Object.hasOwn(input, name)) collectOverlong(inner, input[name], [...path, name], most, faults)
+    }
+  }
 }

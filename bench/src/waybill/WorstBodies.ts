@@ -1,0 +1,165 @@
+/** The worst bodies of every call there is, made from what its contract says, and the largest that are accepted. */
+import { type ListLimits, listLimitsOf } from "@waybill/core"
+import {
+  FreightChargesContract,
+  IntakeContract,
+  InvoicesContract,
+  OperatorContract,
+  PickupsContract,
+  ShipmentStatusContract,
+  TransitEventsContract
+} from "@waybill/http"
+import { billChange, documentsSample, invoiceSample, pickupRequest, postedShipment, requestedShipment } from "@waybill/testkit"
+import type { Schema } from "effect"
+import { sampleEvent } from "./SampleEvent.ts"
+import { accountOf, tenantId } from "./Tenant.ts"
+
+export interface WorstBody {
+  readonly endpoint: string
+  readonly label: string
+  readonly method: string
+  readonly path: string
+  readonly as: "carrier" | "customer" | "operator"
+  readonly contentType: string
+  readonly body: string
+  /** Answers that are fine; a body that means well must be accepted. */
+  readonly accepted: boolean
+}
+
+/** What this needs of an endpoint. */
+interface Endpoint {
+  readonly access: string
+  readonly method: string
+  readonly path: string
+  readonly body?: {
+    readonly schema: Schema.Top
+    readonly maxBytes?: number
+    readonly streamed?: boolean
+    readonly contentTypes?: ReadonlyArray<string>
+  }
+}
+
+const placed = [
+  [ShipmentStatusContract, "/in-transit/v1"],
+  [InvoicesContract, "/invoicing"],
+  [PickupsContract, "/pickup"],
+  [TransitEventsContract, "/visibility"],
+  [FreightChargesContract, "/pfc"],
+  [IntakeContract, "/intake"],
+  [OperatorContract, "/operator"]
+] as const
+
+/** Where lists may stand, a list inside of another one in its first item. */
+const listsIn = (limits: ListLimits, path: ReadonlyArray<string | 0> = []): ReadonlyArray<ReadonlyArray<string | 0>> => [
+  ...(limits.maxItems === undefined ? [] : [path]),
+  ...(limits.items === undefined ? [] : listsIn(limits.items, [...path, 0])),
+  ...[...limits.members ?? []].flatMap(([name, inner]) => listsIn(inner, [...path, name]))
+]
+
+const around = (path: ReadonlyArray<string | 0>, text: string): string =>
+  path.reduceRight<string>((inner, part) => part === 0 ? `[${inner}]` : `{${JSON.stringify(part)}:${inner}}`, text)
+
+/** Of one piece again and again, up to so many bytes. */
+const filled = (piece: string, bytes: number): string => Array<string>(Math.max(1, Math.floor(bytes / (piece.length + 1)))).fill(piece).join(",")
+
+const members = (bytes: number): string => `{${Array.from({ length: Math.floor(bytes / 12) }, (_, n) => `"${String(n).padStart(8, "m")}":0`).join(",")}}`.slice(0, bytes)
+
+/** Every list as long as it may be, of items that lack everything. */
+const fullOfFaults = (limits: ListLimits, left: { values: number }): string => {
+  if (limits.maxItems !== undefined) {
+    const items: Array<string> = []
+    for (let count = 0; count < limits.maxItems && left.values > 0; count++) items.push(limits.items === undefined ? "{}" : fullOfFaults(limits.items, left))
+    left.values -= items.length
+    return `[${items.join(",")}]`
+  }
+  const inner = [...limits.members ?? []].map(([name, each]) => `${JSON.stringify(name)}:${fullOfFaults(each, left)}`)
+  left.values -= inner.length
+  return `{${inner.join(",")}}`
+}
+
+const worstOf = (limits: ListLimits, bytes: number): Readonly<Record<string, string>> => {
+  const room = bytes - 400
+  const text = "x".repeat(room)
+  return {
+    ...Object.fromEntries(listsIn(limits).map((path) => [`list bomb at /${path.join("/")}`, around(path, `[${filled("{}", room)}]`)])),
+    "bare list": `[${filled("{}", room)}]`,
+    "bare list of numbers": `[${filled("0", room)}]`,
+    "deep": `${"[".repeat(room / 2)}${"]".repeat(room / 2)}`,
+    "many members": members(room),
+    "unknown list": `{"unknown":[${filled("[]", room)}]}`,
+    "long text": `{"unknown":"${text}"}`,
+    "bare text": `"${text}"`,
+    "escaped text": `{"unknown":"${"\\u00e9".repeat(room / 6)}"}`,
+    "blanks": `${" ".repeat(room)}{}`,
+    "full of faults": fullOfFaults(limits, { values: room / 20 }),
+    "no JSON": `{"unknown":[${filled("{}", 4000)},${text}`
+  }
+}
+
+/** Which of them a quick run leaves out: they are judged as others are. */
+const isOften = (label: string): boolean => !/bare|blanks|escaped|unknown|no JSON/.test(label)
+
+const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
+
+const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+
+const long = "n".repeat(9_000)
+
+/** The largest that means well, by the name of the call. */
+const good: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
+  reportTransitEvents: () => ({
+    "1,000 events": { events: many(1000, (n) => sampleEvent(`R${n % 100}`, [accountOf(0)])) },
+    "1,000 large events": { events: many(1000, (n) => ({ ...sampleEvent(`L${n % 100}`, [accountOf(0)]), notes: long })) }
+  }),
+  registerShipments: () => ({ "1,000 shipments": { shipments: many(1000, (n) => postedShipment(`H${n}`, { ProNumber: `PRO${n}`, accounts: [accountOf(0)] })) } }),
+  reportStatusUpdates: () => ({
+    "1,000 updates": { updates: many(1000, (n) => ({ shipmentId: `H${n}`, shipmentMilestoneStatus: "In Transit", shipmentStatus: "Enroute", occurredAt: "2026-11-20T08:15:00-06:00" })) }
+  }),
+  reportFreightCharges: () => ({ "1,000 charges": { charges: many(1000, (n) => billChange("created", `B${n}`, { account: accountOf(0) })) } }),
+  createInvoice: () => {
+    const sample = invoiceSample({ uniqueID: "large", accounts: [accountOf(0)] })
+    return { "5,000 charges": { ...sample, invoiceCharges: many(5000, () => sample.invoiceCharges[0]) } }
+  },
+  createPickup: () => {
+    const sample = pickupRequest({ day: later })
+    return { "400 shipments": { ...sample, shipmentDetails: many(400, (n) => requestedShipment({ proNumber: `P${n}` })) } }
+  },
+  createApiKey: () => ({ "10,000 accounts": { name: "many", roles: ["customer"], accounts: many(10_000, accountOf) } }),
+  putSecret: () => ({ "10,000 accounts": { accounts: many(10_000, accountOf) } }),
+  createSubscription: () => ({
+    "1,000 shipment ids": { endpointUrl: "https://example.com/hook", hmacSecretId: "secret", filters: { shipmentIds: many(1000, (n) => `R${n}`) } }
+  }),
+  createChargeSubscription: () => ({
+    "1,000 accounts": {
+      webhookUrl: "https://example.com/hook",
+      accounts: many(1000, accountOf),
+      dataOptions: { shipmentDataType: "all_monitored_events" },
+      billScope: "subscribed_accounts",
+      frequency: "real_time"
+    }
+  }),
+  subscribe: () => ({ "1,000 references": { referenceNumbers: many(1000, (n) => `PRO${n}`), webhookUrl: "https://example.com/hook" } }),
+  uploadDocument: () => {
+    const sample = documentsSample()
+    const [document] = sample.documents
+    return { "8 MB file": { ...sample, documents: [{ ...document, files: [Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8 << 20, 7)]).toString("base64")] }] } }
+  }
+}
+
+export const worstBodies = (quick: boolean): ReadonlyArray<WorstBody> =>
+  placed.flatMap(([{ area, endpoints }, base]) =>
+    Object.entries(endpoints as Readonly<Record<string, Endpoint>>).flatMap(([name, { access, body: spec, method, path }]) => {
+      if (spec === undefined) return []
+      const bytes = spec.streamed === true ? 4 << 20 : spec.maxBytes ?? 256 * 1024
+      const call = {
+        endpoint: `${area}.${name}`,
+        method,
+        path: `${base}${path}`.replaceAll("{tenantId}", tenantId).replaceAll(/\{[^}]+\}/g, "0199ffff-0000-7000-8000-00000000d000"),
+        as: access === "operator" ? "operator" as const : area === "intake" || area === "invoices" ? "carrier" as const : "customer" as const,
+        contentType: spec.contentTypes?.[0] ?? "application/json"
+      }
+      return [
+        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isOften(label)).map(([label, text]) => ({ ...call, label, body: text, accepted: false })),
+        ...Object.entries(good[name]?.() ?? {}).map(([label, value]) => ({ ...call, label, body: JSON.stringify(value), accepted: true }))
+      ]
+    }))

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decodeInput, mapPaced, nextTurn, readInput } from "@waybill/core"
+import { Effect, Fiber, Schema } from "effect"
+import * as Clock from "effect/Clock"
+
+/** Items that must be even, and how many of them were looked at. */
+const counting = (limit: number) => {
+  const seen = { items: 0 }
+  const item = Schema.Struct({
+    n: Schema.Int.check(Schema.makeFilter((n: number) => {
+      seen.items += 1
+      return n % 2 === 0 ? undefined : "Even numbers only."
+    }))
+  })
+  return { seen, schema: Schema.Struct({ list: Schema.optionalKey(Schema.NullOr(Schema.Array(item).check(Schema.isMaxLength(limit, { message: `At most ${limit}.` })))) }) }
+}
+
+const numbers = (count: number, of: (n: number) => number) => ({ list: Array.from({ length: count }, (_, n) => ({ n: of(n) })) })
+
+/** Every look at the clock takes a millisecond. */
+const busyClock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
+  let nanos = 0n
+  return Object.assign(Object.create(clock), { monotonicTimeNanosUnsafe: () => nanos += 1_000_000n })
+})
+
+/** How often others had their turn while it ran. */
+const turnsOf = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    let turns = 0
+    const others = yield* Effect.forkChild(Effect.forever(Effect.andThen(nextTurn, Effect.sync(() => turns += 1))))
+    yield* Effect.provideService(effect, Clock.Clock, yield* busyClock)
+    yield* Fiber.interrupt(others)
+    return turns
+  })
+
+describe("decoding what a caller sent", () => {
+  it.effect("looks at no item of a list that is too long, and names nothing else", () =>
+    Effect.gen(function*() {
+      const { schema, seen } = counting(100)
+      const { faults } = yield* Effect.flip(decodeInput(schema)({ ...numbers(1_000_000, () => 1) }, ["body"]))
+      assert.deepStrictEqual(faults, [{ pointer: "/body/list", detail: "At most 100.", code: "out_of_bounds" }])
+      assert.strictEqual(seen.items, 0)
+    }))
+
+  it.effect("looks at no further item after a hundred faults", () =>
+    Effect.gen(function*() {
+      const { schema, seen } = counting(10_000)
+      const { faults } = yield* Effect.flip(decodeInput(schema)(numbers(10_000, () => 1)))
+      assert.lengthOf(faults, 100)
+      assert.strictEqual(faults[99]!.pointer, "/list/99/n")
+      assert.strictEqual(seen.items, 100)
+    }))
+
+  it.effect("counts the faults of inner lists once", () =>
+    Effect.gen(function*() {
+      const inner = Schema.Array(Schema.Int).check(Schema.isMaxLength(50))
+      const decode = decodeInput(Schema.Array(Schema.Struct({ inner })).check(Schema.isMaxLength(50)))
+      const { faults } = yield* Effect.flip(decode(Array.from({ length: 50 }, () => ({ inner: ["a", "b"] }))))
+      assert.lengthOf(faults, 100)
+      assert.strictEqual(faults[99]!.pointer, "/49/inner/1")
+    }))
+
+  it("says the same at once and in slices", () => {
+    const { schema } = counting(10)
+    const [all, sliced] = [readInput(schema), decodeInput(schema)]
+    for (const input of [{}, { list: null }, { list: "text" }, { list: [null] }, numbers(4, (n) => n), numbers(4, (n) => 2 * n), numbers(11, () => 0), null]) {
+      assert.deepStrictEqual(all(input), Effect.runSync(Effect.result(sliced(input))))
+    }
+  })
+
+  it.effect("lets others run in between, and comes to the same", () =>
+    Effect.gen(function*() {
+      const { schema } = counting(1000)
+      const input = numbers(1000, (n) => 2 * n)
+      assert.deepStrictEqual(yield* decodeInput(schema)(input), input)
+      assert.isAtLeast(yield* turnsOf(decodeInput(schema)(input)), 50)
+    }))
+})
+
+describe("mapPaced", () => {
+  it.effect("maps in order and lets others run in between", () =>
+    Effect.gen(function*() {
+      const items = Array.from({ length: 500 }, (_, n) => n)
+      assert.deepStrictEqual(yield* mapPaced(items, (n, at) => [n, at]), items.map((n) => [n, n]))
+      assert.isAtLeast(yield* turnsOf(mapPaced(items, (n) => n)), 20)
+    }))
+})
