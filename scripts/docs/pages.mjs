@@ -20,7 +20,7 @@ import { root } from "../workspace.mjs"
 const documentation = ["README.md", "docs/**/*.md", "packages/*/README.md"]
 
 /** Pages whose links have to lead somewhere as well; what the examples' say of themselves `npm run examples` looks at. */
-const others = ["CONTRIBUTING.md", "examples/*/README.md", "bench/README.md"]
+const others = ["CONTRIBUTING.md", "SECURITY.md", "examples/*/README.md", "bench/README.md"]
 
 const found = (patterns) => globSync(patterns, { cwd: root, exclude: (name) => name === "node_modules" }).sort()
 
