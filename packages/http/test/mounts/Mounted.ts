@@ -39,6 +39,16 @@ export const publish = (mount: string, eventId: string, account = "A") =>
     body: JSON.stringify({ events: [reportedEvent(`S-${account}`, { eventId, accounts: [account] })] })
   })
 
+/** Node keeps the first of two Host headers and passes over the other. */
+const statusOfTwoHosts = async (mount: string): Promise<number> => {
+  const { pathname, port } = new URL(mount)
+  const socket = connect(Number(port), "127.0.0.1")
+  socket.end(`GET ${pathname}/in-transit/v1/shipment/pro/1/public HTTP/1.1\r\nhost: a.example\r\nhost: b.example\r\nconnection: close\r\n\r\n`)
+  let text = ""
+  for await (const chunk of socket) text += String(chunk)
+  return Number(text.split(" ")[1])
+}
+
 /** The prefix stays in what is answered, and every method and status comes through. What is no JSON, a parser before it refuses itself. */
 export const expectService = async (mount: string, { behindParser = false } = {}): Promise<void> => {
   for (const account of ["A", "B"]) {
@@ -67,6 +77,7 @@ export const expectService = async (mount: string, { behindParser = false } = {}
   expect([removed.status, await removed.text()]).toEqual([204, ""])
   const nowhere = await fetch(`${mount}/nowhere`)
   expect([nowhere.status, nowhere.headers.get("content-type")]).toEqual([404, "application/problem+json"])
+  expect(await statusOfTwoHosts(mount)).toBe(400)
   const allowed = await fetch(`${mount}/visibility/v1/events`, { method: "OPTIONS" })
   expect([allowed.status, allowed.headers.get("allow")]).toEqual([204, expect.stringContaining("GET")])
   const text = await fetch(`${mount}/intake/v1/transit-events`, { method: "POST", headers: { ...bearer("carrier"), "content-type": "text/plain" }, body: "x" })

@@ -86,6 +86,13 @@ describe("a request on the wire", () => {
     if (status >= 400) expect(answer).toContain("application/problem+json")
   })
 
+  it("that names two hosts is refused before a tenant is picked, in the shape of its area", async () => {
+    for (const hosts of ["host: a.example\r\nhost: b.example", "host: a.example, b.example"]) {
+      const answer = await raw(server.port, `GET /in-transit/v1/shipment/pro/1/public HTTP/1.1\r\n${hosts}\r\nconnection: close\r\n\r\n`)
+      expect([statusOf(answer), answer.includes("{\"message\":\"The request names more than one host.")]).toEqual([400, true])
+    }
+  })
+
   it("that is too large is refused while it arrives, whether it said so or not", async () => {
     const head = `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: ${server.key}\r\ncontent-type: application/json\r\n`
     const declared = await raw(server.port, `${head}content-length: 99999999\r\n\r\n{`)
