@@ -139,6 +139,7 @@ const young = freshSchema()
 /** What may be read for a whole tenant, and why. */
 const readWhole: Readonly<Record<string, string>> = {
   "delivery_arrivals by delivery_arrivals_pkey": "the first thousand of what arrived, which is what a claim takes away",
+  "tenants by tenants_pkey": "the tenant itself",
   "clients by clients_seeing_all": "the few clients that see everything",
   "freight_charge_notices by freight_charge_notices_pkey": "in a view, and for lanes of windows only, of which a subscription has one a day"
 }

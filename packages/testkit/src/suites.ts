@@ -4,6 +4,7 @@ import type { Layer } from "effect"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
 import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
 import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
+import * as DeliveryGateSuite from "./delivery/DeliveryGateSuite.ts"
 import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
 import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
@@ -30,6 +31,7 @@ export {
   ChargeWindowsSuite,
   DeliveryControlSuite,
   DeliveryLogSuite,
+  DeliveryGateSuite,
   DeliveryOutcomesSuite,
   DeliveryQueueSuite,
   DocumentContentsSuite,
@@ -78,6 +80,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DocumentContentsSuite,
       PickupStoreSuite,
       DeliveryQueueSuite,
+      DeliveryGateSuite,
       DeliveryOutcomesSuite,
       DeliveryLogSuite,
       DeliveryControlSuite,

@@ -34,6 +34,8 @@ export interface Delivery {
   /** When it reached its final state. */
   readonly settledAt: string | null
   readonly nextAttemptAt: string | null
+  /** Why it was cancelled, where its subscription was not deleted. */
+  readonly reason: string | null
   /** How many events it carries. */
   readonly events: number
   readonly attempts: ReadonlyArray<DeliveryAttempt>

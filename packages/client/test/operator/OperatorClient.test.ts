@@ -11,6 +11,7 @@ const delivery: Delivery = {
   subscriptionId: "s-1",
   state: "dead",
   createdAt: "2026-11-20T08:00:00.000Z",
+  reason: null,
   settledAt: "2026-11-20T11:00:00.000Z",
   nextAttemptAt: null,
   events: 2,

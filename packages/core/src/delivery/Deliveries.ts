@@ -34,6 +34,8 @@ export interface DeliveryView {
   readonly createdAt: string
   readonly settledAt: string | null
   readonly nextAttemptAt: string | null
+  /** Why it was cancelled, where its subscription was not deleted. */
+  readonly reason: string | null
   readonly events: number
   readonly attempts: ReadonlyArray<{
     readonly attempt: number
@@ -142,6 +144,7 @@ export const deliveryView = (delivery: DeliverySummary): DeliveryView => ({
   createdAt: formatInstant(delivery.createdAt),
   settledAt: delivery.settledAt === undefined ? null : formatInstant(delivery.settledAt),
   nextAttemptAt: delivery.dueAt === undefined ? null : formatInstant(delivery.dueAt),
+  reason: delivery.reason ?? null,
   events: delivery.events,
   attempts: delivery.attempts.map((attempt) => ({
     attempt: attempt.attempt,

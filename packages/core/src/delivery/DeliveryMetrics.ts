@@ -16,6 +16,11 @@ export const deadLettersTotal = Metric.counter("waybill_dead_letters_total", {
   incremental: true
 })
 
+export const droppedTotal = Metric.counter("waybill_delivery_dropped_total", {
+  description: "Entries removed without being sent, by reason: the client may no longer see them, or more waited, or longer, than the quota allows.",
+  incremental: true
+})
+
 export const pausedLanesTotal = Metric.counter("waybill_lanes_paused_total", {
   description: "Subscriptions paused because their receiver answered 410.",
   incremental: true

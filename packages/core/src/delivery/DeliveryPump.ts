@@ -15,7 +15,7 @@ import { AttemptRoom } from "./AttemptRoom.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
 import type { ClaimedLane, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
-import { report, reportLost } from "./DeliveryReport.ts"
+import { report, reportDropped, reportLost } from "./DeliveryReport.ts"
 import { byTenant, clockAhead, deadSettlement, type HeldLane, holdLane, judge, outcomesOf } from "./HeldLane.ts"
 import type { Hmac } from "./Hmac.ts"
 import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
@@ -225,6 +225,7 @@ export class DeliveryPump {
         bytesPerLane: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
       }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.ask(-maxLanes))))
       const answeredAt = yield* workerMillis
+      if (claim.dropped > 0) yield* reportDropped(tenantId, "not_visible", claim.dropped)
       // the machine's clock is believed once, as far as the store does not contradict it
       const believed = pump.storeAhead ?? (yield* Clock.currentTimeMillis) - answeredAt
       const storeAhead = pump.storeAhead = claim.lanes.length === 0 ? believed : clockAhead(claim.now, askedAt, answeredAt, believed)

@@ -133,6 +133,8 @@ export interface Claim {
   readonly lanes: ReadonlyArray<ClaimedLane>
   /** A lane that something may wait in was passed over, because somebody was writing to it: worth asking again in a moment. */
   readonly crossed: boolean
+  /** Entries that were dropped on the way, because their lanes' clients may no longer see them. */
+  readonly dropped: number
 }
 
 /** A batch to freeze: its attempt is counted now. */
@@ -197,6 +199,12 @@ export interface LaneSettlement extends LaneLease {
   } | undefined
 }
 
+/**
+ * Why an entry was removed without being sent: its client may no longer see it, more waited than the quota allows, it waited longer
+ * than that, or an operator removed it.
+ */
+export type DropReason = "not_visible" | "over_count" | "over_age" | "purged"
+
 export interface DeliverySummary {
   readonly deliveryId: string
   readonly laneId: string
@@ -208,6 +216,8 @@ export interface DeliverySummary {
   readonly dueAt: number | undefined
   readonly events: number
   readonly attempts: ReadonlyArray<AttemptRecord>
+  /** Why it was cancelled, where its subscription was not deleted. */
+  readonly reason: string | undefined
 }
 
 export interface DeliveryDetail extends DeliverySummary {
@@ -327,9 +337,14 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     readonly arrived: ReadonlyArray<string>
     readonly nextDueInMillis: number | undefined
   }, StorageError>
+  /**
+   * Hands out nothing of a tenant that is not active, of a lane whose client has no access, and nothing that a lane's client may not see
+   * any more: such a lane is set aside until `accessRestored`, such entries are dropped, and a frozen delivery with such a
+   * thing in it is cancelled, while the rest of it waits again.
+   */
   readonly claim: (request: ClaimRequest) => Effect.Effect<Claim, StorageError>
   /**
-   * Freezes batches and counts attempts. Answers the lanes whose lease still held; only those may send. Fails, and changes nothing, where an
+   * Freezes batches and counts attempts. Answers the lanes whose lease still held and whose client has access; only those may send. Fails, and changes nothing, where an
    * entry or a delivery is no longer as the claim told.
    */
   readonly freeze: (tenantId: string, lanes: ReadonlyArray<Freeze>) => Effect.Effect<ReadonlySet<string>, StorageError>

@@ -2,6 +2,7 @@
 import { Effect, Metric } from "effect"
 import type { Attempt, Verdict } from "./Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
+import type { DropReason } from "./DeliveryQueue.ts"
 import type { Finished } from "./HeldLane.ts"
 
 export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =>
@@ -28,6 +29,13 @@ export const reportLost = (tenantId: string, leases: number): Effect.Effect<void
     Effect.logWarning("Leases of this worker ran out, and others took them over.").pipe(
       Effect.annotateLogs({ tenant: tenantId, subscriptions: leases })
     )
+  )
+
+/** One line a claim, or a step of the backlog's upkeep. */
+export const reportDropped = (tenantId: string, reason: DropReason, entries: number): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(Metric.withAttributes(metrics.droppedTotal, { reason }), entries),
+    Effect.logInfo("Entries dropped from the delivery queue without being sent.").pipe(Effect.annotateLogs({ tenant: tenantId, reason, entries }))
   )
 
 const mention = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter<number>, message: string): Effect.Effect<void> =>

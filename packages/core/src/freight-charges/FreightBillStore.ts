@@ -22,6 +22,8 @@ export interface ChargeNotice {
   readonly noticeId: string
   readonly billId: string
   readonly version: number
+  /** Whom it is for: clients that have one of these accounts, when it is queued and still when it is sent. */
+  readonly accounts: ReadonlyArray<string>
   /** One PFC object as JSON. */
   readonly body: Uint8Array
 }

@@ -157,7 +157,7 @@ const tellingsOf = (
   const told = forEachPaced(steps, ({ after, before }) => {
     const audience = new Set(accountsEver(after).flatMap((account) => seeing.get(account) ?? []))
     for (const told of toldOf(before, after, [...audience], date)) {
-      const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, body: encoder.encode(told.body) }) - 1
+      const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, accounts: told.accounts, body: encoder.encode(told.body) }) - 1
       for (const { settings, subscriptionId } of told.viewers) {
         tellings.push({ subscriptionId, notice, window: windowOf(settings.frequency) })
       }

@@ -79,7 +79,7 @@ const workerPassedOver = (times: number) =>
       ...store,
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          claimedAt.push(now) <= times ? Effect.succeed({ now, lanes: [], crossed: true }) : store.claim(request))
+          claimedAt.push(now) <= times ? Effect.succeed({ now, lanes: [], crossed: true, dropped: 0 }) : store.claim(request))
     } satisfies DeliveryQueue["Service"])))
     const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
     yield* Effect.forkScoped(worker.run)

@@ -55,6 +55,7 @@ const delivery = {
   createdAt: InstantText,
   settledAt: Schema.NullOr(InstantText),
   nextAttemptAt: Schema.NullOr(InstantText),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why it was cancelled, where its subscription was not deleted." })),
   events: Schema.Int,
   attempts: Schema.Array(Attempt)
 }

@@ -13,7 +13,8 @@ import { int8Array, textArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./DeliveryControlSql.ts"
-import { lockLane, type PayloadSource } from "./DeliveryQueueSql.ts"
+import { lockLane } from "./DeliveryQueueSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
 
 /** Before every entry: keys are not empty. */
 const atStart: PurgePosition = { key: "", sequence: 0, ref: 0 }

@@ -1,7 +1,7 @@
 /** The statements behind what operators do to lanes and deliveries. Every one names its tenant. */
 import { healthCount, purgeReason, purgeStep, traceDeliveries } from "@waybill/core"
 import { stateGroups } from "./DeliveryLogSql.ts"
-import type { PayloadSource } from "./DeliveryQueueSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
 
 /** What paused it before is remembered where it was its owner's choice to receive nothing at all. */
 export const pauseLane = (schema: string) => `

@@ -18,7 +18,8 @@ import { type BulkValue, textArray, timestamptzArray } from "../client/PgBulk.ts
 import type { PgClient } from "../client/PgClient.ts"
 import { statusOf } from "../shared/LaneStatus.ts"
 import { carryingDeliveries, laneOverviews, listDeliveries, newestBound, summaryColumns } from "./DeliveryLogSql.ts"
-import { joinedBody, lockLane, type PayloadSource } from "./DeliveryQueueSql.ts"
+import { joinedBody, lockLane } from "./DeliveryQueueSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
 
 type Log = Pick<DeliveryQueue["Service"], "lanes" | "list" | "carrying" | "find" | "retry" | "recover" | "prune" | "depth">
 
@@ -76,7 +77,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
       limit
     ])
     return {
-      deliveries: rows.map((row): CarryingDelivery => ({ ...summaryOf(row), source: row[8] as string })),
+      deliveries: rows.map((row): CarryingDelivery => ({ ...summaryOf(row), source: row[9] as string })),
       since: older === undefined ? undefined : last![1] as number
     }
   }, StorageError.refail("DeliveryQueue.carrying"))
@@ -239,7 +240,7 @@ const overviewOf = (row: Row): LaneOverview => {
   }
 }
 
-const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events, attempts]: Row): DeliverySummary => ({
+const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events, attempts, reason]: Row): DeliverySummary => ({
   deliveryId: deliveryId as string,
   laneId: laneId as string,
   state: state as DeliveryState,
@@ -247,7 +248,8 @@ const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events,
   settledAt: (settledAt as number | null) ?? undefined,
   dueAt: (dueAt as number | null) ?? undefined,
   events: events as number,
-  attempts: (attempts as ReadonlyArray<string>).map((record): AttemptRecord => JSON.parse(record))
+  attempts: (attempts as ReadonlyArray<string>).map((record): AttemptRecord => JSON.parse(record)),
+  reason: (reason as string | null) ?? undefined
 })
 
 const detailOf = (row: Row): DeliveryDetail => {
@@ -255,8 +257,8 @@ const detailOf = (row: Row): DeliveryDetail => {
   return {
     ...summary,
     sentAt: summary.createdAt,
-    endpointUrl: row[8] as string,
-    envelope: { open: row[9] as string, close: row[10] as string },
-    payloads: row[11] === null ? [] : [row[11] as Uint8Array]
+    endpointUrl: row[9] as string,
+    envelope: { open: row[10] as string, close: row[11] as string },
+    payloads: row[12] === null ? [] : [row[12] as Uint8Array]
   }
 }

@@ -1,7 +1,7 @@
 /** The statements behind what operators see of lanes and deliveries. */
 import { type DeliveryState, overviewAttempts, overviewCount } from "@waybill/core"
 
-export const summaryColumns = "d.delivery_id, d.lane_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts"
+export const summaryColumns = "d.delivery_id, d.lane_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts, d.reason"
 
 /** States by the index that finds the deliveries of a lane in them. */
 export const stateGroups = {

@@ -31,16 +31,18 @@ import { PgClient } from "../client/PgClient.ts"
 import { Urgent } from "../client/PgPool.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { statusOf } from "../shared/LaneStatus.ts"
+import { makeDeliveryGate, type UnseenDelivery, type UnseenKey } from "./DeliveryGatePostgres.ts"
 import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
 import * as statements from "./DeliveryQueueSql.ts"
 import { settle as settling } from "./DeliverySettleSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
 import { liveVersions } from "./SecretStorePostgres.ts"
 
 /** More transactions than ever open lanes of one tenant at the same moment. Their lanes are counted when they commit. */
 const lanesUncommitted = 1000
 
 /** The queue over the tables that hold the bytes of entries. */
-export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
+export const layer = (sources: ReadonlyArray<PayloadSource>) =>
   Layer.effect(
     DeliveryQueue,
     Effect.gen(function*() {
@@ -54,6 +56,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
       const dueDeliveries = statements.dueDeliveries(schema, sources)
       const freezeBatches = statements.freeze(schema)
       const settleOutcomes = settling(schema)
+      const gate = makeDeliveryGate(sql, schema, sources)
       const keepLeases = statements.heartbeat(schema)
       const tenantsDue = statements.tenantsDue(schema)
       const nextDue = statements.nextDue(schema)
@@ -70,6 +73,7 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
             request.bytesPerLane
           ]))
           let lanes = lanesOf(rows)
+          const unseen: Array<UnseenDelivery> = []
           const unsettled = lanes.filter((each) => each.unsettled).map((each) => each.lane)
           if (unsettled.length > 0) {
             const due = yield* sql.bulk(dueDeliveries, [
@@ -79,10 +83,12 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
               request.deliveriesPerLane
             ])
             const byLane = new Map(unsettled.map((lane) => [lane.laneId, lane.due as Array<DueDelivery>]))
+            const leases = new Map(unsettled.map((lane) => [lane.laneId, lane as LaneLease]))
             const taken = new Map<string, Set<string>>()
             for (const row of due) {
               const laneId = row[0] as string
-              byLane.get(laneId)!.push(dueOf(row))
+              if (row[10] === true) unseen.push({ lane: leases.get(laneId)!, deliveryId: row[1] as string })
+              else byLane.get(laneId)!.push(dueOf(row))
               const keys = taken.get(laneId) ?? new Set()
               for (const key of row[9] as ReadonlyArray<string>) keys.add(key)
               taken.set(laneId, keys)
@@ -95,7 +101,16 @@ export const layer = (sources: ReadonlyArray<statements.PayloadSource>) =>
               return waiting.length === read.lane.waiting.length ? read : { ...read, lane: { ...read.lane, waiting, more: true } }
             })
           }
-          return { now: lanes[0]?.now ?? 0, lanes: lanes.map((each) => each.lane), crossed: rows.some(([place]) => place === statements.crossedPlace) }
+          if (unseen.length > 0) yield* unlessDeadlocked(gate.takeBack(request.tenantId, unseen))
+          const unseenKeys = lanes.flatMap((each) => each.unseen)
+          const dropped = unseenKeys.length === 0 ? 0 : yield* unlessDeadlocked(gate.drop(request.tenantId, unseenKeys))
+          const goesOn = new Set([...unseen, ...unseenKeys].map(({ lane }) => lane.laneId))
+          return {
+            now: lanes[0]?.now ?? 0,
+            lanes: lanes.map(({ lane }) => goesOn.has(lane.laneId) ? { ...lane, more: true } : lane),
+            crossed: rows.some(([place]) => place === statements.crossedPlace),
+            dropped
+          }
         }).pipe(urgently, StorageError.refail("DeliveryQueue.claim"))
 
       const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>
@@ -244,20 +259,27 @@ interface ReadLane {
   readonly lane: ClaimedLane
   readonly unsettled: boolean
   readonly now: number
+  /** Keys with something that its client may no longer see. */
+  readonly unseen: ReadonlyArray<UnseenKey>
 }
 
 /** The first row of a lane describes it; every row that has a key is an entry. */
 const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
-  const lanes = new Map<number, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry> }>()
+  const lanes = new Map<number, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry>; readonly unseen: Set<string> }>()
   for (const row of rows) {
-    if (row[1] !== null) lanes.set(row[0] as number, { read: laneOf(row), found: (row[12] as number | null) ?? 0, entries: [] })
+    if (row[1] !== null) lanes.set(row[0] as number, { read: laneOf(row), found: (row[12] as number | null) ?? 0, entries: [], unseen: new Set() })
   }
   for (const row of rows) {
     // a lane whose first entry has lost its bytes has no first row: it must not stand in the way of the others
-    if (row[8] !== null) lanes.get(row[0] as number)?.entries.push(entryOf(row))
+    if (row[8] === null) continue
+    const lane = lanes.get(row[0] as number)
+    if (row[17] === false) lane?.unseen.add(row[8] as string)
+    // what comes behind it in its shipment has to wait until it is gone
+    else if (lane !== undefined && !lane.unseen.has(row[8] as string)) lane.entries.push(entryOf(row))
   }
-  return [...lanes.values()].map(({ entries, found, read }) => ({
+  return [...lanes.values()].map(({ entries, found, read, unseen }) => ({
     ...read,
+    unseen: [...unseen].map((key): UnseenKey => ({ lane: read.lane, key })),
     lane: {
       ...read.lane,
       waiting: entries,
@@ -275,6 +297,7 @@ const laneOf = (row: Row): ReadLane => {
   return {
     now,
     unsettled: row[7] as boolean,
+    unseen: [],
     lane: {
       laneId,
       token,

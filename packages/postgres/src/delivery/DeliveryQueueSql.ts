@@ -1,18 +1,6 @@
 /** The statements of the delivery queue. Every one names its tenant; the database's clock decides what is due. */
-
-/** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */
-export interface PayloadSource {
-  /** What lanes call it. */
-  readonly source: string
-  /** A table or a view. */
-  readonly table: string
-  /** The bigint that entries hold. */
-  readonly ref: string
-  /** Breaks ties of key and sequence within a batch. */
-  readonly orderId: string
-  /** Finds rows `x` by orderIds in `$4::text[]`, where `orderId` itself has no index. */
-  readonly found?: string
-}
+import { accessOf, clientIsLive, holdsUnseen, seenOnce, tenantIsActive } from "./DeliveryGateSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
 
 const millis = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
 
@@ -161,6 +149,8 @@ export const crossedPlace = 0
  *   would go by what was under way before, find nothing to send, and what arrived would be forgotten. These, and those that are
  *   not locked, come next time; their arrivals stay, and a row of its own says so.
  * - \`gone\`: lanes that were closed while somebody published to them; what came for them is dropped.
+ * - \`marked\`: what is known of each, and whether it is \`admitted\`: its tenant is active and its client has access. One that is not
+ *   is set aside: it is not due until \`accessRestored\`.
  * - \`ranked\`: which of them this worker gets. A lane under somebody's lease only learns of its arrival.
  * - \`reach\`: how many entries of a lane to look at. Bytes run out before deliveries do where batches are large; the next few
  *   entries tell how soon, so that thousands are not read to hand out hundreds.
@@ -169,7 +159,7 @@ export const crossedPlace = 0
  *
  * An expired lease needs no case of its own: a leased lane is due at the lease's end. Lane columns stand in the first
  * row of each lane only; every further row carries one entry. One entry more than asked for is looked at, to know whether
- * more wait.
+ * more wait. \`seen\` tells of the first entry of a shipment whether the client may still see it.
  */
 export const claim = (schema: string, sources: ReadonlyArray<PayloadSource>, only?: "arrived" | "due") => `
 WITH wanted AS MATERIALIZED (
@@ -192,7 +182,7 @@ gone AS MATERIALIZED (
   SELECT s.lane_id FROM seen AS s WHERE s.state = 'closed'
 ),
 locked AS MATERIALIZED (
-  SELECT l.lane_id, l.state, l.due_at, l.lease_token, coalesce(l.leased_until <= now(), true) AS free, l.ctid AS version
+  SELECT l.lane_id, l.client, l.state, l.due_at, l.lease_token, coalesce(l.leased_until <= now(), true) AS free, l.ctid AS version
   FROM ${schema}.delivery_lanes AS l
   WHERE l.tenant_id = $1 AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM wanted)) AND l.state <> 'closed'
   FOR UPDATE SKIP LOCKED
@@ -213,17 +203,20 @@ marked AS (
   SELECT k.lane_id, k.state, k.due_at, k.free,
          EXISTS (SELECT FROM arrived AS a WHERE a.lane_id = k.lane_id) AS arrived,
          EXISTS (SELECT FROM unnest($3::uuid[], $4::int8[]) AS h (lane_id, token)
-                 WHERE h.lane_id = k.lane_id AND h.token = k.lease_token AND NOT k.free) AS held
+                 WHERE h.lane_id = k.lane_id AND h.token = k.lease_token AND NOT k.free) AS held,
+         a.admitted, a.sees_all
   FROM known AS k
+  CROSS JOIN LATERAL (${accessOf(schema, "k.client")}) AS a
 ),
 ranked AS MATERIALIZED (
-  SELECT m.lane_id, m.due_at, m.arrived, m.held, m.free,
-         m.state = 'active' AND m.free AND (m.due_at <= now() OR m.arrived) AS claimable,
+  SELECT m.lane_id, m.due_at, m.arrived, m.held, m.free, m.sees_all,
+         m.state = 'active' AND m.free AND m.admitted AND (m.due_at <= now() OR m.arrived) AS claimable,
          row_number() OVER (
-           PARTITION BY m.state = 'active' AND m.free AND (m.due_at <= now() OR m.arrived)
+           PARTITION BY m.state = 'active' AND m.free AND m.admitted AND (m.due_at <= now() OR m.arrived)
            ORDER BY m.due_at NULLS LAST, m.lane_id
          ) AS turn,
-         m.state = 'active' AND m.held AS refilled
+         m.state = 'active' AND m.held AND m.admitted AS refilled,
+         m.state = 'active' AND m.free AND NOT m.admitted AND (m.due_at <= now() OR m.arrived) AS withheld
   FROM marked AS m
 ),
 leased AS (
@@ -232,18 +225,20 @@ leased AS (
       leased_until = CASE WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")} ELSE l.leased_until END,
       due_at = n.due,
       wake_at = ${wakeFor("n.due", "l.breaker_open_until IS NOT NULL")},
-      arrivals = l.arrivals + CASE WHEN r.arrived THEN 1 ELSE 0 END
+      arrivals = l.arrivals + CASE WHEN r.arrived THEN 1 ELSE 0 END,
+      held = r.withheld
   FROM ranked AS r
   CROSS JOIN LATERAL (
     SELECT CASE
+      WHEN r.withheld THEN NULL
       WHEN r.refilled OR r.claimable AND r.turn <= $2::int8 THEN now() + ${millis("$5")}
       WHEN r.arrived AND r.free THEN least(r.due_at, now())
       ELSE r.due_at
     END AS due
   ) AS n
   WHERE l.tenant_id = $1 AND l.lane_id = r.lane_id AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM ranked))
-    AND (r.arrived OR r.refilled OR r.claimable AND r.turn <= $2::int8)
-  RETURNING l.*, r.refilled OR r.claimable AND r.turn <= $2::int8 AS ours
+    AND (r.arrived OR r.refilled OR r.withheld OR r.claimable AND r.turn <= $2::int8)
+  RETURNING l.*, r.sees_all, r.refilled OR r.claimable AND r.turn <= $2::int8 AS ours
 ),
 ours AS MATERIALIZED (
   SELECT l.*, (row_number() OVER ())::int4 AS place,
@@ -266,7 +261,7 @@ SELECT o.place AS lane,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.signs_until END AS signs_until,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.body_signature END AS body_signature,
        o.held_keys IS NOT NULL AS unsettled,
-       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body, e.spot::text
+       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body, e.spot::text, e.seen
 FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unwaited
 CROSS JOIN ours AS o
 LEFT JOIN LATERAL (
@@ -294,7 +289,10 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS reach
 LEFT JOIN LATERAL (
-  SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, w.spot, p.order_id, p.traceparent, p.body
+  SELECT q.*, ${seenOnce(schema, sources, "o")} AS seen
+  FROM (
+  SELECT w.key, w.sequence, w.ref, w.size, w.place, w.waiting, w.spot, p.order_id, p.traceparent, p.body,
+         lag(w.key) OVER (ORDER BY w.place) IS DISTINCT FROM w.key AS opens
   FROM (
     SELECT t.key, t.sequence, t.ref, t.size, t.spot, row_number() OVER t_order AS place,
            count(*) OVER () AS waiting, sum(t.size) OVER t_order - t.size AS before
@@ -329,10 +327,11 @@ LEFT JOIN LATERAL (
     )`).join(" UNION ALL ")}
   ) AS p
   WHERE w.place <= reach.most AND w.before < $7::int8
-  ORDER BY w.place
+  ) AS q
+  ORDER BY q.place
 ) AS e ON true
 UNION ALL
-SELECT ${crossedPlace}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT ${crossedPlace}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 WHERE (SELECT count(*) FROM seen WHERE state <> 'closed') > (SELECT count(*) FROM known)`
 
 /**
@@ -342,7 +341,7 @@ WHERE (SELECT count(*) FROM seen WHERE state <> 'closed') > (SELECT count(*) FRO
  */
 export const dueDeliveries = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
 SELECT l.lane_id, d.delivery_id, d.sent_at, d.attempt, d.tries, d.state = 'sending' AS orphaned, cardinality(d.refs) AS events,
-       d.traceparent, p.body, d.keys
+       d.traceparent, p.body, d.keys, ${holdsUnseen(schema, sources)} AS unseen
 FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, token)
 CROSS JOIN LATERAL (
   SELECT l.* FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id
@@ -402,7 +401,7 @@ export const isLocked = "l.lane_id = ANY (ARRAY(SELECT lane_id FROM locked))"
 const isUnsettledById = "coalesce(d.state, '') IN ('sending', 'waiting')"
 
 /**
- * Freezes batches and counts attempts, where the lease still holds and the lane still sends. Lanes are named once, then by their place.
+ * Freezes batches and counts attempts, where the lease still holds, the lane still sends and its client has access. Lanes are named once, then by their place.
  *
  * Entries are found where the claim saw them, and only if they are still those. Every other way depends on what the planner believes of a
  * table that is empty whenever it is analysed: then each entry is looked for among all of a tenant.
@@ -418,7 +417,7 @@ ours AS (
   SET rate_mark = g.rate_mark, cursor = coalesce(g.cursor, l.cursor)
   FROM unnest($2::uuid[], $3::int8[], $4::float8[], $5::text[]) WITH ORDINALITY AS g (lane_id, token, rate_mark, cursor, place)
   WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lease_token = g.token AND l.leased_until IS NOT NULL AND l.state = 'active'
-    AND ${isLocked}
+    AND ${isLocked} AND ${tenantIsActive(schema)} AND ${clientIsLive(schema, "l.client")}
   RETURNING l.lane_id, l.lease_token, g.place
 ),
 taken AS (

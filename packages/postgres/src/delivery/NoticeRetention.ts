@@ -1,5 +1,5 @@
 /** Which notices of a source may go, and letting them go: bytes that no waiting entry and no delivery that may still go out refers to. */
-import type { PayloadSource } from "./DeliveryQueueSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
 
 /**
  * The oldest number that a lane of the source still refers to, as an expression; null when there is none. Numbers rise, so

@@ -1,21 +1,83 @@
 /** The statements of freight bills. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
+import type { PayloadSource } from "../delivery/PayloadSource.ts"
 
 /** What the delivery queue must know to find the bytes that entries refer to: single notices, and closed windows of them. */
-export const freightChargePayloads = {
+export const freightChargePayloads: PayloadSource = {
   source: "freight-charges",
   table: "freight_charge_notices",
   ref: "notice_no",
-  orderId: "notice_id"
-} as const
+  orderId: "notice_id",
+  key: "bill_id",
+  sequence: "version",
+  judged: "one by one",
+  visible: (schema, client, _key, ref) => `EXISTS (
+    SELECT FROM (
+      SELECT unnest(n.accounts) AS account FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = ${ref}
+      OFFSET 0
+    ) AS a
+    CROSS JOIN LATERAL (
+      SELECT FROM ${schema}.client_accounts AS ca WHERE ca.tenant_id = $1 AND ca.account = a.account AND ca.client = ${client}
+      OFFSET 0
+    ) AS ca
+    OFFSET 0
+  )`
+}
 
-export const freightChargeWindowPayloads = {
+export const freightChargeWindowPayloads: PayloadSource = {
   source: "freight-charge-windows",
   table: "freight_charge_window_payloads",
   ref: "window_no",
   orderId: "window_id",
-  found: "x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest($4::text[]) AS g WHERE g ~ '^[0-9]{1,18}$'))"
-} as const
+  found: "x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest($4::text[]) AS g WHERE g ~ '^[0-9]{1,18}$'))",
+  key: "key",
+  sequence: "sequence",
+  judged: "one by one",
+  visible: (schema, client, _key, ref) => `NOT EXISTS (
+    SELECT FROM (
+      SELECT unnest(w.notices) AS notice_no FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = ${ref}
+      OFFSET 0
+    ) AS c
+    WHERE NOT ${freightChargePayloads.visible(schema, client, "''", "c.notice_no")}
+    OFFSET 0
+  )`,
+  remainder: (schema) => splitWindows(schema)
+}
+
+/** A window of which a client may see a part only goes out as another window that has this part. */
+const splitWindows = (schema: string) => `
+WITH kept AS MATERIALIZED (
+  SELECT g.lane_id, w.closed_at, (
+    SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
+    WHERE ${freightChargePayloads.visible(schema, "l.client", "''", "c.notice_no")}
+  ) AS notices
+  FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, window_no)
+  CROSS JOIN LATERAL (
+    SELECT l.client FROM ${schema}.delivery_lanes AS l
+    WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.source = '${freightChargeWindowPayloads.source}'
+    OFFSET 0
+  ) AS l
+  CROSS JOIN LATERAL (
+    SELECT w.closed_at, w.notices FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = g.window_no
+    OFFSET 0
+  ) AS w
+),
+made AS (
+  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
+  SELECT $1, k.lane_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
+  RETURNING window_no, subscription_id, closed_at, notices
+)
+INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+SELECT $1, m.subscription_id, 'window', floor(extract(epoch FROM m.closed_at) * 1000)::int8, m.window_no, least(z.size, 2147483647)::int4
+FROM made AS m
+CROSS JOIN LATERAL (
+  SELECT sum(octet_length(n.body) + 1) - 1 AS size
+  FROM unnest(m.notices) AS c (notice_no)
+  CROSS JOIN LATERAL (
+    SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
+    OFFSET 0
+  ) AS n
+) AS z`
 
 /** Not in the words of the index of what is live, by client: by that, all of a tenant would be read to find a few by their ids. */
 const isLive = "coalesce(s.cancelled_at, 'infinity') = 'infinity'"
@@ -110,8 +172,9 @@ ON CONFLICT DO NOTHING`
  */
 export const tell = (schema: string) => `
 WITH added AS (
-  INSERT INTO ${schema}.freight_charge_notices (tenant_id, notice_id, bill_id, version, body, traceparent)
-  SELECT $1, g.* , $6 FROM unnest($2::text[], $3::text[], $4::int4[], $5::bytea[]) AS g (notice_id, bill_id, version, body)
+  INSERT INTO ${schema}.freight_charge_notices (tenant_id, notice_id, bill_id, version, body, accounts, traceparent)
+  SELECT $1, g.notice_id, g.bill_id, g.version, g.body, g.accounts::text[], $6
+  FROM unnest($2::text[], $3::text[], $4::int4[], $5::bytea[], $13::text[]) AS g (notice_id, bill_id, version, body, accounts)
   RETURNING notice_no, notice_id, bill_id, version, octet_length(body) AS size
 ),
 live AS MATERIALIZED (

@@ -46,7 +46,8 @@ export const layer = Layer.effect(
         uuidArray(later.map((each) => each.subscriptionId)),
         textArray(later.map((each) => noticeIdOf(each.notice))),
         timestamptzArray(later.map((each) => each.window!.closesAt)),
-        timestamptzArray(later.map((each) => each.window!.following))
+        timestamptzArray(later.map((each) => each.window!.following)),
+        textArray(notices.map((each) => arrayLiteral(each.accounts)))
       ])
     })
 

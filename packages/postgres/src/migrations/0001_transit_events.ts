@@ -255,7 +255,7 @@ CREATE TABLE ${schema}.delivery_arrivals (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 -- refs name the stored bytes of the frozen body in order; the body is those bytes joined, so it is never stored twice.
--- attempts are JSON texts, one each: only core reads them
+-- attempts are JSON texts, one each: only core reads them. reason says why a delivery was cancelled, where its subscription was not deleted
 CREATE TABLE ${schema}.deliveries (
   tenant_id text COLLATE "C" NOT NULL,
   delivery_id uuid NOT NULL,
@@ -269,6 +269,7 @@ CREATE TABLE ${schema}.deliveries (
   sent_at timestamptz NOT NULL,
   due_at timestamptz,
   settled_at timestamptz,
+  reason text,
   traceparent text,
   attempts text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (tenant_id, delivery_id)

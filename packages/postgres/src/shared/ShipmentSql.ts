@@ -85,3 +85,22 @@ viewers AS MATERIALIZED (
   FROM ships AS s CROSS JOIN ${schema}.clients AS c
   WHERE c.tenant_id = $1 AND c.sees_all
 )`
+
+/**
+ * Whether a client may see a shipment, by whatever credentials it has now: one lookup for a client that sees everything, else one for
+ * the shipment and one for each of its accounts; a carrier's number is one more.
+ */
+export const clientSees = (schema: string, client: string, shipmentId: string): string => `(
+  EXISTS (SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.sees_all OFFSET 0)
+  OR EXISTS (
+    SELECT FROM (
+      SELECT unnest(sh.accounts || sh.carrier) AS account FROM ${schema}.shipments AS sh WHERE sh.tenant_id = $1 AND sh.shipment_id = ${shipmentId}
+      OFFSET 0
+    ) AS a
+    CROSS JOIN LATERAL (
+      SELECT FROM ${schema}.client_accounts AS ca WHERE ca.tenant_id = $1 AND ca.account = a.account AND ca.client = ${client}
+      OFFSET 0
+    ) AS ca
+    OFFSET 0
+  )
+)`

@@ -1,14 +1,19 @@
 /** The statements of shipment statuses. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
-import { ofCarrier, viewers } from "../shared/ShipmentSql.ts"
+import type { PayloadSource } from "../delivery/PayloadSource.ts"
+import { clientSees, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
-export const shipmentStatusPayloads = {
+export const shipmentStatusPayloads: PayloadSource = {
   source: "shipment-status",
   table: "shipment_status_notices",
   ref: "notice_no",
-  orderId: "notice_id"
-} as const
+  orderId: "notice_id",
+  key: "shipment_id",
+  sequence: "sequence",
+  judged: "by key",
+  visible: clientSees
+}
 
 export const readStatuses = (schema: string) => `
 SELECT shipment_id, state, verified

@@ -1,8 +1,18 @@
 /** The statements of the event log. */
-import { viewers, withStatus } from "../shared/ShipmentSql.ts"
+import type { PayloadSource } from "../delivery/PayloadSource.ts"
+import { clientSees, viewers, withStatus } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
-export const transitEventPayloads = { source: "transit-events", table: "transit_events", ref: "event_no", orderId: "event_id" } as const
+export const transitEventPayloads: PayloadSource = {
+  source: "transit-events",
+  table: "transit_events",
+  ref: "event_no",
+  orderId: "event_id",
+  key: "shipment_id",
+  sequence: "sequence",
+  judged: "by key",
+  visible: clientSees
+}
 
 export const findEvents = (schema: string) => `
 SELECT event_id, shipment_id, sequence, body

@@ -1,5 +1,6 @@
 /** The statements of subscriptions to transit events. */
 import type { ColumnHint } from "../client/PgTypes.ts"
+import { clientSees } from "../shared/ShipmentSql.ts"
 
 /** Locks the rows of shipments in everybody's order, making those that are missing, and says which were. */
 export const lockShipments = (schema: string) => `
@@ -38,16 +39,6 @@ FROM ${schema}.transit_subscriptions AS s
 JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.client = $2 AND l.state = $3`
 
-/** Whether the client $client may see the shipment of the event e, by whatever credentials it has now. */
-const clientSees = (schema: string, client: string) => `(
-  EXISTS (SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.sees_all)
-  OR EXISTS (
-    SELECT FROM ${schema}.client_accounts AS ca
-    JOIN ${schema}.shipment_accounts AS sa ON sa.tenant_id = $1 AND sa.account = ca.account AND sa.shipment_id = e.shipment_id
-    WHERE ca.tenant_id = $1 AND ca.client = ${client}
-  )
-)`
-
 /** Everything that is known of the named shipments goes in front of what comes. */
 export const queueHistory = (schema: string) => `
 WITH queued AS (
@@ -57,7 +48,7 @@ WITH queued AS (
   WHERE e.tenant_id = $1
     AND e.shipment_id = ANY ($5::text[])
     AND e.type_bit & $4::int4 <> 0
-    AND ${clientSees(schema, "$3")}
+    AND ${clientSees(schema, "$3", "e.shipment_id")}
   ON CONFLICT DO NOTHING
   RETURNING lane_id
 )
@@ -80,7 +71,7 @@ queued AS (
     AND ($4::text[] IS NULL OR e.shipment_id = ANY ($4::text[]))
     AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
     AND e.type_bit & w.type_mask <> 0
-    AND ${clientSees(schema, "w.client")}
+    AND ${clientSees(schema, "w.client", "e.shipment_id")}
   ON CONFLICT DO NOTHING
   RETURNING lane_id
 ),

@@ -143,6 +143,7 @@ export const deliverySample = (n: number, changes: Partial<DeliveryInFull> = {})
   state: "delivered",
   createdAt: instantOf(n),
   settledAt: instantOf(n + 1),
+  reason: null,
   nextAttemptAt: null,
   events: 1,
   attempts: [{ attempt: 1, at: instantOf(n), durationMillis: 120, outcome: "accepted", status: 200, detail: null, answer: "thanks" }],

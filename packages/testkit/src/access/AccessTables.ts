@@ -50,6 +50,8 @@ export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@
 export class AccessRows {
   readonly tenants = new Map<string, TenantRow>()
   readonly limits = new Map<string, string>()
+  /** Counts how often a client lost something that it saw. */
+  changes = 0
   private readonly access = new Map<string, TenantAccess>()
   private readonly journal: Journal
 
@@ -128,6 +130,7 @@ export class AccessRows {
       accounts: new Set(all.flatMap((each) => each.accounts)),
       endingThrough
     }
+    if ((before.seesAll && !after.seesAll) || [...before.accounts].some((account) => !after.accounts.has(account))) this.changes += 1
     this.journal.put(clients, client, after)
     if (after.seesAll) this.journal.add(seeingAll, client)
     else this.journal.remove(seeingAll, client)
@@ -147,6 +150,12 @@ export class AccessRows {
   /** The accounts of a client, whichever source says so. */
   accountsOf(tenantId: string, client: string): ReadonlySet<string> {
     return this.of(tenantId).clients.get(client)?.accounts ?? nobody.accounts
+  }
+
+  /** Whether the tenant sends at all. One that nobody registered does. */
+  isActive(tenantId: string): boolean {
+    const tenant = this.tenants.get(tenantId)
+    return tenant === undefined || tenant.state === "active"
   }
 
   /** Whether one of a client's sources still lets it in. */

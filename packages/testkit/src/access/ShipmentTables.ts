@@ -21,6 +21,8 @@ export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows
 
 export class ShipmentRows {
   private readonly tenants = new Map<string, TenantShipments>()
+  /** Counts how often a shipment lost an account: who saw it by that does not see it any more. */
+  changes = 0
   private readonly journal: Journal
 
   constructor(journal: Journal) {
@@ -79,10 +81,13 @@ export class ShipmentRows {
   /** What is `undefined` stays as it is. A writer with a number changes no carrier of what was written before. */
   claim(tenantId: string, { accounts, carrier, shipmentId, written }: StatusClaim, writer: ReadonlyArray<string> | undefined): void {
     const own = this.of(tenantId)
-    for (const grant of this.grantsOf(tenantId, shipmentId)) this.journal.remove(routeIn(own.byAccount, grant), shipmentId)
+    const before = this.grantsOf(tenantId, shipmentId)
+    for (const grant of before) this.journal.remove(routeIn(own.byAccount, grant), shipmentId)
     if (accounts !== undefined) this.journal.put(own.accounts, shipmentId, accounts)
     if (carrier !== undefined && (writer === undefined || !own.written.has(shipmentId))) this.journal.put(own.carriers, shipmentId, carrier)
-    for (const grant of this.grantsOf(tenantId, shipmentId)) this.journal.add(routeIn(own.byAccount, grant), shipmentId)
+    const after = this.grantsOf(tenantId, shipmentId)
+    for (const grant of after) this.journal.add(routeIn(own.byAccount, grant), shipmentId)
     if (written === true) this.journal.add(own.written, shipmentId)
+    if (before.some((grant) => !after.includes(grant))) this.changes += 1
   }
 }

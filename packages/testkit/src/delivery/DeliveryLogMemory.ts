@@ -52,7 +52,8 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   settledAt: delivery.settledAt,
   dueAt: delivery.dueAt,
   events: delivery.payloads.length,
-  attempts: delivery.records
+  attempts: delivery.records,
+  reason: delivery.reason
 })
 
 export const listed = (rows: LaneRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> => {

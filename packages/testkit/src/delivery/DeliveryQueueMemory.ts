@@ -11,11 +11,14 @@ import {
   StorageError
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
+import { AccessTables } from "../access/AccessTables.ts"
+import { ShipmentTables } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { claimedLane, dueAfterRelease } from "./LaneClaims.ts"
 import { carrying, laneOverviews, listed, summaryOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Lane, type LaneRows, LaneTables } from "./LaneTables.ts"
+import { LaneGate } from "./LaneGate.ts"
 import { SecretTables } from "./SecretTables.ts"
 
 /** Most rows one call of `prune` removes. */
@@ -29,21 +32,35 @@ export const DeliveryQueueMemory = {
       const rows = yield* LaneTables
       const secrets = yield* SecretTables
       const outcomes = new Outcomes(rows, journal)
+      const gate = new LaneGate(rows, { access: yield* AccessTables, shipments: yield* ShipmentTables, journal })
 
       const claim = (request: ClaimRequest, now: number) => {
         const refilled = request.refill.flatMap((lease) => rows.held(request.tenantId, lease) ?? []).filter(isActive)
+          .filter((lane) => gate.admits(lane, now))
         for (const lane of refilled) rows.setDue(lane, now + request.leaseMillis)
         const asked = (lane: Lane) => request.only === undefined || (lane.arrival !== undefined) === (request.only === "arrived")
-        const fresh = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))
+        const due = [...rows.tenant(request.tenantId).scheduled].filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))
+        for (const lane of due) if (!gate.admits(lane, now)) holdBack(lane)
+        const fresh = due.filter((lane) => !lane.held)
           .sort((a, b) => a.dueAt! - b.dueAt!)
           .slice(0, request.maxLanes)
         for (const lane of fresh) {
           journal.set(lane, "token", lane.token + 1)
           journal.set(lane, "leased", true)
+          journal.set(lane, "held", false)
           journal.set(lane, "arrival", undefined)
           rows.setDue(lane, now + request.leaseMillis)
         }
-        return { now, lanes: [...refilled, ...fresh].map((lane) => claimedLane(lane, secrets, request, now)), crossed: false }
+        const ours = [...refilled, ...fresh]
+        const dropped = ours.reduce((sum, lane) => sum + gate.clear(lane, now), 0)
+        return { now, lanes: ours.map((lane) => claimedLane(lane, secrets, request, now)), crossed: false, dropped }
+      }
+
+      const holdBack = (lane: Lane) => {
+        journal.set(lane, "held", true)
+        journal.set(lane, "leased", false)
+        journal.set(lane, "arrival", undefined)
+        rows.setDue(lane, undefined)
       }
 
       return DeliveryQueue.of({
@@ -82,8 +99,11 @@ export const DeliveryQueueMemory = {
         tenantsDue: (limit) => operate((now) => tenantsDue(rows, limit, now)),
         claim: (request) => operate((now) => claim(request, now)),
         freeze: (tenantId, lanes) =>
-          operate(() => {
-            const sending = lanes.filter((each) => rows.held(tenantId, each)?.status.state === "active")
+          operate((now) => {
+            const sending = lanes.filter((each) => {
+              const lane = rows.held(tenantId, each)
+              return lane !== undefined && isActive(lane) && gate.admits(lane, now)
+            })
             for (const each of sending) outcomes.freeze(rows.find(tenantId, each.laneId)!, each)
             return new Set(sending.map((each) => each.laneId))
           }).pipe(Effect.catchDefect((cause) => Effect.fail(new StorageError({ operation: "DeliveryQueue.freeze", cause })))),
@@ -178,6 +198,7 @@ class Outcomes {
         keys,
         orderIds: entries.map((entry) => entry.orderId),
         payloads: entries.map((entry) => entry.payload),
+        entries,
         traceparent,
         envelope: lane.settings.envelope,
         state: "sending",
@@ -187,6 +208,7 @@ class Outcomes {
         dueAt: undefined,
         settledAt: undefined,
         records: [],
+        reason: undefined,
         endpointUrl: undefined
       }
       journal.put(lane.tenant.deliveries, deliveryId, delivery)
@@ -240,6 +262,7 @@ class Outcomes {
     this.journal.set(delivery, "settledAt", undefined)
     this.journal.set(delivery, "tries", 0)
     this.journal.put(lane.unsettled, delivery.deliveryId, delivery)
+    lane.clearedAt = undefined
     this.rows.wake(lane, now)
     return state
   }

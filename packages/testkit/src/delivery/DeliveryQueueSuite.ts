@@ -371,6 +371,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         const settings = [["required", "goOn"], ["required", "pause"], ["whenRegistered", "goOn"], ["whenRegistered", "pause"]] as const
+        yield* letSee(tenantId, "client", ["A"])
         for (const [at, [signing, whenDead]] of settings.entries()) {
           const lane = { ...laneSettings({ n: at + 1, state: "paused" }), signing, whenDead }
           yield* queue.openLane(tenantId, lane)

@@ -24,6 +24,13 @@ export interface Entry {
   readonly payload: Uint8Array
   readonly traceparent: string | undefined
   readonly queuedAt: number
+  /** What it is made of, each for clients that have one of some accounts. Without it, it is for whoever sees the shipment that is its key. */
+  readonly parts?: ReadonlyArray<EntryPart>
+}
+
+export interface EntryPart {
+  readonly accounts: ReadonlyArray<string>
+  readonly payload: Uint8Array
 }
 
 /** An entry that was removed without being sent. */
@@ -47,6 +54,7 @@ export interface Delivery {
   /** Of each entry. */
   readonly orderIds: ReadonlyArray<string>
   readonly payloads: ReadonlyArray<Uint8Array>
+  readonly entries: ReadonlyArray<Entry>
   readonly traceparent: string | undefined
   readonly envelope: Envelope
   state: DeliveryState
@@ -57,6 +65,7 @@ export interface Delivery {
   dueAt: number | undefined
   settledAt: number | undefined
   records: ReadonlyArray<AttemptRecord>
+  reason: string | undefined
   /** Its lane's address, or what it was when the lane was closed. */
   endpointUrl: string | undefined
 }
@@ -89,6 +98,8 @@ export interface Lane {
   /** Entries that were removed without being sent, ever, and the newest of them. */
   dropped: number
   readonly drops: Array<Drop>
+  /** How much had been said of access when it was last looked through; `undefined`: it has to be, whatever was said. */
+  clearedAt: number | undefined
 }
 
 export interface Tenant {
@@ -153,6 +164,7 @@ export class LaneRows {
       byKey: new Map(),
       byRef: new Map(),
       unsettled: new Map(),
+      clearedAt: undefined,
       dropped: 0,
       drops: []
     })
@@ -243,6 +255,20 @@ export class LaneRows {
     const kept = [...deliveries.values()].filter(({ state }) => state !== "delivered" && state !== "dismissed" && state !== "cancelled")
     return new Set([...waiting, ...kept.flatMap((each) => each.payloads)])
   }
+}
+
+const comma = new TextEncoder().encode(",")
+
+/** The bytes of several things, joined by commas. */
+export const joinedParts = (parts: ReadonlyArray<EntryPart>): Uint8Array => {
+  const pieces = parts.flatMap(({ payload }, n) => n === 0 ? [payload] : [comma, payload])
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
 }
 
 const placeOf = (list: ReadonlyArray<Entry>, what: Pick<Entry, "sequence" | "orderId">): number =>

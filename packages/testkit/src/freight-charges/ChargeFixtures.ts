@@ -58,6 +58,10 @@ export const inFlightOf = (bill: Pick<BillRow, "billId" | "version" | "accounts"
   accounts: bill.accounts
 })
 
+/** Accounts that have a bill now, and those that had it before. */
+const concernedBy = (bill: BillRow, known: ReadonlyArray<BillRow>): ReadonlyArray<string> =>
+  [...new Set([...bill.accounts, ...known.find((each) => each.billId === bill.billId)?.accounts ?? []])]
+
 /**
  * Makes a subscription with its lane and what is in flight, as the use case does. Answers an account that another one covers
  * already, and makes nothing then. `has`: what its client has, where it differs from what it names.
@@ -122,10 +126,11 @@ export const publishBills = Effect.fnUntraced(function*(
       noticeId: globalThis.crypto.randomUUID(),
       billId,
       version,
+      accounts: concernedBy(bills[at]!, known),
       body: bytesOf(fixtures[at]!.body ?? `${billId}/${version}`)
     }))
     const tellings = bills.flatMap((bill, notice) => {
-      const concerned = [...bill.accounts, ...known.find((each) => each.billId === bill.billId)?.accounts ?? []]
+      const concerned = concernedBy(bill, known)
       return viewers.filter((viewer) => viewer.accounts.some((account) => concerned.includes(account)))
         .map(({ subscriptionId }) => ({ subscriptionId, notice, window }))
     })

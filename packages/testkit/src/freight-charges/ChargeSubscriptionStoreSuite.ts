@@ -330,7 +330,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
           yield* bills.append(tenantId, {
             bills: [],
-            notices: [{ noticeId: "notice", billId: "B", version: 1, body: bytesOf("B/1") }],
+            notices: [{ noticeId: "notice", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
             tellings: [
               { subscriptionId: idOf(1), notice: 0, window: undefined },
               { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }

@@ -63,7 +63,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const ending = yield* window(soon)
         yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: ending })
         yield* publishBills(tenantId, [{ billId: "B" }], { window: ending })
-        const versions = [4, 5].map((version) => ({ noticeId: `D/${version}`, billId: "D", version, body: bytesOf(`D/${version}`) }))
+        const versions = [4, 5].map((version) => ({ noticeId: `D/${version}`, billId: "D", version, accounts: ["A"], body: bytesOf(`D/${version}`) }))
         yield* (yield* FreightBillStore).append(tenantId, {
           bills: [],
           notices: versions,
@@ -152,7 +152,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* collecting(tenantId, 1, "one")
         yield* collecting(tenantId, 2, "two")
         const [first, second] = [(yield* window(300))(0), (yield* window(10 * minutes))(0)]
-        const notice = (billId: string) => ({ noticeId: `notice ${billId}`, billId, version: 1, body: bytesOf(billId) })
+        const notice = (billId: string) => ({ noticeId: `notice ${billId}`, billId, version: 1, accounts: ["A"], body: bytesOf(billId) })
         yield* store.append(tenantId, {
           bills: [],
           notices: [notice("A"), notice("B")],
@@ -227,7 +227,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         // a publisher that saw it before it was cancelled
         yield* (yield* FreightBillStore).append(tenantId, {
           bills: [],
-          notices: [{ noticeId: "late", billId: "B", version: 1, body: bytesOf("late") }],
+          notices: [{ noticeId: "late", billId: "B", version: 1, accounts: ["A"], body: bytesOf("late") }],
           tellings: [{ subscriptionId: idOf(1), notice: 0, window: ending(0) }],
           traceparent: undefined
         })

@@ -158,9 +158,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
         const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        for (const n of [1, 2, 3]) yield* subscribeToCharges(tenantId, { n, client: `client ${n}` })
+        for (const n of [1, 2, 3]) {
+          yield* letSee(tenantId, `client ${n}`, ["A"])
+          yield* subscribeToCharges(tenantId, { n, client: `client ${n}` })
+        }
         const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
-        const notice = (noticeId: string, billId: string, version: number, text: string) => ({ noticeId, billId, version, body: bytesOf(text) })
+        const notice = (noticeId: string, billId: string, version: number, text: string) => ({ noticeId, billId, version, accounts: ["A"], body: bytesOf(text) })
         yield* store.append(tenantId, {
           bills: [row("B", { version: 2 }), row("A / 1")],
           notices: [notice("n1", "B", 2, "all of it"), notice("n2", "B", 2, "part of it"), notice("n3", "A / 1", 1, body)],
@@ -193,12 +196,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const subscriptions = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
         yield* subscribeToCharges(tenantId, { n: 1 })
+        yield* letSee(tenantId, "other", ["A"])
         yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
         yield* transaction.run(Effect.andThen(subscriptions.cancel(tenantId, "client", idOf(1)), queue.closeLane(tenantId, idOf(1))))
         const soon = (yield* Clock.currentTimeMillis) + 10 * minutes
         yield* store.append(tenantId, {
           bills: [row("B")],
-          notices: [{ noticeId: "n", billId: "B", version: 1, body: bytesOf("B/1") }],
+          notices: [{ noticeId: "n", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
           tellings: [
             { subscriptionId: idOf(1), notice: 0, window: undefined },
             { subscriptionId: idOf(1), notice: 0, window: { closesAt: soon, following: soon + 1 } },

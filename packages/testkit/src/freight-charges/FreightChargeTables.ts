@@ -10,7 +10,7 @@ import type {
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { type EntryPart, joinedParts, type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -154,7 +154,8 @@ export class FreightChargeRows {
     if (row === undefined || row.cancelledAt !== undefined) return
     if (window !== undefined) return this.collect(row, window, notice)
     const { billId, body, noticeId, version } = notice
-    this.queue(tenantId, subscriptionId, { key: billId, sequence: version, orderId: noticeId, payload: body, traceparent }, now)
+    const parts = [partOf(notice)]
+    this.queue(tenantId, subscriptionId, { key: billId, sequence: version, orderId: noticeId, payload: body, traceparent, parts }, now)
   }
 
   private collect(row: ChargeSubscriptionRow, { closesAt, following }: WindowTimes, notice: NoticeRow): void {
@@ -170,10 +171,11 @@ export class FreightChargeRows {
   /** Queues what the window collected as one entry. */
   closeWindow(tenantId: string, row: ChargeSubscriptionRow, closesAt: number, now: number): void {
     const notices = [...row.windows.get(closesAt)!.values()].sort((a, b) => compareText(a.billId, b.billId))
-    const payload = joined(notices.map((each) => each.body))
+    const parts = notices.map(partOf)
+    const payload = joinedParts(parts)
     for (const each of notices) this.journal.add(each.carriers, payload)
     const orderId = `${row.record.id}/${closesAt}`
-    this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined }, now)
+    this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
     this.journal.drop(row.windows, closesAt)
     this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
   }
@@ -205,15 +207,4 @@ export class FreightChargeRows {
 
 export const covers = ({ accounts }: ChargeSubscriptionRecord, account: string): boolean => accounts === undefined || accounts.includes(account)
 
-const comma = new TextEncoder().encode(",")
-
-const joined = (bodies: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const parts = bodies.flatMap((body, n) => n === 0 ? [body] : [comma, body])
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
+const partOf = ({ accounts, body }: ChargeNotice): EntryPart => ({ accounts, payload: body })

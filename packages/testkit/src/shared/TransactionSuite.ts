@@ -53,7 +53,7 @@ const writeBill = Effect.fnUntraced(function*(tenantId: string) {
   yield* store.lock(tenantId, ["B"])
   yield* store.append(tenantId, {
     bills: [{ billId: "B", version: 1, state: "open", accounts: ["A"], doc: "{}" }],
-    notices: [{ noticeId: "b", billId: "B", version: 1, body: bytesOf("told") }],
+    notices: [{ noticeId: "b", billId: "B", version: 1, accounts: ["A"], body: bytesOf("told") }],
     tellings: [{ subscriptionId: idOf(3), notice: 0, window: undefined }],
     traceparent: undefined
   })

@@ -91,6 +91,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* tell(4)
         yield* letSee(tenantId, "client", ["Z"])
         yield* tell(5)
+        yield* letSee(tenantId, "client", ["A"])
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/4"] })
       }))
 

@@ -10,9 +10,10 @@ export interface Viewer {
   readonly accounts: ReadonlySet<string>
 }
 
-/** One body, and the subscriptions that get it. */
+/** One body, the accounts of the bill that it is for, and the subscriptions that get it. */
 export interface Told {
   readonly body: string
+  readonly accounts: ReadonlyArray<string>
   readonly viewers: ReadonlyArray<Viewer>
 }
 
@@ -28,10 +29,10 @@ const meets = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): bool
 export const toldOf = (before: FreightBill | undefined, after: FreightBill, viewers: ReadonlyArray<Viewer>, date: string): ReadonlyArray<Told> => {
   const current = currentOf(after)
   const until = before === undefined ? [] : currentOf(before).accounts
-  const bodies = new Map<string, { readonly body: string; readonly viewers: Array<Viewer> }>()
-  const add = (variant: string, viewer: Viewer, body: () => string) => {
+  const bodies = new Map<string, { readonly body: string; readonly accounts: ReadonlyArray<string>; readonly viewers: Array<Viewer> }>()
+  const add = (variant: string, viewer: Viewer, accounts: ReadonlyArray<string>, body: () => string) => {
     const known = bodies.get(variant)
-    if (known === undefined) bodies.set(variant, { body: body(), viewers: [viewer] })
+    if (known === undefined) bodies.set(variant, { body: body(), accounts, viewers: [viewer] })
     else known.viewers.push(viewer)
   }
   for (const viewer of viewers) {
@@ -40,9 +41,9 @@ export const toldOf = (before: FreightBill | undefined, after: FreightBill, view
       if (!current.impact && settings.dataOptions.shipmentDataType === "revenue_impacts_only") continue
       const view = logViewOf(settings)
       const visible = view === "none" ? "" : after.versions.map((each) => meets(each.accounts, accounts) ? 1 : 0).join("")
-      add(`${view} ${visible}`, viewer, () => versionJson(after, view, (each) => meets(each.accounts, accounts)))
+      add(`${view} ${visible}`, viewer, current.accounts, () => versionJson(after, view, (each) => meets(each.accounts, accounts)))
     } else if (before !== undefined && meets(until, accounts)) {
-      add("removal", viewer, () => removalJson(before, current.version, date))
+      add("removal", viewer, until, () => removalJson(before, current.version, date))
     }
   }
   return [...bodies.values()]

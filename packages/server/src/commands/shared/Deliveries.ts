@@ -19,6 +19,7 @@ export const deliveryRow = (delivery: Delivery): ReadonlyArray<string> =>
 export const deliveryText = (delivery: DeliveryInFull): string =>
   printable([
     `Delivery ${delivery.deliveryId} is ${delivery.state}${delivery.settledAt === null ? "" : ` since ${delivery.settledAt}`}.`,
+    ...(delivery.reason === null ? [] : [`  reason        ${delivery.reason}`]),
     `  subscription  ${delivery.subscriptionId}`,
     `  endpoint      ${delivery.endpointUrl}`,
     `  created       ${delivery.createdAt}`,

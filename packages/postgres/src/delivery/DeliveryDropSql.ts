@@ -1,0 +1,114 @@
+/** The statements for what may not be sent any more. */
+import { mayBeSent } from "./DeliveryGateSql.ts"
+import { lockedInOrder } from "./DeliveryQueueSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
+
+/** Drops that are kept for each lane. */
+const keptDrops = 1000
+
+/** Entries of one key that one statement drops. */
+const droppedAtOnce = 1000
+
+/** Removes entries, counts them and remembers why. \`chosen (lane_id, key, sequence, ref, spot)\` comes before it. $2 says why. */
+const dropChosen = (schema: string) => `
+gone AS (
+  DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
+  WHERE e.tenant_id = $1 AND e.ctid = c.spot
+    AND e.lane_id = c.lane_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  RETURNING e.lane_id, e.key, e.sequence, e.ref
+),
+noted AS (
+  INSERT INTO ${schema}.delivery_drops (tenant_id, lane_id, key, sequence, ref, reason)
+  SELECT $1, g.lane_id, g.key, g.sequence, g.ref, $2
+  FROM (SELECT g.*, row_number() OVER (PARTITION BY g.lane_id ORDER BY g.ref DESC) AS place FROM gone AS g) AS g
+  WHERE g.place <= ${keptDrops}
+  ORDER BY g.lane_id, g.ref
+),
+counted AS (
+  UPDATE ${schema}.delivery_lanes AS l
+  SET dropped = l.dropped + g.count
+  FROM (SELECT g.lane_id, count(*) AS count FROM gone AS g GROUP BY g.lane_id) AS g
+  WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM chosen))
+)
+SELECT lane_id, ref FROM gone`
+
+/**
+ * Drops what the clients of some leased lanes may no longer see, of the keys that are named. Judged anew: what was given back to a client
+ * meanwhile stays.
+ */
+export const dropUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
+WITH ${lockedInOrder(schema, "$3")},
+ours AS MATERIALIZED (
+  SELECT DISTINCT k.lane_id, g.key
+  FROM unnest($3::uuid[], $4::int8[], $5::text[]) AS g (lane_id, token, key)
+  JOIN locked AS k ON k.lane_id = g.lane_id AND k.lease_token = g.token AND k.leased_until IS NOT NULL
+),
+chosen AS MATERIALIZED (
+  SELECT o.lane_id, e.key, e.sequence, e.ref, e.spot
+  FROM ours AS o
+  CROSS JOIN LATERAL (
+    SELECT l.source, l.client FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = o.lane_id
+    OFFSET 0
+  ) AS l
+  CROSS JOIN LATERAL (
+    SELECT e.key, e.sequence, e.ref, e.ctid AS spot FROM ${schema}.delivery_entries AS e
+    WHERE e.tenant_id = $1 AND e.lane_id = o.lane_id AND e.key = o.key
+    ORDER BY e.sequence, e.ref
+    LIMIT ${droppedAtOnce}
+  ) AS e
+  WHERE ${mayBeSent(schema, sources, { source: "l.source", client: "l.client", entry: "e" })} IS FALSE
+),${dropChosen(schema)}`
+
+/** Forgets all but the newest drops of some lanes. */
+export const forgetDrops = (schema: string) => `
+DELETE FROM ${schema}.delivery_drops AS d
+USING (
+  SELECT g.lane_id, o.drop_no
+  FROM unnest($2::uuid[]) AS g (lane_id)
+  CROSS JOIN LATERAL (
+    SELECT d.drop_no FROM ${schema}.delivery_drops AS d
+    WHERE d.tenant_id = $1 AND d.lane_id = g.lane_id
+    ORDER BY d.drop_no DESC
+    LIMIT 1 OFFSET ${keptDrops}
+  ) AS o
+) AS o
+WHERE d.tenant_id = $1 AND d.lane_id = o.lane_id AND d.drop_no <= o.drop_no AND d.lane_id = ANY ($2::uuid[])`
+
+/** What operators read of a delivery that ended because of what was in it. */
+export const withdrawnReason =
+  "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
+
+/**
+ * Ends frozen deliveries without sending them, and lets what is in them wait again as entries: the next claim drops those that may not
+ * be sent. Their places are still free, for an unsettled delivery holds back what comes behind it.
+ */
+export const withdraw = (schema: string, sources: ReadonlyArray<PayloadSource>) => `
+WITH ${lockedInOrder(schema, "$2")},
+ended AS (
+  UPDATE ${schema}.deliveries AS d
+  SET state = 'cancelled', due_at = NULL, settled_at = now(), reason = $5
+  FROM unnest($2::uuid[], $3::int8[], $4::uuid[]) AS g (lane_id, token, delivery_id)
+  JOIN locked AS k ON k.lane_id = g.lane_id AND k.lease_token = g.token AND k.leased_until IS NOT NULL
+  WHERE d.tenant_id = $1 AND d.delivery_id = g.delivery_id AND d.delivery_id = ANY ($4::uuid[]) AND d.lane_id = g.lane_id
+    AND (d.state = 'waiting' OR d.state = 'sending' AND d.token <> g.token)
+  RETURNING d.delivery_id, d.lane_id, d.refs
+)
+INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+SELECT $1, e.lane_id, p.key, p.sequence, r.ref, p.size
+FROM ended AS e
+CROSS JOIN LATERAL (
+  SELECT l.source FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = e.lane_id
+  OFFSET 0
+) AS l
+CROSS JOIN LATERAL unnest(e.refs) AS r (ref)
+CROSS JOIN LATERAL (
+  ${
+  sources.map((each) => `(
+    SELECT x.${each.key} AS key, x.${each.sequence} AS sequence, octet_length(x.body) AS size
+    FROM ${schema}.${each.table} AS x
+    WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
+    OFFSET 0
+  )`).join(" UNION ALL ")
+}
+) AS p
+ON CONFLICT DO NOTHING`

@@ -1,0 +1,46 @@
+/** Who may be sent what: the conditions that claims and freezes apply. */
+import type { PayloadSource } from "./PayloadSource.ts"
+
+/** Whether the tenant sends at all. One that nobody registered does. */
+export const tenantIsActive = (schema: string): string =>
+  `(SELECT coalesce(bool_and(t.state = 'active'), true) FROM ${schema}.tenants AS t WHERE t.tenant_id = $1)`
+
+/** Whether a client has access now, by any of its credential sources. */
+export const clientIsLive = (schema: string, client: string): string => `EXISTS (
+    SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.live_until > now()
+    OFFSET 0
+  )`
+
+/** One row for a client: whether anything is sent to it now, and whether it sees all of its tenant's shipments. */
+export const accessOf = (schema: string, client: string): string => `
+  SELECT ${tenantIsActive(schema)} AND coalesce(bool_or(c.live_until > now()), false) AS admitted,
+         coalesce(bool_or(c.sees_all), false) AS sees_all
+  FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client}
+  OFFSET 0`
+
+/**
+ * Whether the client of a lane may see an entry \`q (key, ref)\` of it: null where the entry before has the same key, and so the same
+ * answer, or where its client sees everything. The rows of a lane come with the entries of a key in a row, \`opens\` says which is the first.
+ */
+export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, lane: string): string => `CASE ${lane}.source ${
+  sources.map((each) =>
+    each.judged === "by key"
+      ? `WHEN '${each.source}' THEN CASE WHEN q.opens AND NOT ${lane}.sees_all THEN ${each.visible(schema, `${lane}.client`, "q.key", "q.ref")} END`
+      : `WHEN '${each.source}' THEN ${each.visible(schema, `${lane}.client`, "q.key", "q.ref")}`
+  ).join("\n    ")
+} END`
+
+/** Whether a client may see one entry, given by its key and ref. */
+export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>, of: { readonly source: string; readonly client: string; readonly entry: string }): string =>
+  `CASE ${of.source} ${
+    sources.map((each) => `WHEN '${each.source}' THEN ${each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`)}`).join("\n    ")
+  } END`
+
+/** Whether a frozen delivery \`d (keys, refs)\` of the lane \`l\` holds something that its client may no longer see. */
+export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>): string => `CASE l.source ${
+  sources.map((each) => `WHEN '${each.source}' THEN EXISTS (
+      SELECT FROM unnest(${each.judged === "by key" ? "d.keys" : "d.refs"}) AS r (${each.judged === "by key" ? "key" : "ref"})
+      WHERE NOT ${each.visible(schema, "l.client", each.judged === "by key" ? "r.key" : "''", each.judged === "by key" ? "0" : "r.ref")}
+      OFFSET 0
+    )`).join("\n    ")
+} END`

@@ -1,0 +1,27 @@
+/** What the delivery queue has to know of the areas whose things it carries. */
+
+/** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */
+export interface PayloadSource {
+  /** What lanes call it. */
+  readonly source: string
+  /** A table or a view. */
+  readonly table: string
+  /** The bigint that entries hold. */
+  readonly ref: string
+  /** Breaks ties of key and sequence within a batch. */
+  readonly orderId: string
+  /** Finds rows `x` by orderIds in `$4::text[]`, where `orderId` itself has no index. */
+  readonly found?: string
+  /** What its entries are ordered by, and their place in that order. */
+  readonly key: string
+  readonly sequence: string
+  /** Whether all entries of one key are seen by the same clients, and by those that see everything, or each by clients of its own. */
+  readonly judged: "by key" | "one by one"
+  /** The condition under which a client may see an entry. */
+  readonly visible: (schema: string, client: string, key: string, ref: string) => string
+  /**
+   * Where an entry holds several things: a statement that queues those a client may still see, for entries that were dropped.
+   * $2: their lanes, $3: their refs.
+   */
+  readonly remainder?: (schema: string) => string
+}

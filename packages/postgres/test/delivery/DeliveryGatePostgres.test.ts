@@ -1,0 +1,4 @@
+import { DeliveryGateSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+DeliveryGateSuite.suite("Postgres", testStorage())

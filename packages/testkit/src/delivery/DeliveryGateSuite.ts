@@ -1,0 +1,243 @@
+/** What a `DeliveryQueue` keeps back: whatever a client may not see at the moment of sending. */
+import { AccessStore, ChargeSubscriptionStore, DeliveryQueue, type StoragePorts } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
+import { follow, report } from "../shipment-status/StatusFixtures.ts"
+import {
+  claim,
+  claimOne,
+  freezeOf,
+  freshTenant,
+  hasTurn,
+  idOf,
+  letSee,
+  letSeeAll,
+  publish,
+  releaseOf,
+  seed,
+  settlementOf,
+  subscribe,
+  textOf
+} from "../StorageFixtures.ts"
+
+/** Ends the access of a client; what it saw last stays. */
+const endAccess = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>
+  Effect.flatMap(AccessStore, (access) =>
+    access.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts, live: { until: 0 } }))
+
+/** Gives a client access, and tells the queue. */
+const giveAccess = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>
+  Effect.andThen(letSee(tenantId, client, accounts), Effect.flatMap(DeliveryQueue, (queue) => queue.accessRestored(tenantId, client)))
+
+const reassign = (tenantId: string, shipmentId: string, accounts: ReadonlyArray<string>) =>
+  publish(tenantId, [{ shipmentId, eventId: `${shipmentId} of ${accounts.join()}` }], { accounts })
+
+const bodies = (lane: { readonly waiting: ReadonlyArray<{ readonly payload: Uint8Array }> }) => lane.waiting.map(({ payload }) => textOf(payload))
+
+const orderIds = (lane: { readonly waiting: ReadonlyArray<{ readonly orderId: string }> }) => lane.waiting.map(({ orderId }) => orderId)
+
+const stateOf = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
+  const { reason, state } = Option.getOrThrow(yield* (yield* DeliveryQueue).find(tenantId, deliveryId))
+  return { state, reason }
+})
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, what may be sent`, (it) => {
+    it.effect("hands out nothing of a client without access, is not due meanwhile, and goes on where it was once access is back", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 9 })
+        yield* endAccess(tenantId, "client", ["A"])
+        assert.isTrue(yield* hasTurn(tenantId))
+        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.isFalse(yield* hasTurn(tenantId))
+        // what comes meanwhile waits as well
+        yield* publish(tenantId, [{ shipmentId: "S" }])
+        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.isFalse(yield* hasTurn(tenantId))
+        yield* giveAccess(tenantId, "client", ["A"])
+        assert.isTrue(yield* hasTurn(tenantId))
+        assert.lengthOf((yield* claimOne(tenantId)).waiting, 10)
+      }))
+
+    it.effect("freezes nothing of a client whose access ended after the claim", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const lane = yield* claimOne(tenantId)
+        yield* endAccess(tenantId, "client", ["A"])
+        assert.deepStrictEqual([...yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])], [])
+        assert.isTrue(Option.isNone(yield* queue.find(tenantId, idOf(101))))
+        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane)] })
+        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.isFalse(yield* hasTurn(tenantId))
+      }))
+
+    it.effect("hands out nothing more under a lease that it has when access ends", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1, T: 1 })
+        const lane = yield* claimOne(tenantId)
+        yield* endAccess(tenantId, "client", ["A"])
+        assert.deepStrictEqual((yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes, [])
+      }))
+
+    it.effect("holds a delivery that waits for its next attempt, and counts no attempt for that", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const lane = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting" })], lanes: [releaseOf(lane)] })
+        yield* endAccess(tenantId, "client", ["A"])
+        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "waiting")
+        yield* giveAccess(tenantId, "client", ["A"])
+        const [due] = (yield* claimOne(tenantId)).due
+        assert.deepStrictEqual([due!.deliveryId, due!.attempt, due!.tries], [idOf(101), 1, 1])
+      }))
+
+    it.effect("leaves the lanes of other clients alone", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        yield* letSee(tenantId, "other", ["A"])
+        yield* subscribe(tenantId, { n: 2, client: "other" })
+        yield* publish(tenantId, [{ shipmentId: "S" }])
+        yield* endAccess(tenantId, "client", ["A"])
+        assert.deepStrictEqual(orderIds(yield* claimOne(tenantId)), ["S/2"])
+      }))
+
+    it.effect("drops what its client may no longer see, hands out the rest, and says that there may be more", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "B"])
+        yield* subscribe(tenantId)
+        for (const [shipmentId, account] of [["R", "A"], ["S", "B"], ["T", "A"]] as const) {
+          yield* publish(tenantId, [{ shipmentId }, { shipmentId }], { accounts: [account] })
+        }
+        yield* letSee(tenantId, "client", ["A"])
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, orderIds(lane!)], [2, ["R/1", "R/2", "T/1", "T/2"]])
+        // for good: what is given back is seen from then on
+        yield* letSee(tenantId, "client", ["A", "B"])
+        const again = yield* claim(tenantId, { maxLanes: 0, refill: [lane!] })
+        assert.deepStrictEqual([again.dropped, orderIds(again.lanes[0]!)], [0, ["R/1", "R/2", "T/1", "T/2"]])
+      }))
+
+    it.effect("drops what waits of a shipment that was taken from the account", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 3, T: 1 })
+        yield* reassign(tenantId, "S", ["B"])
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, orderIds(lane!)], [3, ["T/1"]])
+      }))
+
+    it.effect("hands out everything to a client that sees everything", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSeeAll(tenantId, "client")
+        yield* subscribe(tenantId)
+        yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: [] })
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, orderIds(lane!)], [0, ["S/1", "T/1"]])
+      }))
+
+    it.effect("ends a frozen delivery with something in it that may not be seen any more, and lets the rest wait again in its order", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 2, T: 2 })
+        const lane = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting" })], lanes: [releaseOf(lane)] })
+        yield* publish(tenantId, [{ shipmentId: "T" }])
+        yield* reassign(tenantId, "S", ["B"])
+        let { lanes: [next] } = yield* claim(tenantId)
+        assert.deepStrictEqual(next!.due, [])
+        for (let turn = 0; turn < 2 && next!.more; turn++) ({ lanes: [next] } = yield* claim(tenantId, { maxLanes: 0, refill: [next!] }))
+        assert.deepStrictEqual(orderIds(next!), ["T/1", "T/2", "T/3"])
+        const { reason, state } = yield* stateOf(tenantId, idOf(101))
+        assert.strictEqual(state, "cancelled")
+        assert.match(reason!, /may no longer see/)
+        assert.isFalse(Option.isSome(yield* queue.retry(tenantId, idOf(101))) && (yield* stateOf(tenantId, idOf(101))).state !== "cancelled")
+      }))
+
+    it.effect("does so with a dead letter that is sent again, and with a delivery whose sender is gone", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1, T: 1 })
+        const lane = yield* claimOne(tenantId)
+        const [first, second] = lane.waiting
+        yield* queue.freeze(tenantId, [freezeOf(lane, {
+          fresh: [first!, second!].map((entry, at) => ({ deliveryId: idOf(101 + at), sentAt: 0, entries: [entry], traceparent: undefined }))
+        })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })
+        yield* letSee(tenantId, "client", ["B"])
+        yield* queue.retry(tenantId, idOf(101))
+        let { lanes: [next] } = yield* claim(tenantId)
+        assert.deepStrictEqual(next!.due, [])
+        for (let turn = 0; turn < 2 && next!.more; turn++) ({ lanes: [next] } = yield* claim(tenantId, { maxLanes: 0, refill: [next!] }))
+        assert.deepStrictEqual([next!.due, next!.waiting, next!.more], [[], [], false])
+        assert.deepStrictEqual([(yield* stateOf(tenantId, idOf(101))).state, (yield* stateOf(tenantId, idOf(102))).state], ["cancelled", "cancelled"])
+      }))
+
+    it.effect("leaves a delivery that is being sent to whoever sends it", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const lane = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        yield* letSee(tenantId, "client", ["B"])
+        yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
+        assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "sending")
+      }))
+
+    it.effect("judges statuses by the accounts of their shipments", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        for (const shipmentId of ["S", "T"]) {
+          yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
+        }
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["B"] })
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, bodies(lane!)], [1, ["T/1"]])
+      }))
+
+    it.effect("judges charges by the accounts they were told for: of a bill that went to somebody else, the one who paid before is told so", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "C"])
+        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"] })
+        yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }])
+        // the notice that it was taken away is for the account that had it
+        yield* publishBills(tenantId, [{ billId: "1", accounts: ["B"] }])
+        yield* letSee(tenantId, "client", ["A"])
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, bodies(lane!)], [1, ["1/1", "1/2"]])
+      }))
+
+    it.effect("takes out of a closed window what is for accounts that its client has no more", () =>
+      Effect.gen(function*() {
+        const windows = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "C"])
+        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+        const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
+        yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+        yield* windows.closeWindows(tenantId)
+        yield* letSee(tenantId, "client", ["A"])
+        let { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.strictEqual(dropped, 1)
+        if (lane!.waiting.length === 0) ({ lanes: [lane] } = yield* claim(tenantId, { maxLanes: 0, refill: [lane!] }))
+        assert.deepStrictEqual(bodies(lane!), ["1/1,3/1"])
+      }))
+  })
