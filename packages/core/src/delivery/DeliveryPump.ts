@@ -54,6 +54,10 @@ export interface PumpServices {
   readonly keysOf: ReturnType<typeof makeSigningKeys>
 }
 
+/** Why a lane is paused whose client may not use its secret any more. */
+const pausedBySecret = (hmacSecretId: string): string =>
+  `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
+
 const laneKey = (tenantId: string, laneId: string): string => `${tenantId}\n${laneId}`
 
 /** One worker's turn at the queue, from its first claim to its stop. */
@@ -281,6 +285,11 @@ export class DeliveryPump {
       for (const lane of claimed) {
         const held = pump.hold(tenantId, lane, now, storeAhead)
         touched.add(held)
+        if (lane.secretRefused) {
+          held.pause = pausedBySecret(lane.hmacSecretId)
+          held.more = false
+          continue
+        }
         const room = pump.room.of(held)
         const plan = planLane(lane, storeNow, { room, underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, { now, room })

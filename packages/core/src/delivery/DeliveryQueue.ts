@@ -92,6 +92,8 @@ export interface ClaimedLane extends LaneLease {
   readonly endpointUrl: string
   readonly hmacSecretId: string
   readonly secrets: ReadonlyArray<SealedVersion>
+  /** Whether the secret belongs to somebody else by now: nothing is signed with it for this lane's client. */
+  readonly secretRefused: boolean
   readonly bodySignature: boolean
   readonly signing: LaneSigning
   readonly whenDead: WhenDead

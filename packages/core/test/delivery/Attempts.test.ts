@@ -26,6 +26,7 @@ const lane: ClaimedLane = {
   hmacSecretId: "main",
   secrets: [],
   bodySignature: false,
+  secretRefused: false,
   signing: "required",
   whenDead: "goOn",
   policy: defaultPolicy,

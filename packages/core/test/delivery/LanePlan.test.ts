@@ -34,6 +34,7 @@ const lane = (parts: Partial<ClaimedLane> = {}): ClaimedLane => ({
   hmacSecretId: "main",
   secrets: [],
   bodySignature: false,
+  secretRefused: false,
   signing: "required",
   whenDead: "goOn",
   policy: defaultPolicy,

@@ -305,6 +305,7 @@ const laneOf = (row: Row): ReadLane => {
       hmacSecretId,
       secrets: row[4] === null ? [] : liveVersions(row[4] as ReadonlyArray<Uint8Array>, row[5] as ReadonlyArray<number | null>, now),
       bodySignature: row[6] === true,
+      secretRefused: row[18] === true,
       signing,
       whenDead,
       policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute },

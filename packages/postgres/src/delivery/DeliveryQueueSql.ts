@@ -1,6 +1,7 @@
 /** The statements of the delivery queue. Every one names its tenant; the database's clock decides what is due. */
 import { accessOf, clientIsLive, holdsUnseen, seenOnce, tenantIsActive } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { secretUsableBy } from "./SecretSql.ts"
 
 const millis = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
 
@@ -17,6 +18,9 @@ export const wakeFor = (due: string, quiet: string) => `CASE
           OR ${quiet} AND l.wake_at <= now() AND ${due} > now() + interval '1 second' THEN ${due}
         ELSE l.wake_at
       END`
+
+/** As core's `qualifiedClient` writes it: a bare name is that of an API key. */
+const qualified = (client: string) => `CASE WHEN ${client} ~ '^(key|jwt):' THEN ${client} ELSE 'key:' || ${client} END`
 
 export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds,
   max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state, client`
@@ -261,11 +265,13 @@ SELECT o.place AS lane,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.signs_until END AS signs_until,
        CASE WHEN coalesce(e.place, 1) = 1 THEN s.body_signature END AS body_signature,
        o.held_keys IS NOT NULL AS unsettled,
-       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body, e.spot::text, e.seen
+       e.key, e.sequence, e.ref, e.size, e.waiting, e.order_id, e.traceparent, e.body, e.spot::text, e.seen,
+       CASE WHEN coalesce(e.place, 1) = 1 THEN s.refused END AS refused
 FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unwaited
 CROSS JOIN ours AS o
 LEFT JOIN LATERAL (
-  SELECT s.sealed, s.signs_until, s.body_signature FROM ${schema}.secrets AS s
+  SELECT s.sealed, s.signs_until, s.body_signature, cardinality(s.sealed) > 0 AND ${secretUsableBy(schema, "s", qualified("o.client"))} IS NOT TRUE AS refused
+  FROM ${schema}.secrets AS s
   WHERE s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
   OFFSET 0
 ) AS s ON true
@@ -331,7 +337,7 @@ LEFT JOIN LATERAL (
   ORDER BY q.place
 ) AS e ON true
 UNION ALL
-SELECT ${crossedPlace}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT ${crossedPlace}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 WHERE (SELECT count(*) FROM seen WHERE state <> 'closed') > (SELECT count(*) FROM known)`
 
 /**

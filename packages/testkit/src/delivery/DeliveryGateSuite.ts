@@ -1,10 +1,11 @@
 /** What a `DeliveryQueue` keeps back: whatever a client may not see at the moment of sending. */
-import { AccessStore, ChargeSubscriptionStore, DeliveryQueue, type StoragePorts } from "@waybill/core"
+import { AccessStore, ChargeSubscriptionStore, DeliveryQueue, type SecretOwner, SecretStore, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
 import {
+  bytesOf,
   claim,
   claimOne,
   freezeOf,
@@ -17,6 +18,7 @@ import {
   releaseOf,
   seed,
   settlementOf,
+  storedSecret,
   subscribe,
   textOf
 } from "../StorageFixtures.ts"
@@ -239,5 +241,30 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(dropped, 1)
         if (lane!.waiting.length === 0) ({ lanes: [lane] } = yield* claim(tenantId, { maxLanes: 0, refill: [lane!] }))
         assert.deepStrictEqual(bodies(lane!), ["1/1,3/1"])
+      }))
+
+    it.effect("says of a lane that its secret belongs to somebody else by now", () =>
+      Effect.gen(function*() {
+        const secrets = yield* SecretStore
+        const tenantId = freshTenant()
+        const versions = [{ sealed: bytesOf("sealed"), signsUntil: undefined }]
+        yield* letSee(tenantId, "key:client", ["A"])
+        yield* subscribe(tenantId, { client: "key:client" })
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const owners: ReadonlyArray<readonly [SecretOwner, boolean]> = [
+          [{ _tag: "Client", client: "key:other" }, true],
+          [{ _tag: "Client", client: "key:client" }, false],
+          [{ _tag: "Accounts", accounts: ["B"] }, true],
+          [{ _tag: "Accounts", accounts: ["A", "B"] }, false],
+          [{ _tag: "AnyClient" }, false]
+        ]
+        let lane = yield* claimOne(tenantId)
+        assert.isFalse(lane.secretRefused, "a secret that nobody registered is nobody's")
+        for (const [owner, refused] of owners) {
+          yield* secrets.put(tenantId, "main", storedSecret(versions, { owner }))
+          const { lanes: [next] } = yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
+          lane = next!
+          assert.strictEqual(lane.secretRefused, refused, JSON.stringify(owner))
+        }
       }))
   })

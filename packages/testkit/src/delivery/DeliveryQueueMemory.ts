@@ -32,7 +32,8 @@ export const DeliveryQueueMemory = {
       const rows = yield* LaneTables
       const secrets = yield* SecretTables
       const outcomes = new Outcomes(rows, journal)
-      const gate = new LaneGate(rows, { access: yield* AccessTables, shipments: yield* ShipmentTables, journal })
+      const access = yield* AccessTables
+      const gate = new LaneGate(rows, { access, shipments: yield* ShipmentTables, journal })
 
       const claim = (request: ClaimRequest, now: number) => {
         const refilled = request.refill.flatMap((lease) => rows.held(request.tenantId, lease) ?? []).filter(isActive)
@@ -53,7 +54,7 @@ export const DeliveryQueueMemory = {
         }
         const ours = [...refilled, ...fresh]
         const dropped = ours.reduce((sum, lane) => sum + gate.clear(lane, now), 0)
-        return { now, lanes: ours.map((lane) => claimedLane(lane, secrets, request, now)), crossed: false, dropped }
+        return { now, lanes: ours.map((lane) => claimedLane(lane, { secrets, accounts: access.accountsOf(request.tenantId, lane.settings.client) }, request, now)), crossed: false, dropped }
       }
 
       const holdBack = (lane: Lane) => {

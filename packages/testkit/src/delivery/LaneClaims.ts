@@ -1,12 +1,17 @@
 /** What a claim hands out of one lane, and when a lane that is given back is due again. */
-import { type ClaimedEntry, type ClaimedLane, type ClaimRequest, doubtMillis, type DueDelivery, type LaneSettlement } from "@waybill/core"
+import { type ClaimedEntry, type ClaimedLane, type ClaimRequest, doubtMillis, type DueDelivery, type LaneSettlement, secretUsableBy } from "@waybill/core"
 import { compareText } from "../shared/CodePoints.ts"
 import { lowerBound } from "../shared/Journal.ts"
 import type { Delivery, Entry, Lane } from "./LaneTables.ts"
 import type { SecretRows } from "./SecretTables.ts"
 
-export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimRequest, now: number): ClaimedLane => {
-  const { endpointUrl, envelope, hmacSecretId, policy, signing, whenDead } = lane.settings
+export const claimedLane = (
+  lane: Lane,
+  { accounts, secrets }: { readonly secrets: SecretRows; readonly accounts: ReadonlySet<string> },
+  request: ClaimRequest,
+  now: number
+): ClaimedLane => {
+  const { client, endpointUrl, envelope, hmacSecretId, policy, signing, whenDead } = lane.settings
   const secret = secrets.find(request.tenantId, hmacSecretId, now)
   const deliveries = lane.breaker.openUntil === undefined ? request.deliveriesPerLane : 1
   return {
@@ -16,6 +21,7 @@ export const claimedLane = (lane: Lane, secrets: SecretRows, request: ClaimReque
     hmacSecretId,
     secrets: secret?.versions ?? [],
     bodySignature: secret?.bodySignature ?? false,
+    secretRefused: secret !== undefined && !secretUsableBy(secret.owner, { client, accounts: [...accounts] }),
     signing,
     whenDead,
     policy,
