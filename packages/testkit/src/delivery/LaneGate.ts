@@ -48,10 +48,9 @@ export class LaneGate {
     const changes = this.access.changes + this.shipments.changes
     if (lane.clearedAt === changes) return 0
     lane.clearedAt = changes
-    for (const delivery of [...lane.unsettled.values()]) {
-      const inFlight = delivery.state === "sending" && delivery.token === lane.token
-      if (!inFlight && delivery.entries.some((entry) => !this.sees(lane, entry))) this.withdraw(lane, delivery, now)
-    }
+    const inFlight = (delivery: Delivery) => delivery.state === "sending" && delivery.token === lane.token
+    const frozen = [...lane.unsettled.values()].filter((each) => !inFlight(each) && each.entries.some((entry) => !this.sees(lane, entry)))
+    for (const delivery of frozen) this.withdraw(lane, delivery, now)
     const unseen = [...lane.byRef.values()].filter((entry) => !this.sees(lane, entry))
     for (const entry of unseen) this.drop(lane, entry, "not_visible", now)
     return unseen.length
