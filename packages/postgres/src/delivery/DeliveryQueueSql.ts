@@ -19,9 +19,6 @@ export const wakeFor = (due: string, quiet: string) => `CASE
         ELSE l.wake_at
       END`
 
-/** As core's `qualifiedClient` writes it: a bare name is that of an API key. */
-const qualified = (client: string) => `CASE WHEN ${client} ~ '^(key|jwt):' THEN ${client} ELSE 'key:' || ${client} END`
-
 export const laneColumns = `lane_id, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds,
   max_backoff_seconds, batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state, client`
 
@@ -270,7 +267,7 @@ SELECT o.place AS lane,
 FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unwaited
 CROSS JOIN ours AS o
 LEFT JOIN LATERAL (
-  SELECT s.sealed, s.signs_until, s.body_signature, cardinality(s.sealed) > 0 AND ${secretUsableBy(schema, "s", qualified("o.client"))} IS NOT TRUE AS refused
+  SELECT s.sealed, s.signs_until, s.body_signature, cardinality(s.sealed) > 0 AND ${secretUsableBy(schema, "s", "o.client")} IS NOT TRUE AS refused
   FROM ${schema}.secrets AS s
   WHERE s.tenant_id = $1 AND s.hmac_secret_id = o.hmac_secret_id
   OFFSET 0
