@@ -1,9 +1,7 @@
 /** What a `DeliveryQueue` keeps back: whatever a client may not see at the moment of sending. */
-import { AccessStore, ChargeSubscriptionStore, DeliveryQueue, type SecretOwner, SecretStore, type StoragePorts } from "@waybill/core"
+import { AccessStore, DeliveryQueue, type SecretOwner, SecretStore, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
-import { publishBills, subscribeToCharges } from "../freight-charges/ChargeFixtures.ts"
-import { follow, report } from "../shipment-status/StatusFixtures.ts"
 import {
   bytesOf,
   claim,
@@ -19,8 +17,7 @@ import {
   seed,
   settlementOf,
   storedSecret,
-  subscribe,
-  textOf
+  subscribe
 } from "../StorageFixtures.ts"
 
 /** Ends the access of a client; what it saw last stays. */
@@ -34,8 +31,6 @@ const giveAccess = (tenantId: string, client: string, accounts: ReadonlyArray<st
 
 const reassign = (tenantId: string, shipmentId: string, accounts: ReadonlyArray<string>) =>
   publish(tenantId, [{ shipmentId, eventId: `${shipmentId} of ${accounts.join()}` }], { accounts })
-
-const bodies = (lane: { readonly waiting: ReadonlyArray<{ readonly payload: Uint8Array }> }) => lane.waiting.map(({ payload }) => textOf(payload))
 
 const orderIds = (lane: { readonly waiting: ReadonlyArray<{ readonly orderId: string }> }) => lane.waiting.map(({ orderId }) => orderId)
 
@@ -199,48 +194,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["B"])
         yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
         assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "sending")
-      }))
-
-    it.effect("judges statuses by the accounts of their shipments", () =>
-      Effect.gen(function*() {
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A"])
-        yield* follow(tenantId, { references: ["r"] })
-        for (const shipmentId of ["S", "T"]) {
-          yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
-        }
-        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["B"] })
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, bodies(lane!)], [1, ["T/1"]])
-      }))
-
-    it.effect("judges charges by the accounts they were told for: of a bill that went to somebody else, the one who paid before is told so", () =>
-      Effect.gen(function*() {
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A", "C"])
-        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"] })
-        yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }])
-        // the notice that it was taken away is for the account that had it
-        yield* publishBills(tenantId, [{ billId: "1", accounts: ["B"] }])
-        yield* letSee(tenantId, "client", ["A"])
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, bodies(lane!)], [1, ["1/1", "1/2"]])
-      }))
-
-    it.effect("takes out of a closed window what is for accounts that its client has no more", () =>
-      Effect.gen(function*() {
-        const windows = yield* ChargeSubscriptionStore
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A", "C"])
-        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
-        const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
-        yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
-        yield* windows.closeWindows(tenantId)
-        yield* letSee(tenantId, "client", ["A"])
-        const first = yield* claim(tenantId)
-        assert.strictEqual(first.dropped, 1)
-        const { lanes: [lane] } = yield* claim(tenantId, { maxLanes: 0, refill: [first.lanes[0]!] })
-        assert.deepStrictEqual(bodies(lane!), ["1/1,3/1"])
       }))
 
     it.effect("says of a lane that its secret belongs to somebody else by now", () =>

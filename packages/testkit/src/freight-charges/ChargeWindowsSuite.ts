@@ -3,7 +3,7 @@ import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StorageP
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, claimOne, eventually, freezeOf, freshTenant, hasTurn, idOf, letSee, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
+import { bytesOf, claim, claimOne, eventually, freezeOf, freshTenant, hasTurn, idOf, letSee, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
 import { chargeLane, publishBills, subscribeToCharges, waitingCharges, type WindowOf } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
@@ -284,5 +284,21 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* waitingCharges(one), yield* waitingCharges(other)], [{ 1: [one] }, {}])
         assert.strictEqual(yield* closeDue(other), 1)
         assert.deepStrictEqual(yield* waitingCharges(other), { 1: [other] })
+      }))
+
+    it.effect("takes out of a closed window what is for accounts that its client has no more", () =>
+      Effect.gen(function*() {
+        const windows = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "C"])
+        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+        const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
+        yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+        yield* windows.closeWindows(tenantId)
+        yield* letSee(tenantId, "client", ["A"])
+        const first = yield* claim(tenantId)
+        assert.strictEqual(first.dropped, 1)
+        const { lanes: [lane] } = yield* claim(tenantId, { maxLanes: 0, refill: [first.lanes[0]!] })
+        assert.deepStrictEqual(lane!.waiting.map(({ payload }) => textOf(payload)), ["1/1,3/1"])
       }))
   })

@@ -3,7 +3,7 @@ import { type BillRow, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore,
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, claimOne, freezeOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
+import { bytesOf, claim, claimOne, freezeOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
 import { chargeLane, chargeRecord, inFlightBodies, publishBills, subscribeToCharges, waitingCharges } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
@@ -340,5 +340,18 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(one), { 1: ["B/1"] })
         assert.deepStrictEqual(yield* waitingCharges(other), { 1: ["other"] })
         assert.deepStrictEqual(yield* openIds(one, "A"), ["B"])
+      }))
+
+    it.effect("judges charges by the accounts they were told for: of a bill that went to somebody else, the one who paid before is told so", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "C"])
+        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"] })
+        yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }])
+        // the notice that it was taken away is for the account that had it
+        yield* publishBills(tenantId, [{ billId: "1", accounts: ["B"] }])
+        yield* letSee(tenantId, "client", ["A"])
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, lane!.waiting.map(({ payload }) => textOf(payload))], [1, ["1/1", "1/2"]])
       }))
   })

@@ -209,4 +209,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isAbove(yield* pruneNotices(tenantId, 10), 0)
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
+
+    it.effect("go only to whoever may still see their shipments when they are claimed", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* follow(tenantId, { references: ["r"] })
+        for (const shipmentId of ["S", "T"]) {
+          yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
+        }
+        yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["B"] })
+        const { dropped, lanes: [lane] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, lane!.waiting.map(({ payload }) => textOf(payload))], [1, ["T/1"]])
+      }))
   })
