@@ -1,6 +1,7 @@
 /** A storage adapter as one value, for callers who assemble no layers. */
 import type { Effect, Layer } from "effect"
 import type { AccessStore } from "./access/AccessStore.ts"
+import type { AuditStore } from "./audit/AuditStore.ts"
 import type { DeliveryControl } from "./delivery/DeliveryControl.ts"
 import type { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
@@ -22,6 +23,7 @@ import type { TransitSubscriptionStore } from "./transit-events/TransitSubscript
 export type StoragePorts =
   | Transaction
   | AccessStore
+  | AuditStore
   | SecretStore
   | TransitEventStore
   | TransitSubscriptionStore

@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { ApiKeys } from "./access/ApiKeys.ts"
 import { TenantLimits } from "./access/TenantLimits.ts"
 import { Tenants } from "./access/Tenants.ts"
+import { AuditLog } from "./audit/AuditLog.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { SigningSecrets } from "./delivery/SigningSecrets.ts"
@@ -52,7 +53,8 @@ export const layer = Layer.mergeAll(
   Deliveries.layer,
   DeliveryWorker.layer,
   Retention.layer,
-  ApiKeys.layer
+  ApiKeys.layer,
+  AuditLog.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, ShipmentReports.layer, FreightCharges.layer, SigningSecrets.layer)),
   Layer.provideMerge(Layer.mergeAll(Tenants.layer, TenantLimits.layer)),

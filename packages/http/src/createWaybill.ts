@@ -1,6 +1,7 @@
 /** The whole service for hosts that do not use Effect: plain promises, a `Request` handler, start and stop. */
 import {
   ApiKeys,
+  AuditLog,
   ChargeWindows,
   Deliveries,
   DeliveryWorker,
@@ -19,6 +20,7 @@ import {
 import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HostPrincipal, HostRequest, principalOf } from "./access/AuthenticatorHost.ts"
+import { withAudit } from "./facade/AuditedMethods.ts"
 import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
 import { allSubscriptionsOf } from "./facade/AllSubscriptions.ts"
 import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
@@ -43,7 +45,7 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
   const run: Run = (effect) => service.run(effect)
   const alone = methodsOf(run, (effect) => effect)
 
-  return {
+  return withAudit((effect) => service.run(effect), {
     ...alone,
     events: { ...alone.events, list: (principal, query = {}) => service.run(listEvents(principal, query)) },
     shipments: { ...alone.shipments, ...lookupsOf(run) },
@@ -61,6 +63,7 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
         service.run(Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, plain(request))), ({ id, key }) => ({ id, key: Redacted.value(key) }))),
       revoke: (tenantId, id) => service.run(ofTenant(tenantId, ApiKeys, (keys) => keys.revoke(tenantId, id)))
     },
+    audit: { list: (query = {}) => service.run(Effect.flatMap(AuditLog, (log) => log.list(plain(query)))) },
     limits: {
       get: (tenantId) => service.run(Effect.flatMap(TenantLimits, (limits) => limits.get(tenantId))),
       put: (tenantId, change) => service.run(Effect.flatMap(TenantLimits, (limits) => limits.put(tenantId, plain(change))))
@@ -101,7 +104,7 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
     runOnce: () => service.run(deliverOnce),
     start: () => service.start(),
     stop: () => service.stop()
-  }
+  } satisfies Waybill)
 }
 
 const listEvents = (said: HostPrincipal, query: object) =>

@@ -1,6 +1,7 @@
 /** All storage ports on Postgres, in one schema, brought up to date when the layer is built. */
 import { Effect, Layer } from "effect"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
+import * as AuditStorePostgres from "./audit/AuditStorePostgres.ts"
 import { PgClient } from "./client/PgClient.ts"
 import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
@@ -57,6 +58,7 @@ export const layer = (options: StoragePostgresOptions = {}) => {
   return Layer.mergeAll(
     TransactionPostgres.layer,
     AccessStorePostgres.layer,
+    AuditStorePostgres.layer,
     SecretStorePostgres.layer,
     TransitEventStorePostgres.layer,
     TransitSubscriptionStorePostgres.layer,

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
 import { AccessTables } from "./access/AccessTables.ts"
 import { ShipmentTables } from "./access/ShipmentTables.ts"
+import { AuditStoreMemory } from "./audit/AuditStoreMemory.ts"
 import { DeliveryControlMemory } from "./delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
 import { LaneTables } from "./delivery/LaneTables.ts"
@@ -33,6 +34,7 @@ export const StorageMemory = {
   layer: Layer.mergeAll(
     TransactionMemory.layer,
     AccessStoreMemory.layer,
+    AuditStoreMemory.layer,
     SecretStoreMemory.layer,
     DeliveryQueueMemory.layer,
     DeliveryControlMemory.layer,

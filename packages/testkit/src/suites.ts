@@ -2,6 +2,7 @@
 import type { StoragePorts } from "@waybill/core"
 import type { Layer } from "effect"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
+import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
 import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
 import * as DeliveryGateSuite from "./delivery/DeliveryGateSuite.ts"
@@ -26,6 +27,7 @@ import * as TransitSubscriptionStoreSuite from "./transit-events/TransitSubscrip
 
 export {
   AccessStoreSuite,
+  AuditStoreSuite,
   CarriersSuite,
   ChargeSubscriptionStoreSuite,
   ChargeWindowsSuite,
@@ -65,6 +67,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
     const { suite } of [
       TransactionSuite,
       AccessStoreSuite,
+      AuditStoreSuite,
       CarriersSuite,
       SecretStoreSuite,
       TransitEventStoreSuite,

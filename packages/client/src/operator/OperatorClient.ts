@@ -1,6 +1,7 @@
 /** What whoever runs the server does: tenants, keys, secrets, shipments across areas, and deliveries that went wrong. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import type { AuditEntry, AuditQuery } from "./Audit.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
@@ -153,6 +154,21 @@ export class OperatorClient {
     return await this.#send("PUT", [tenantId, "limits"], change, true, options) as Limits
   }
 
+  /** The audit log, newest first. */
+  async listAudit(query: AuditQuery = {}, options?: CallOptions): Promise<OperatorPage<AuditEntry>> {
+    return await this.#pageOf(["audit"], query, options)
+  }
+
+  /** Every entry that matches, newest first, page after page as you go. */
+  async *allAudit(query: Omit<AuditQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<AuditEntry, void, undefined> {
+    let cursor: string | undefined
+    do {
+      const page: OperatorPage<AuditEntry> = await this.listAudit({ ...query, cursor }, options)
+      yield* page.data
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+  }
+
   async createApiKey(tenantId: string, key: ApiKeyCreate, options?: CallOptions): Promise<ApiKey> {
     return await this.#send("POST", [tenantId, "api-keys"], key, false, options) as ApiKey
   }
@@ -301,8 +317,12 @@ export class OperatorClient {
     return (await this.#connection.send({ method: "GET", path: ["health"], repeatable: true }, options)).json as Health
   }
 
-  async #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
-    const answer = await this.#connection.send({ method: "GET", path: ["tenants", ...path], query: query as Query, repeatable: true }, options)
+  #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
+    return this.#pageOf(["tenants", ...path], query, options)
+  }
+
+  async #pageOf<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
+    const answer = await this.#connection.send({ method: "GET", path, query: query as Query, repeatable: true }, options)
     const page = answer.json as OperatorPage<A> | null | undefined
     if (!Array.isArray(page?.data)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a page: it has no data.")
     if (page.nextCursor && page.nextCursor === (query as PageQuery).cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is this page again.")

@@ -1,5 +1,6 @@
 export { type Delivery, type DeliveryAttempt, type DeliveryInFull, type DeliveryState } from "./Delivery.ts"
 export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry, type ShipmentJourney } from "./Journey.ts"
+export { type AuditEntry, type AuditQuery } from "./Audit.ts"
 export { type Limits, type LimitsChange } from "./Limits.ts"
 export {
   type ApiKey,

@@ -26,6 +26,8 @@ describe("OperatorClient", () => {
       { method: "POST", path: "/operator/v1/tenants/acme/api-keys", body: { name: "tms", roles: ["customer"], accounts: ["1"] } }, { id: "k1", key: "wb_1" }],
     ["revokes a key", (client) => client.revokeApiKey("acme", "k/1"), undefined,
       { method: "DELETE", path: "/operator/v1/tenants/acme/api-keys/k%2F1", body: undefined }, undefined],
+    ["lists the audit log", (client) => client.listAudit({ tenant: "acme", actor: "key:tms", since: new Date(0), limit: 5 }), { data: [], nextCursor: null },
+      { method: "GET", path: "/operator/v1/audit?tenant=acme&actor=key%3Atms&since=1970-01-01T00%3A00%3A00.000Z&limit=5" }, { data: [], nextCursor: null }],
     ["gets quotas", (client) => client.getLimits("acme"), { subscriptions: 1 }, { method: "GET", path: "/operator/v1/tenants/acme/limits" }, { subscriptions: 1 }],
     ["changes quotas", (client) => client.putLimits("acme", { subscriptions: 1, waitingDays: null }), { subscriptions: 1 },
       { method: "PUT", path: "/operator/v1/tenants/acme/limits", body: { subscriptions: 1, waitingDays: null } }, { subscriptions: 1 }],
@@ -83,7 +85,7 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
+  const repeated = new Set(["lists the audit log", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
     "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
     "shows the health of tenants"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {

@@ -2,12 +2,14 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { AccessStore } from "../access/AccessStore.ts"
+import { AuditStore } from "../audit/AuditStore.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { firstIdAt } from "../shared/UniqueIds.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 
 const pauseMillis = 3_600_000
@@ -30,12 +32,15 @@ export class RetentionOptions extends Context.Reference<{
   readonly keepNoticesMillis: number
   /** Pickups after they were ordered. */
   readonly keepPickupsMillis: number
+  /** Entries of the audit log. */
+  readonly keepAuditMillis: number
 }>("@waybill/core/retention/RetentionOptions", {
   defaultValue: () => ({
     keepDeliveredShipmentsMillis: days(365),
     keepEndedBillsMillis: days(365),
     keepNoticesMillis: days(180),
-    keepPickupsMillis: days(365)
+    keepPickupsMillis: days(365),
+    keepAuditMillis: days(400)
   })
 }) {}
 
@@ -54,6 +59,7 @@ export class Retention extends Context.Service<Retention, {
       const pickups = yield* PickupStore
       const contents = yield* DocumentContents
       const access = yield* AccessStore
+      const audit = yield* AuditStore
       const { keepSettledMillis } = yield* DeliveryOptions
       const windows = yield* RetentionOptions
 
@@ -70,7 +76,8 @@ export class Retention extends Context.Service<Retention, {
         const now = yield* Clock.currentTimeMillis
         const tenants = yield* access.listTenants
         const removed = yield* Effect.forEach(tenants, ({ tenantId }) => sweepTenant(tenantId, now))
-        return removed.reduce((sum, each) => sum + each, 0)
+        const entries = yield* untilNone(audit.prune(firstIdAt(now - windows.keepAuditMillis)))
+        return removed.reduce((sum, each) => sum + each, entries)
       }).pipe(Effect.withSpan("Retention.sweep"))
 
       const run = Effect.forever(

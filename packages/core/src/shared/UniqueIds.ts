@@ -35,6 +35,10 @@ export const idBefore = (id: string): string | undefined => {
   return (number - 1n).toString(16).padStart(32, "0").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
 
+/** The least id of an instant, in milliseconds since 1970. */
+export const firstIdAt = (millis: number): string =>
+  Math.min(Math.max(0, millis), 2 ** 48 - 1).toString(16).padStart(12, "0").replace(/^(.{8})(.{4})$/, "$1-$2-0000-0000-000000000000")
+
 const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, "0"))
 
 /** Randomness is drawn in blocks, because one call per id costs more than the rest of it. */

@@ -1,9 +1,11 @@
 /** What is old goes, what is younger or still needed stays. Each store's own suite proves what it may remove. */
 import { assert, describe, it } from "@effect/vitest"
 import {
+  AuditStore,
   DeliveryOptions,
   DeliveryQueue,
   DocumentContents,
+  firstIdAt,
   FreightBillStore,
   PickupStore,
   Retention,
@@ -101,4 +103,30 @@ describe("retention", () => {
       const { asked } = yield* swept({}, 30 * day, 20_000)
       assert.deepStrictEqual(asked.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
     }))
+})
+
+describe("the audit log", () => {
+  it.effect("loses what is older than 400 days, of tenants that are gone as well", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(now)
+      const store = yield* AuditStore
+      const entry = (age: number, tenantId: string) => ({
+        id: firstIdAt(now - age * day),
+        at: now - age * day,
+        actor: { kind: "operator", name: "operator" } as const,
+        address: undefined,
+        action: "tenant.put",
+        tenantId,
+        object: { kind: "tenant", id: tenantId },
+        result: "ok" as const,
+        status: 200,
+        requestId: "request"
+      })
+      yield* store.put([entry(399, "gone"), entry(401, "gone")])
+      const sweeping = yield* Effect.forkChild(Effect.flatMap(Retention, (service) => service.sweep))
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual(yield* Fiber.join(sweeping), 1)
+      const left = yield* store.page({ tenantId: "gone", actor: undefined, from: undefined, before: undefined, limit: 10 })
+      assert.deepStrictEqual(left, [entry(399, "gone")])
+    }).pipe(Effect.provide(TestWaybill.layer())))
 })

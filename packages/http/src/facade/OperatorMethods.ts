@@ -1,5 +1,6 @@
 /** What operators look at, as plain promises. */
 import type {
+  AuditEntry,
   DeliveryView,
   FoundShipment,
   HealthView,
@@ -40,6 +41,19 @@ export type DeliveriesPage = ListPage<DeliveryView>
 export type SecretsPage = ListPage<SecretView>
 export type AllSubscriptionsPage = ListPage<SubscriptionView>
 export type TenantsPage = ListPage<Tenant>
+
+export interface AuditListQuery extends PageQuery {
+  /** Only calls about this tenant. */
+  readonly tenant?: string
+  /** Only calls of this operator or client, by its whole name. Those of the operator methods here are `host`. */
+  readonly actor?: string
+  readonly since?: string | Date
+}
+
+export interface AuditMethods {
+  /** Newest first: writes of operators and of intake over HTTP, reads of deliveries' bodies, and the operator methods of this object. */
+  readonly list: (query?: AuditListQuery) => Promise<ListPage<AuditEntry>>
+}
 
 export interface LimitMethods {
   /** All quotas of a tenant, those that were never changed with their defaults. */

@@ -68,6 +68,8 @@ export interface RetentionSettings {
   readonly keepNoticesMillis?: number
   /** Pickups after they were ordered: 365 days. */
   readonly keepPickupsMillis?: number
+  /** Entries of the audit log: 400 days. */
+  readonly keepAuditMillis?: number
 }
 
 export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant"> {

@@ -15,7 +15,7 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
-import type { AllSubscriptionsMethods, DeliveriesPage, DeliveriesQuery, HealthMethods, JourneyMethods, LimitMethods, PageQuery, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
+import type { AllSubscriptionsMethods, DeliveriesPage, DeliveriesQuery, HealthMethods, JourneyMethods, AuditMethods, LimitMethods, PageQuery, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
 export type * from "./ChargeMethods.ts"
@@ -127,6 +127,7 @@ export interface Waybill {
     /** By tenantId. */
     readonly list: (query?: PageQuery) => Promise<TenantsPage>
   }
+  readonly audit: AuditMethods
   readonly limits: LimitMethods
   readonly apiKeys: {
     /** The key is shown this once. */

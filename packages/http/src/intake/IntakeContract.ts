@@ -87,6 +87,7 @@ export const IntakeContract = contract({
       method: "POST",
       path: "/v1/transit-events",
       access: "caller",
+      audit: { action: "transit-events.publish", object: "transit-events" },
       summary: "Report transit events",
       description: "eventId and sequence may be left out; the service assigns them, gap-free per shipment. The same content under the same " +
         "eventId again is a duplicate and changes nothing. The shipment's status follows.",
@@ -100,6 +101,7 @@ export const IntakeContract = contract({
       method: "POST",
       path: "/v1/shipments",
       access: "caller",
+      audit: { action: "shipments.register", object: "shipments" },
       summary: "Register shipments",
       description: "By shipmentId: the first call makes it known, later ones replace its fields. What reports have established is changed only where " +
         "the posted value differs from the one posted before.",
@@ -120,6 +122,7 @@ export const IntakeContract = contract({
       method: "POST",
       path: "/v1/status-updates",
       access: "caller",
+      audit: { action: "status-updates.report", object: "status-updates" },
       summary: "Report movement and information",
       description: "Fields of a delivery update or a delivery information, with shipmentId or proNumber. A move that is not permitted is refused with " +
         "the reason. The same updateId again is a duplicate.",
@@ -131,6 +134,7 @@ export const IntakeContract = contract({
       method: "POST",
       path: "/v1/freight-charges",
       access: "caller",
+      audit: { action: "freight-charges.publish", object: "freight-charges" },
       summary: "Report freight bills",
       description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
       query: partial,
@@ -141,6 +145,7 @@ export const IntakeContract = contract({
       method: "POST",
       path: "/v1/pickups/{pickupId}/status",
       access: "caller",
+      audit: { action: "pickup.report-status", object: "pickup", id: "pickupId" },
       summary: "Report what became of a pickup",
       description: "A move that is not permitted is refused with the reason. The same report again is a duplicate.",
       params: pickupId,

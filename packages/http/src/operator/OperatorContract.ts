@@ -1,6 +1,7 @@
 /** What operators do: tenants, keys, secrets, shipments across areas, and deliveries that did not arrive. */
 import {
   ApiKeyRequest,
+  AuditQuery,
   DeliveryListQuery,
   LimitsChange,
   LimitsShown,
@@ -17,6 +18,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import {
   ApiKey,
+  AuditPage,
   DeliveriesPage,
   DeliveryInFull,
   Health,
@@ -56,6 +58,7 @@ export const OperatorContract = contract({
       method: "PUT",
       path: "/v1/tenants/{tenantId}",
       access: "operator",
+      audit: { action: "tenant.put", object: "tenant", id: "tenantId" },
       summary: "Create or change a tenant",
       params: tenant,
       body: { schema: TenantSettings, closed: true },
@@ -83,16 +86,32 @@ export const OperatorContract = contract({
       method: "PUT",
       path: "/v1/tenants/{tenantId}/limits",
       access: "operator",
+      audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
       description: "Any of them; null returns one to its default. What exists beyond a lowered quota stays. Other processes follow within seconds.",
       params: tenant,
       body: { schema: LimitsChange, closed: true },
       answers: { 200: { description: "All quotas", schema: LimitsShown } }
     },
+    listAudit: {
+      method: "GET",
+      path: "/v1/audit",
+      access: "operator",
+      summary: "List the audit log",
+      description: "Newest first: every write of operators and of intake, refused ones too, and every read of a delivery's body.",
+      query: {
+        tenant: { kind: "text", schema: AuditQuery.fields.tenant.schema, description: "Only calls about this tenant." },
+        actor: { kind: "text", schema: AuditQuery.fields.actor.schema, description: "Only calls of this operator or client, by its whole name." },
+        since: { kind: "instant", schema: AuditQuery.fields.since.schema, description: "At or after this instant." },
+        ...pageOf(AuditQuery.fields)
+      },
+      answers: { 200: { description: "Entries", schema: AuditPage } }
+    },
     createApiKey: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/api-keys",
       access: "operator",
+      audit: { action: "api-key.create", object: "api-key", id: "id" },
       summary: "Create an API key",
       description: "Keys of the same name are the same client, so a replaced key keeps its subscriptions.",
       params: tenant,
@@ -103,6 +122,7 @@ export const OperatorContract = contract({
       method: "DELETE",
       path: "/v1/tenants/{tenantId}/api-keys/{id}",
       access: "operator",
+      audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
       description: "Works at once on every node.",
       params: { tenantId, id: "The key's id." },
@@ -112,6 +132,7 @@ export const OperatorContract = contract({
       method: "PUT",
       path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
       access: "operator",
+      audit: { action: "secret.put", object: "secret", id: "hmacSecretId" },
       summary: "Register or rotate a signing secret",
       description: "Without `secret` one is generated. A rotated secret goes on signing beside the new one for overlapSeconds, a day by default. " +
         "A new secret names its owner: exactly one of client, accounts and anyClient. A later call may leave the owner out or replace it; " +
@@ -134,6 +155,7 @@ export const OperatorContract = contract({
       method: "DELETE",
       path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
       access: "operator",
+      audit: { action: "secret.delete", object: "secret", id: "hmacSecretId" },
       summary: "Delete a signing secret",
       description: "409 while a subscription is signed with it.",
       params: ofSecret,
@@ -160,6 +182,7 @@ export const OperatorContract = contract({
       method: "GET",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}",
       access: "operator",
+      audit: { action: "delivery.read-body", object: "delivery", id: "deliveryId" },
       showsBodies: true,
       summary: "Get a delivery",
       description: "With its exact body and every attempt. A read-only operator key is refused.",
@@ -170,6 +193,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/retry",
       access: "operator",
+      audit: { action: "delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
       params: ofDelivery,
@@ -179,6 +203,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/dismiss",
       access: "operator",
+      audit: { action: "delivery.dismiss", object: "delivery", id: "deliveryId" },
       summary: "Dismiss a dead letter",
       description: "It no longer counts as dead and is not recovered. It can still be retried.",
       params: ofDelivery,
@@ -210,6 +235,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: `${subscriptionPath}/pause`,
       access: "operator",
+      audit: { action: "subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause a subscription of any area",
       description: "Nothing more is sent and what comes waits, until an operator resumes it. Its client reads the reason and cannot resume it. " +
         "What is in flight ends by itself.",
@@ -221,6 +247,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: `${subscriptionPath}/recover`,
       access: "operator",
+      audit: { action: "subscription.recover", object: "subscription", id: "subscriptionId" },
       summary: "Send dead letters again",
       description: "Every dead letter that died since then goes out again, under the same id.",
       params: ofSubscription,
@@ -231,6 +258,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: `${subscriptionPath}/resume`,
       access: "operator",
+      audit: { action: "subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a subscription of any area",
       description: "Whoever paused it. Of freight charges, dead letters since the pause go out again first, then what waited, in order. " +
         "One that its client had made inactive becomes that again; resuming an active one changes nothing.",
@@ -241,6 +269,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: `${subscriptionPath}/purge`,
       access: "operator",
+      audit: { action: "subscription.purge", object: "subscription", id: "subscriptionId" },
       summary: "Drop what waits for a subscription",
       description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. What is being sent ends by itself.",
       params: ofSubscription,
@@ -250,6 +279,7 @@ export const OperatorContract = contract({
       method: "DELETE",
       path: subscriptionPath,
       access: "operator",
+      audit: { action: "subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription of any area",
       description: "As if its client had deleted it: nothing more is sent, and what waits is dropped.",
       params: ofSubscription,
@@ -267,6 +297,7 @@ export const OperatorContract = contract({
       method: "POST",
       path: `${subscriptionPath}/replay`,
       access: "operator",
+      audit: { action: "subscription.replay", object: "subscription", id: "subscriptionId" },
       summary: "Send history again",
       description: "As new deliveries of the same events, limited to what the subscription's filters and client admit now.",
       params: ofSubscription,

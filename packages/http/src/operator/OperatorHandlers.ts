@@ -1,6 +1,7 @@
 /** Answers operators' calls from core's use cases. A tenant that does not exist answers 404. */
 import {
   ApiKeys,
+  AuditLog,
   Deliveries,
   ShipmentJourneys,
   SigningSecrets,
@@ -19,6 +20,7 @@ import type { OperatorContract } from "./OperatorContract.ts"
 export const OperatorHandlers = Effect.gen(function*() {
   const tenants = yield* Tenants
   const limits = yield* TenantLimits
+  const audit = yield* AuditLog
   const apiKeys = yield* ApiKeys
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
@@ -33,6 +35,7 @@ export const OperatorHandlers = Effect.gen(function*() {
     listTenants: ({ query }) => Effect.map(tenants.page(query), (page) => json(page)),
     getLimits: ({ params: { tenantId } }) => Effect.map(limits.get(tenantId), (all) => json(all)),
     putLimits: ({ body, params: { tenantId } }) => Effect.map(limits.put(tenantId, body), (all) => json(all)),
+    listAudit: ({ query }) => Effect.map(audit.list(query), (page) => json(page)),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),

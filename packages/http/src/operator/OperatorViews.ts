@@ -1,5 +1,5 @@
 /** What operators are shown, as schemas for the contract. */
-import { deliveryStates, InstantText, maxCountedUses, subscriptionStates, tenantStates } from "@waybill/core"
+import { AuditEntry, deliveryStates, InstantText, maxCountedUses, subscriptionStates, tenantStates } from "@waybill/core"
 import { Schema } from "effect"
 
 const nextCursor = Schema.NullOr(Schema.String)
@@ -12,6 +12,8 @@ export const Tenant = Schema.Struct({
 }).annotate({ identifier: "Tenant" })
 
 export const TenantsPage = Schema.Struct({ data: Schema.Array(Tenant), nextCursor }).annotate({ identifier: "TenantsPage" })
+
+export const AuditPage = Schema.Struct({ data: Schema.Array(AuditEntry), nextCursor }).annotate({ identifier: "AuditPage" })
 
 export const ApiKey = Schema.Struct({
   id: Schema.String,

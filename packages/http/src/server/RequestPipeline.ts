@@ -22,6 +22,7 @@ import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
+import { makeAudited } from "./Audited.ts"
 import { makeClientQuotas } from "./ClientQuotas.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
@@ -57,6 +58,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const failures = new FailedCredentials()
   const refusals = new RefusalLog()
   const quotas = yield* makeClientQuotas
+  const audited = yield* makeAudited
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
 
   const answerFrom = (table: RouteTable) => Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
@@ -71,10 +73,21 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     }
     const found = yield* routeOf(table, request.method, path, exchange)
     if (HttpServerResponse.isHttpServerResponse(found)) return found
-    const { params, route } = found
+    const { endpoint, template } = found.route
+    yield* Effect.annotateCurrentSpan("http.route", template)
+    const principal = exchange.principal = yield* principalOf(request, endpoint, exchange)
+    const answer = answerTo(request, exchange, found, { mountPath, search })
+    return yield* endpoint.audit === undefined || principal === undefined ? answer : audited.run(principal, exchange, endpoint.audit, found.params, answer)
+  })
+
+  /** Once it is known who calls. */
+  const answerTo = Effect.fnUntraced(function*(
+    request: HttpServerRequest.HttpServerRequest,
+    exchange: Exchange,
+    { params, route }: Match,
+    { mountPath, search }: { readonly mountPath: string; readonly search: string }
+  ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Failure> {
     const { endpoint } = route
-    yield* Effect.annotateCurrentSpan("http.route", route.template)
-    exchange.principal = yield* principalOf(request, endpoint, exchange)
     const client = exchange.principal === undefined || isOperator(exchange.principal) ? undefined : exchange.principal
     if (client !== undefined) yield* quotas.admit(client)
     const refusal = refusalTo(exchange.principal, endpoint)

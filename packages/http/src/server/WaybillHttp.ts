@@ -1,6 +1,7 @@
 /** The whole service over HTTP: on a server of its own, in somebody's router, or as one effect. */
 import type {
   ApiKeys,
+  AuditLog,
   Authenticator,
   ChargeSubscriptions,
   Deliveries,
@@ -81,6 +82,7 @@ export interface WaybillHttpOptions extends PipelineOptions {
 /** What answering takes: every use case, somebody who knows callers, and a say on readiness. */
 export type WaybillHttpServices =
   | ApiKeys
+  | AuditLog
   | Authenticator
   | ChargeSubscriptions
   | Deliveries

@@ -60,6 +60,16 @@ export interface HeaderSpec {
   readonly schema: Schema.Top
 }
 
+/** What the audit log says of a call. */
+export interface AuditSpec {
+  /** A stable word, such as `api-key.create`. */
+  readonly action: string
+  /** What the object is, such as `api-key`. */
+  readonly object: string
+  /** The path parameter that names the object; else the member of the JSON answer that does. Left out where a call concerns several. */
+  readonly id?: string
+}
+
 export interface EndpointSpec {
   readonly method: Method
   /** Below the contract's base; `{name}` stands for one segment. */
@@ -76,6 +86,8 @@ export interface EndpointSpec {
   readonly headers?: Readonly<Record<string, HeaderSpec>>
   readonly body?: BodySpec
   readonly answers: Readonly<Record<number, AnswerSpec>>
+  /** Calls that are recorded in the audit log: every write of operators and intake, and every read of a delivery's body. */
+  readonly audit?: AuditSpec
 }
 
 /** A call that goes out from here, described for whoever receives it. */

@@ -168,6 +168,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
   },
   operator: {
     putTenant: [changes(anyCaller(200))],
+    listAudit: [reads(anyCaller(200))],
     getLimits: [reads(inTenant(200))],
     putLimits: [changes(inTenant(200))],
     createApiKey: [changes(inTenant(201))],

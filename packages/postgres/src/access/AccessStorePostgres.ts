@@ -16,7 +16,7 @@ export const layer = Layer.effect(
 
     const findLimits = (tenantId: string, lock = "") =>
       Effect.map(
-        sql.bulk(`SELECT limits FROM ${schema}.tenants WHERE tenant_id = $1 ${lock}`, [tenantId], ["text"]),
+        sql.bulk(`SELECT limits FROM ${schema}.tenants WHERE tenant_id = $1 AND ${there} ${lock}`, [tenantId], ["text"]),
         ([row]) => row === undefined ? Option.none<string | undefined>() : Option.some((row[0] as string | null) ?? undefined)
       )
 

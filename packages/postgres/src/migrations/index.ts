@@ -5,6 +5,7 @@ import { freightCharges } from "./0003_freight_charges.ts"
 import { pickups } from "./0004_pickups.ts"
 import { invoices } from "./0005_invoices.ts"
 import { operatorReads } from "./0006_operator_reads.ts"
+import { audit } from "./0007_audit.ts"
 import type { Migration } from "./Migrations.ts"
 
-export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads]
+export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit]

@@ -2,6 +2,7 @@
 import { Command } from "effect/cli"
 import { fileNameOf, type Variable } from "../config/Variable.ts"
 import { variables } from "../config/Variables.ts"
+import { auditCommand } from "./AuditCommand.ts"
 import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
@@ -37,7 +38,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withShortDescription(about),
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
-    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand] },
+    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand] },
     { group: "For receivers and for trying things", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
 )

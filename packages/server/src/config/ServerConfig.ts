@@ -115,7 +115,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       keepDeliveredShipmentsMillis: days(given.keepDeliveredDays ?? 365),
       keepEndedBillsMillis: days(given.keepEndedBillsDays ?? 365),
       keepNoticesMillis: days(given.keepNoticesDays ?? 180),
-      keepPickupsMillis: days(given.keepPickupsDays ?? 365)
+      keepPickupsMillis: days(given.keepPickupsDays ?? 365),
+      keepAuditMillis: days(given.keepAuditDays ?? 400)
     },
     drainMillis: delivery.drainMillis,
     logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
@@ -258,6 +259,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   keepEndedBillsDays: inDays(config.retention.keepEndedBillsMillis),
   keepNoticesDays: inDays(config.retention.keepNoticesMillis),
   keepPickupsDays: inDays(config.retention.keepPickupsMillis),
+  keepAuditDays: inDays(config.retention.keepAuditMillis),
   telemetry: config.telemetry,
   demo: config.demo,
   dashboard: config.dashboard

@@ -205,6 +205,7 @@ export const variables = {
   keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "shipments can be looked up after the consignee got them", days),
   keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "freight bills are kept after they were invoiced or removed", days),
   keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "pickups are kept after they were ordered", days),
+  keepAuditDays: variable("WAYBILL_KEEP_AUDIT_DAYS", "400", "entries of the audit log are kept", days),
   keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
   logLevel: variable("WAYBILL_LOG_LEVEL", "info", "the least that is logged", oneOf(["debug", "info", "warn", "error"])),

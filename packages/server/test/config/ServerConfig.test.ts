@@ -44,7 +44,8 @@ describe("ServerConfig", () => {
         keepDeliveredShipmentsMillis: 365 * 86_400_000,
         keepEndedBillsMillis: 365 * 86_400_000,
         keepNoticesMillis: 180 * 86_400_000,
-        keepPickupsMillis: 365 * 86_400_000
+        keepPickupsMillis: 365 * 86_400_000,
+        keepAuditMillis: 400 * 86_400_000
       })
       assert.strictEqual(config.logFormat, "json")
       assert.deepStrictEqual(config.warnings, [])
@@ -86,7 +87,8 @@ describe("ServerConfig", () => {
         keepDeliveredShipmentsMillis: 90 * 86_400_000,
         keepEndedBillsMillis: 60 * 86_400_000,
         keepNoticesMillis: 31 * 86_400_000,
-        keepPickupsMillis: 90 * 86_400_000
+        keepPickupsMillis: 90 * 86_400_000,
+        keepAuditMillis: 400 * 86_400_000
       })
       assert.strictEqual(config.timeZone, "America/Chicago")
       assert.strictEqual(config.othersLookupsPerMinute, 5)

@@ -56,7 +56,7 @@ const tenantsIn = ({ journal, operate }: Database, rows: AccessRows) => ({
 })
 
 const limitsOf = ({ limits, tenants }: AccessRows, tenantId: string): Option.Option<string | undefined> =>
-  tenants.has(tenantId) ? Option.some(limits.get(tenantId)) : Option.none()
+  there(tenants.get(tenantId)) === undefined ? Option.none() : Option.some(limits.get(tenantId))
 
 const there = (row: TenantRow | undefined): Tenant | undefined =>
   row === undefined || row.state === "deleted" ? undefined : { tenantId: row.tenantId, name: row.name, hosts: row.hosts, state: row.state }

@@ -1,0 +1,132 @@
+/** Records calls of operators and of intake. */
+import { Context, Effect, type Exit, Layer, Scope } from "effect"
+import * as Clock from "effect/Clock"
+import { formatInstant, parseInstant } from "../shared/Instant.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { firstIdAt, isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { AuditStore } from "./AuditStore.ts"
+import { type AuditCall, type AuditEntry, type AuditOutcome, AuditQuery, type AuditRecord } from "./model/AuditEntry.ts"
+
+/** How long an entry of intake waits for others, to be written with them. */
+const gatherMillis = 1_000
+
+/** Entries that wait at most. Those beyond it are lost, and the log says how many. */
+const maxWaiting = 10_000
+
+/** Ids and names come from callers: no control characters, and no longer than any that can exist. */
+const bounded = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "?").slice(0, 500)
+
+export class AuditLog extends Context.Service<AuditLog, {
+  /**
+   * Runs a call that must not lack its entry: the entry is written before, with status 0, and gets its outcome after. Where it cannot be
+   * written the call is not run.
+   */
+  readonly around: <A, E, R>(
+    call: AuditCall,
+    effect: Effect.Effect<A, E, R>,
+    outcomeOf: (exit: Exit.Exit<A, E>) => AuditOutcome
+  ) => Effect.Effect<A, E | StorageError, R>
+  /**
+   * Takes an entry that is written within a second, together with others. Of refusals of one caller that are alike, one a second is
+   * taken: nobody fills the log by being refused.
+   */
+  readonly later: (call: AuditCall, outcome: AuditOutcome) => Effect.Effect<void>
+  /** Newest first. */
+  readonly list: (query: unknown) => Effect.Effect<ListPage<AuditEntry>, InvalidInput | StorageError>
+}>()("@waybill/core/audit/AuditLog") {
+  static readonly layer = Layer.effect(
+    AuditLog,
+    Effect.gen(function*() {
+      const store = yield* AuditStore
+      const ids = yield* UniqueIds
+      const scope = yield* Scope.Scope
+      const decodeQuery = decodeInput(AuditQuery, { closed: true })
+      let waiting: Array<AuditRecord> = []
+      const refusals = new Set<string>()
+      let lost = 0
+
+      const recordOf = (call: AuditCall, { objectId, status }: AuditOutcome, id: string, at: number): AuditRecord => ({
+        id,
+        at,
+        actor: { kind: call.actor.kind, name: bounded(call.actor.name) },
+        address: call.address === undefined ? undefined : bounded(call.address),
+        action: call.action,
+        tenantId: bounded(call.tenantId),
+        object: { kind: call.object.kind, id: bounded(objectId ?? call.object.id) },
+        requestId: bounded(call.requestId),
+        result: status < 400 ? "ok" : "refused",
+        status
+      })
+
+      const flush = Effect.suspend(() => {
+        const records = waiting
+        const missing = lost
+        waiting = []
+        refusals.clear()
+        lost = 0
+        const told = missing === 0 ? Effect.void : Effect.logError(`Audit log full: ${missing} entries of intake calls lost.`)
+        if (records.length === 0) return told
+        return Effect.andThen(told, Effect.catchTag(store.put(records), "StorageError", (error) =>
+          Effect.logError(`Audit log write failed: ${records.length} entries of intake calls lost.`, error)))
+      })
+      yield* Scope.addFinalizer(scope, flush)
+
+      const around = Effect.fnUntraced(function*<A, E, R>(
+        call: AuditCall,
+        effect: Effect.Effect<A, E, R>,
+        outcomeOf: (exit: Exit.Exit<A, E>) => AuditOutcome
+      ) {
+        const at = yield* Clock.currentTimeMillis
+        const id = ids.nextAt(at)
+        yield* store.put([recordOf(call, { status: 0 }, id, at)])
+        return yield* Effect.onExit(effect, (exit) =>
+          Effect.catchTag(store.put([recordOf(call, outcomeOf(exit), id, at)]), "StorageError", (error) =>
+            Effect.logError(`Audit log write failed: the entry of ${call.action} keeps status 0.`, error)))
+      })
+
+      const later = (call: AuditCall, outcome: AuditOutcome) =>
+        Effect.flatMap(Clock.currentTimeMillis, (at) => {
+          if (outcome.status >= 400) {
+            const alike = JSON.stringify([call.actor, call.tenantId, call.action, outcome.status])
+            if (refusals.has(alike)) return Effect.void
+            refusals.add(alike)
+          }
+          if (waiting.length >= maxWaiting) {
+            lost += 1
+            return Effect.void
+          }
+          waiting.push(recordOf(call, outcome, ids.nextAt(at), at))
+          return waiting.length > 1 ? Effect.void : Effect.asVoid(Effect.forkIn(Effect.delay(flush, gatherMillis), scope))
+        })
+
+      const list = Effect.fn("AuditLog.list")(function*(input: unknown) {
+        const { actor, cursor, limit = defaultListLimit, since, tenant } = yield* decodeQuery(input)
+        if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
+        const rows = yield* store.page({
+          tenantId: tenant === undefined ? undefined : bounded(tenant),
+          actor: actor === undefined ? undefined : bounded(actor),
+          from: since === undefined ? undefined : firstIdAt(parseInstant(since)!),
+          before: cursor,
+          limit: limit + 1
+        })
+        return listPage(rows, limit, ({ id }) => id, shown)
+      })
+
+      return AuditLog.of({ around, later, list })
+    })
+  )
+}
+
+const shown = ({ action, actor, address, at, object, requestId, result, status, tenantId }: AuditRecord): AuditEntry => ({
+  at: formatInstant(at),
+  actor,
+  address: address ?? null,
+  action,
+  tenantId: tenantId === "" ? null : tenantId,
+  object,
+  result,
+  status,
+  requestId
+})

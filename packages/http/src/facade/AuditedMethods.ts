@@ -1,0 +1,76 @@
+/** Records the operator methods of an embedded host in the audit log, as the same calls over HTTP are. */
+import { AuditLog } from "@waybill/core"
+import { Effect, Exit } from "effect"
+import type { AuditSpec } from "../shared/Contract.ts"
+import type { Failure } from "../shared/ProblemOf.ts"
+import { WaybillError } from "./WaybillError.ts"
+
+type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
+type Groups = Readonly<Record<string, unknown>>
+
+const tenant = (action: string): AuditSpec => ({ action, object: "tenant" })
+const subscription = (action: string): AuditSpec => ({ action: `subscription.${action}`, object: "subscription" })
+
+/** Methods take the tenant first, and the object's id next where it has one. */
+const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = {
+  tenants: {
+    put: tenant("tenant.put"),
+    suspend: tenant("tenant.suspend"),
+    resume: tenant("tenant.resume"),
+    delete: tenant("tenant.delete")
+  },
+  limits: { put: tenant("limits.put") },
+  apiKeys: { create: { action: "api-key.create", object: "api-key" }, revoke: { action: "api-key.revoke", object: "api-key" } },
+  secrets: { put: { action: "secret.put", object: "secret" }, delete: { action: "secret.delete", object: "secret" } },
+  clients: { delete: { action: "client.delete", object: "client" } },
+  deliveries: {
+    get: { action: "delivery.read-body", object: "delivery" },
+    retry: { action: "delivery.retry", object: "delivery" },
+    dismiss: { action: "delivery.dismiss", object: "delivery" },
+    recover: subscription("recover"),
+    replay: subscription("replay")
+  },
+  allSubscriptions: {
+    pause: subscription("pause"),
+    resume: subscription("resume"),
+    purge: subscription("purge"),
+    delete: subscription("delete")
+  }
+}
+
+type Run = <A>(effect: Effect.Effect<A, Failure, AuditLog>) => Promise<A>
+
+/** The same methods; those of operators have their entry before they run. */
+export const withAudit = <M extends Groups>(run: Run, methods: M): M =>
+  ({ ...methods, ...Object.fromEntries(Object.entries(recorded).flatMap(([group, specs]) => {
+    const own = methods[group] as Readonly<Record<string, Method>> | undefined
+    if (own === undefined) return []
+    const wrapped = Object.entries(specs).flatMap(([name, spec]) => own[name] === undefined ? [] : [[name, recordedMethod(run, spec, own[name])] as const])
+    return [[group, { ...own, ...Object.fromEntries(wrapped) }]]
+  })) })
+
+type Settled = { readonly value: unknown } | { readonly error: unknown }
+
+const recordedMethod = (run: Run, { action, object }: AuditSpec, method: Method): Method => async (...given) => {
+  const [tenantId, second] = given as ReadonlyArray<unknown>
+  const id = object === "tenant" ? tenantId : second
+  const call = {
+    actor: { kind: "operator", name: "host" } as const,
+    address: undefined,
+    action,
+    tenantId: String(tenantId),
+    object: { kind: object, id: typeof id === "string" ? id : "" },
+    requestId: crypto.randomUUID()
+  }
+  const settled = await run(Effect.flatMap(AuditLog, (log) =>
+    log.around(call, Effect.promise((): Promise<Settled> => method(...given).then((value) => ({ value }), (error: unknown) => ({ error }))), (exit) =>
+      Exit.isFailure(exit) ? { status: 0 } : outcomeOf(exit.value, call.object.id === ""))))
+  if ("error" in settled) throw settled.error
+  return settled.value
+}
+
+const outcomeOf = (settled: Settled, isNew: boolean) => {
+  if ("error" in settled) return { status: settled.error instanceof WaybillError ? settled.error.status : 500 }
+  const made = isNew ? (settled.value as { readonly id?: unknown } | undefined)?.id : undefined
+  return { status: 200, objectId: typeof made === "string" ? made : undefined }
+}

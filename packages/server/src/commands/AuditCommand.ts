@@ -1,0 +1,48 @@
+/** `waybill audit`: who did what. */
+import { type AuditEntry, OperatorClient } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { instantFlag } from "./shared/Instants.ts"
+import { jsonFlag, printable, progress, table } from "./shared/Output.ts"
+import { asOperatorOfAll, called, connectionFlags } from "./shared/Remote.ts"
+
+export const auditCommand = Command.make(
+  "audit",
+  {
+    ...connectionFlags,
+    tenant: Flag.String("tenant").pipe(Flag.withDescription("Only calls about this tenant"), Flag.optional),
+    actor: Flag.String("actor").pipe(Flag.withDescription("Only calls of this operator or client, by its whole name"), Flag.optional),
+    since: instantFlag("since").pipe(Flag.withDescription("At this instant or later"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many, the newest"), Flag.withDefault(100)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ actor, json, limit, since, tenant, ...flags }) {
+    const connected = yield* asOperatorOfAll(flags)
+    const entries = yield* called(async (signal) => {
+      const query = {
+        tenant: Option.getOrUndefined(tenant),
+        actor: Option.getOrUndefined(actor),
+        since: Option.getOrUndefined(since),
+        limit: Math.min(limit, 500)
+      }
+      const found: Array<AuditEntry> = []
+      for await (const entry of new OperatorClient(connected).allAudit(query, { signal })) {
+        if (found.push(entry) >= limit) break
+      }
+      return found
+    })
+    if (json) for (const entry of entries) yield* Console.log(JSON.stringify(entry))
+    else if (entries.length > 0) yield* Console.log(table(entries.map(rowOf)))
+    else yield* progress("No entry.")
+  })
+).pipe(
+  Command.withDescription("Show the audit log, newest first: who did what, from where, and whether it was done"),
+  Command.withExamples([
+    { command: "waybill audit --tenant acme --limit 20", description: "The last calls about a tenant" },
+    { command: "waybill audit --actor operator --since 2026-11-20T00:00:00Z --json", description: "What an operator did, for a script" }
+  ])
+)
+
+const rowOf = ({ action, actor, address, at, object, status, tenantId }: AuditEntry): ReadonlyArray<string> =>
+  [at, `${actor.kind} ${actor.name}`, address ?? "-", action, tenantId ?? "-", object.id === "" ? object.kind : `${object.kind} ${object.id}`, String(status)]
+    .map(printable)

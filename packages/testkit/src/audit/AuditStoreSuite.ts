@@ -1,0 +1,81 @@
+/** What an `AuditStore` promises. */
+import { type AuditRecord, AuditStore, type StoragePorts } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { freshTenant } from "../StorageFixtures.ts"
+
+/** Ids of this process that nobody else uses, oldest first. */
+const base = Date.now()
+let count = 0
+const nextId = (): string => `${(base - 1_000_000 + count++).toString(16).padStart(12, "0").replace(/^(.{8})/, "$1-")}-7000-8000-${crypto.randomUUID().slice(-12)}`
+
+const record = (tenantId: string, parts: Partial<AuditRecord> = {}): AuditRecord => ({
+  id: nextId(),
+  at: 1_763_600_000_000 + count,
+  actor: { kind: "operator", name: `operator ${tenantId}` },
+  address: "192.0.2.1",
+  action: "tenant.put",
+  tenantId,
+  object: { kind: "tenant", id: tenantId },
+  result: "ok",
+  status: 200,
+  requestId: "request",
+  ...parts
+})
+
+const anything = { tenantId: undefined, actor: undefined, from: undefined, before: undefined, limit: 100 }
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: AuditStore`, (it) => {
+    it.effect("answers entries as they were put, newest first, by tenant and by actor", () =>
+      Effect.gen(function*() {
+        const store = yield* AuditStore
+        const [one, other] = [freshTenant(), freshTenant()]
+        const odd = { actor: { kind: "client", name: `key:"ä" {1}, ${one}` }, address: undefined, object: { kind: "api-key", id: "" } } as const
+        const entries = [record(one), record(other), record(one, odd), record(one, { result: "refused", status: 403 })] as const
+        yield* store.put(entries)
+        assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [entries[3], entries[2], entries[0]])
+        assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name }), [entries[2]])
+        assert.deepStrictEqual(yield* store.page({ ...anything, actor: `operator ${one}`, tenantId: one, limit: 1 }), [entries[3]])
+        const all = (yield* store.page({ ...anything, from: entries[0].id })).map(({ id }) => id)
+        assert.deepStrictEqual(all.filter((id) => entries.some((each) => each.id === id)), entries.map(({ id }) => id).toReversed())
+      }))
+
+    it.effect("answers a range of ids, its end left out", () =>
+      Effect.gen(function*() {
+        const store = yield* AuditStore
+        const tenantId = freshTenant()
+        const entries = [record(tenantId), record(tenantId), record(tenantId)] as const
+        yield* store.put(entries)
+        const found = yield* store.page({ ...anything, tenantId, from: entries[1].id, before: entries[2].id })
+        assert.deepStrictEqual(found, [entries[1]])
+        assert.deepStrictEqual(yield* store.page({ ...anything, tenantId, before: entries[0].id }), [])
+      }))
+
+    it.effect("gives an entry that is there its outcome, and changes nothing else of it", () =>
+      Effect.gen(function*() {
+        const store = yield* AuditStore
+        const tenantId = freshTenant()
+        const begun = record(tenantId, { status: 0 })
+        yield* store.put([begun])
+        yield* store.put([{ ...begun, action: "other", object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }])
+        assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [
+          { ...begun, object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }
+        ])
+        yield* store.put([])
+      }))
+
+    it.effect("removes what is older than an id, of every tenant", () =>
+      Effect.gen(function*() {
+        const store = yield* AuditStore
+        const [one, other] = [freshTenant(), freshTenant()]
+        const old = (n: number) => `00000000-000${n}-7000-8000-${crypto.randomUUID().slice(-12)}`
+        const kept = record(one)
+        yield* store.put([record(one, { id: old(1) }), record(other, { id: old(2) }), record("", { id: old(3) }), kept])
+        const before = "00000000-0004-7000-8000-000000000000"
+        assert.isAtLeast(yield* store.prune(before), 3)
+        assert.strictEqual(yield* store.prune(before), 0)
+        assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [kept])
+        assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: other }), [])
+      }))
+  })
