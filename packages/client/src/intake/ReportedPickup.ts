@@ -75,6 +75,8 @@ export interface PickupRecord {
   readonly client: string
   /** Who else may see it. */
   readonly accounts: ReadonlyArray<string>
+  /** The one carrier of several that has it, once it decided. */
+  readonly carrier: { readonly dot?: string; readonly mc?: string } | null
   readonly createdAt: string
   readonly request: PickupRequest
   /** `pickupConfirmationId` is empty while there is no number. */

@@ -99,6 +99,7 @@ describe("IntakeClient", () => {
       isTest: false,
       client: "shipper",
       accounts: ["4711"],
+      carrier: null,
       createdAt: "2026-11-20T08:15:00.000Z",
       request,
       visibility: pickupVisibility,

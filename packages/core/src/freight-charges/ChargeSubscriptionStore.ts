@@ -20,7 +20,7 @@ export interface StoredChargeSubscription extends Pick<ChargeSubscriptionRecord,
   readonly cancelledAt: number | undefined
 }
 
-/** A bill that was in flight, and the accounts by which the subscription saw it. */
+/** A bill that was in flight, and the accounts (or accounts within a carrier) by which the subscription saw it. */
 export interface InFlightBill {
   readonly billId: string
   /** One PFC object as JSON. */
@@ -29,7 +29,7 @@ export interface InFlightBill {
 }
 
 export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionStore, {
-  /** What the client itself has now, by whichever key or token; that it sees everything does not count. It stays so until the transaction ends. */
+  /** What the client itself has now, by whichever key or token: accounts, and what a carrier with a number is known by (`accessOf`); that it sees everything does not count. It stays so until the transaction ends. */
   readonly accountsOf: (tenantId: string, client: string) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Waits for calls that change bills of these accounts, and makes the next ones wait, until the transaction ends. */
   readonly hold: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<void, StorageError>

@@ -3,7 +3,8 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
-import { isOperator, type Principal } from "../access/model/Principal.ts"
+import { accountOfGrant, accountWithin } from "../access/model/CarrierNumbers.ts"
+import { carrierOf, isOperator, type Principal } from "../access/model/Principal.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
@@ -127,13 +128,15 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       /** Runs in the transaction that holds the accounts: what is in flight now is listed, what comes later is told. */
-      const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, accounts: ReadonlyArray<string>) {
-        const covered = new Set(accounts)
-        const rows = yield* bills.open(tenantId, accounts)
-        return yield* mapPaced(rows, (row): InFlightBill => {
+      const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
+        const covered = new Set(grants)
+        const rows = yield* bills.open(tenantId, accountsIn(grants))
+        const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
           const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
-          return { billId: row.billId, body: encoder.encode(body), accounts: seenBy }
+          // another carrier's bill of the same account
+          return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
         })
+        return listed.flat()
       })
 
       const create = Effect.fn("ChargeSubscriptions.create")(function*(principal: Principal, input: unknown) {
@@ -148,11 +151,12 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
           yield* rememberAccess(principal)
           if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
           // a client may have several keys: it is told of what any of them has
-          const accounts = all ? yield* store.accountsOf(tenantId, client) : settings.accounts
+          const grants = all ? yield* store.accountsOf(tenantId, client) : grantsFor(principal, settings.accounts)
+          const accounts = accountsIn(grants)
           yield* store.hold(tenantId, accounts)
           const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
           if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
-          const inFlight = yield* inFlightNow(tenantId, settings, accounts)
+          const inFlight = yield* inFlightNow(tenantId, settings, grants)
           yield* openLaneWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, laneOf(id, client, settings, "active"))
           const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
           yield* store.insert(tenantId, record, inFlight)
@@ -224,6 +228,14 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     })
   )
 }
+
+/** The accounts that grants show charges of. */
+const accountsIn = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(grants.flatMap((grant) => accountOfGrant(grant) ?? []))]
+
+/** By which a caller sees charges of accounts: the accounts, or for a carrier with a number the accounts within it. */
+const grantsFor = (principal: Principal, accounts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  carrierOf(principal)?.flatMap((grant) => accounts.map((account) => accountWithin(grant, account))) ?? accounts
 
 const decodeCreate = decodeInput(ChargeSubscriptionCreate)
 const decodeTest = decodeInput(WebhookTest)

@@ -33,7 +33,7 @@ export interface ChargeViewer {
   readonly subscriptionId: string
   /** JSON that only core reads. */
   readonly doc: string
-  /** Those of the accounts asked for that the subscription covers and its client has. */
+  /** Those of the accounts (or accounts within a carrier) asked for that the subscription covers and its client has. */
   readonly accounts: ReadonlyArray<string>
 }
 
@@ -67,8 +67,8 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
    */
   readonly gate: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
   /**
-   * Live subscriptions that see freight of these accounts now. Only accounts that a client has itself count: a carrier that
-   * sees all of its tenant sees no charges. Costs what matches, not what exists.
+   * Live subscriptions that see freight of these accounts (or accounts within a carrier, `accountWithin`) now. Only accounts that a client
+   * has itself count: a carrier that sees all of its tenant sees no charges. Costs what matches, not what exists.
    */
   readonly viewers: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ChargeViewer>, StorageError>
   /** Stores bills (of several rows for one bill, the last) and notices, and queues what is told, as one fact. Call inside the transaction of `lock`. */

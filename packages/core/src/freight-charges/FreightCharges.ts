@@ -11,7 +11,7 @@ import { forEachPaced, mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { type BillChanges, type ChargeNotice, type ChargeTelling, FreightBillStore } from "./FreightBillStore.ts"
 import { FreightChargeOptions } from "./FreightChargeOptions.ts"
-import { accountsEver, toldOf, type Viewer } from "./model/Audience.ts"
+import { grantsEver, toldOf, type Viewer } from "./model/Audience.ts"
 import type { ChargeFrequency, ChargeSubscriptionSettings } from "./model/ChargeSubscription.ts"
 import { closingTimes, localText, offsetsOf } from "./model/ChargeWindow.ts"
 import { applyChange, billDoc, billFrom, currentOf, type FreightBill, type ReadChange, takenAt } from "./model/FreightBill.ts"
@@ -27,6 +27,12 @@ export type ChangeOutcome =
   | { readonly index: number; readonly result: "accepted" | "duplicate"; readonly uniqueID: string; readonly version: number }
   | { readonly index: number; readonly result: "refused"; readonly faults: ReadonlyArray<Fault> }
 
+export interface ReportOptions {
+  readonly partial?: boolean
+  /** What the caller is known by where it is one carrier among several (`carrierOf`). */
+  readonly writer?: ReadonlyArray<string> | undefined
+}
+
 /** A change that makes a version. */
 interface Step {
   readonly before: FreightBill | undefined
@@ -41,7 +47,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
   readonly report: (
     tenantId: string,
     changes: ReadonlyArray<ReportedChange>,
-    options?: { readonly partial?: boolean }
+    options?: ReportOptions
   ) => Effect.Effect<ReadonlyArray<ChangeOutcome>, InvalidInput | StorageError>
 }>()("@waybill/core/freight-charges/FreightCharges") {
   static readonly layer = Layer.effect(
@@ -56,7 +62,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
       /** Runs in a transaction that holds the bills' locks. */
       const tell = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
         const now = yield* store.gate(tenantId, distinct(steps.flatMap(({ after, before }) => [...accountsNow(before), ...accountsNow(after)])))
-        const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => accountsEver(after))))
+        const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => grantsEver(after))))
         const viewers = rows.map(({ accounts, doc, subscriptionId }): Viewer => ({
           subscriptionId,
           settings: JSON.parse(doc) as ChargeSubscriptionSettings,
@@ -69,12 +75,12 @@ export class FreightCharges extends Context.Service<FreightCharges, {
       const decideAndStore = Effect.fnUntraced(function*(
         tenantId: string,
         changes: ReadonlyArray<ReportedChange>,
-        partial: boolean,
+        { partial = false, writer }: ReportOptions,
         traceparent: string | undefined
       ) {
         const rows = yield* store.lock(tenantId, distinct(changes.map((each) => each.change.billId)))
         const bills = new Map(yield* mapPaced(rows, (row): [string, FreightBill] => [row.billId, billFrom(row)]))
-        const { outcomes, steps } = yield* decideAll(bills, changes, yield* Clock.currentTimeMillis)
+        const { outcomes, steps } = yield* decideAll(bills, changes, yield* Clock.currentTimeMillis, writer)
         const refusals = outcomes.filter((each) => each.result === "refused")
         if (refusals.length > 0 && !partial) {
           return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
@@ -93,12 +99,12 @@ export class FreightCharges extends Context.Service<FreightCharges, {
       const report = Effect.fn("FreightCharges.report")(function*(
         tenantId: string,
         changes: ReadonlyArray<ReportedChange>,
-        options: { readonly partial?: boolean } = {}
+        options: ReportOptions = {}
       ) {
         if (changes.length === 0) return []
         yield* Effect.annotateCurrentSpan({ "waybill.tenant": tenantId, "waybill.charges": changes.length })
         const traceparent = yield* currentTraceparent
-        const { outcomes, told } = yield* transaction.run(decideAndStore(tenantId, changes, options.partial === true, traceparent))
+        const { outcomes, told } = yield* transaction.run(decideAndStore(tenantId, changes, options, traceparent))
         if (told) yield* wakeups.wake(tenantId)
         return outcomes
       })
@@ -114,13 +120,13 @@ const distinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...ne
 const accountsNow = (bill: FreightBill | undefined): ReadonlyArray<string> => bill === undefined ? [] : currentOf(bill).accounts
 
 /** Decides change after change; `bills` holds what they come to. */
-const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>, now: number) => {
+const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>, now: number, writer: ReadonlyArray<string> | undefined) => {
   const outcomes: Array<ChangeOutcome> = []
   const steps: Array<Step> = []
   const decided = forEachPaced(changes, ({ change, index }) => {
     const uniqueID = change.billId
     const before = bills.get(uniqueID)
-    const decision = applyChange(before, change)
+    const decision = applyChange(before, change, writer)
     switch (decision._tag) {
       case "Refused":
         outcomes.push({ index, result: "refused", faults: [fault(["charges", index, ...decision.path], decision.detail, decision.code)] })
@@ -155,7 +161,7 @@ const tellingsOf = (
   }
   const seeing = viewersByAccount(viewers)
   const told = forEachPaced(steps, ({ after, before }) => {
-    const audience = new Set(accountsEver(after).flatMap((account) => seeing.get(account) ?? []))
+    const audience = new Set(grantsEver(after).flatMap((grant) => seeing.get(grant) ?? []))
     for (const told of toldOf(before, after, [...audience], date)) {
       const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, accounts: told.accounts, body: encoder.encode(told.body) }) - 1
       for (const { settings, subscriptionId } of told.viewers) {

@@ -1,7 +1,7 @@
 /** Where the carrier's own system hands in freight charges. */
 import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
-import type { Principal } from "../access/model/Principal.ts"
+import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { FreightCharges } from "../freight-charges/FreightCharges.ts"
 import { readChange } from "../freight-charges/ReadChange.ts"
 import type { InvalidInput } from "../shared/InvalidInput.ts"
@@ -36,7 +36,7 @@ export class FreightChargeIntake extends Context.Service<FreightChargeIntake, {
             member: "charges",
             looksLikeOne: (one) => "change" in one || "pfc" in one,
             read: (item, at) => readChange(item as Readonly<Record<string, unknown>>, at),
-            take: (good, partial) => charges.report(principal.tenantId, good.map(({ index, value }) => ({ index, change: value })), { partial })
+            take: (good, partial) => charges.report(principal.tenantId, good.map(({ index, value }) => ({ index, change: value })), { partial, writer: carrierOf(principal) })
           })
         )
       })

@@ -21,8 +21,8 @@ export const documentAccounts = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ReadonlyArray<string>, StorageError> {
   const invoices = yield* store.list(
     tenantId,
-    { _tag: "Carrier", ...carrier },
-    { uniqueId: undefined, shipmentId: undefined, dot: undefined, mc: undefined, invoiceNumber },
+    { _tag: "All" },
+    { uniqueId: undefined, shipmentId: undefined, ...carrier, invoiceNumber },
     { after: undefined, limit: maxInvoices }
   )
   return [...new Set([...addressees(JSON.parse(doc).attributes), ...invoices.flatMap((each) => each.accounts)])].sort()
@@ -38,7 +38,8 @@ export const followInvoice = Effect.fnUntraced(function*(
   // in one order, so that everybody locks alike
   for (const invoiceNumber of [...new Set(invoiceNumbers)].sort()) {
     yield* stores.invoices.lock(tenantId, carrier, recordId(invoiceNumber))
-    const record = yield* stores.documents.find(tenantId, { _tag: "Carrier", ...carrier }, invoiceNumber)
+    const filter = { invoiceNumber, documentTypes: undefined, ...carrier }
+    const [record] = yield* stores.documents.list(tenantId, { _tag: "All" }, filter, { after: undefined, limit: 1 })
     if (record === undefined) continue
     const accounts = yield* documentAccounts(stores.invoices, tenantId, carrier, invoiceNumber, record.doc)
     if (accounts.join("\n") !== record.accounts.toSorted().join("\n")) {

@@ -23,10 +23,14 @@ export const viewerOf = (principal: Principal): Effect.Effect<InvoiceViewer, Not
 export const writerOf = (principal: Principal): Effect.Effect<InvoiceViewer, NotPermitted> =>
   isCarrier(principal) && !isOperator(principal) ? viewerOf(principal) : Effect.fail(new NotPermitted({ needed: "carrier" }))
 
+/** Whether an invoice of a carrier is that of a caller with these numbers: one of the same kind is equal, and none of the same kind is another. */
+export const isOfCarrier = ({ dot, mc }: CarrierFilter, carrier: InvoiceCarrier): boolean =>
+  (dot === carrier.dot || mc === carrier.mc) && (dot === undefined || carrier.dot === "" || dot === carrier.dot) &&
+  (mc === undefined || carrier.mc === "" || mc === carrier.mc)
+
 /** A caller with numbers of its own writes what bears these numbers, and nothing else. */
-export const checkOwn = (viewer: InvoiceViewer, { dot, mc }: InvoiceCarrier): Effect.Effect<void, InvoiceNotYours> => {
-  if (viewer._tag !== "Carrier") return Effect.void
-  if ((viewer.dot ?? dot) === dot && (viewer.mc ?? mc) === mc) return Effect.void
+export const checkOwn = (viewer: InvoiceViewer, carrier: InvoiceCarrier): Effect.Effect<void, InvoiceNotYours> => {
+  if (viewer._tag !== "Carrier" || isOfCarrier(viewer, carrier)) return Effect.void
   const numbers = [viewer.dot === undefined ? [] : `DOT ${viewer.dot}`, viewer.mc === undefined ? [] : `MC ${viewer.mc}`].flat()
   return Effect.fail(new InvoiceNotYours({ numbers: numbers.join(" and ") }))
 }
@@ -54,7 +58,7 @@ export const readFrom = (from: unknown): Effect.Effect<CarrierFilter, InvalidInp
 /** The carrier that a caller names completely, by its own numbers and by those it asks for. */
 export const namedCarrier = (viewer: InvoiceViewer, filter: CarrierFilter): InvoiceCarrier | undefined => {
   const own = viewer._tag === "Carrier" ? viewer : { dot: undefined, mc: undefined }
-  const [dot, mc] = [own.dot ?? filter.dot, own.mc ?? filter.mc]
-  if (dot === undefined || mc === undefined || dot !== (filter.dot ?? dot) || mc !== (filter.mc ?? mc)) return undefined
+  const [dot, mc] = [filter.dot ?? own.dot, filter.mc ?? own.mc]
+  if (dot === undefined || mc === undefined || (viewer._tag === "Carrier" && !isOfCarrier(viewer, { dot, mc }))) return undefined
   return { dot, mc }
 }

@@ -21,7 +21,7 @@ export interface InvoiceRow {
 }
 
 /**
- * Whose invoices a caller may see or write: all of a tenant, one carrier's (by either number, or both), or what is addressed to
+ * Whose invoices a caller may see or write: all of a tenant, one carrier's (`isOfCarrier`), or what is addressed to
  * some accounts: named by the invoice, or the accounts of the shipment that its shipmentID names.
  */
 export type InvoiceViewer =

@@ -13,6 +13,8 @@ export interface PickupRow {
   readonly client: string
   /** Accounts that it names: whoever has one may see it. */
   readonly accounts: ReadonlyArray<string>
+  /** What the carrier that decided it is known by (`carrierOf`); `undefined` while any carrier of the tenant may. */
+  readonly carrier: ReadonlyArray<string> | undefined
   /** JSON that only core reads. */
   readonly doc: string
   /** Normalised PROs that it is found by. */
@@ -20,8 +22,11 @@ export interface PickupRow {
   readonly createdAt: number
 }
 
-/** Whose pickups a caller may see: all of a tenant, or its own and those of its accounts. */
-export type PickupViewer = "all" | { readonly client: string; readonly accounts: ReadonlyArray<string> }
+/** Whose pickups a caller may see: all of a tenant, its own and those of its accounts, or what one carrier decided and nobody did yet. */
+export type PickupViewer =
+  | "all"
+  | { readonly client: string; readonly accounts: ReadonlyArray<string> }
+  | { readonly carrier: ReadonlyArray<string> }
 
 export interface PickupHistoryEntry {
   readonly pickupId: string
@@ -72,7 +77,7 @@ export class PickupStore extends Context.Service<PickupStore, {
     by: { readonly pro: string; readonly isTest: boolean }
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
   /** By the service's own id, locked until the transaction ends: for the carrier's side. */
-  readonly findById: (tenantId: string, pickupId: string) => Effect.Effect<Option.Option<PickupRow>, StorageError>
+  readonly findById: (tenantId: string, viewer: PickupViewer, pickupId: string) => Effect.Effect<Option.Option<PickupRow>, StorageError>
   /** Real pickups found by one of these PROs, with a number or without, the one ordered last first; `limit` at most. */
   readonly ofPros: (tenantId: string, pros: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<FollowedPickup>, StorageError>
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
+import { carrierOf, isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
@@ -82,7 +82,7 @@ export class Pickups extends Context.Service<Pickups, {
         const decided = yield* ask({ tenantId, requestId: requestId ?? pickupId, pickupId, kind: "new", request })
         const number = decided.decision === "accept" ? decided.number ?? (yield* issue(tenantId, request.isTest)) : undefined
         const pickup = newPickup(request, decidedStatus[decided.decision], decided.carrier)
-        const row = { pickupId, number, isTest: request.isTest, client, createdAt: now, ...foundBy(pickup) }
+        const row = { pickupId, number, isTest: request.isTest, client, carrier: carrierOf(principal), createdAt: now, ...foundBy(pickup) }
         const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
         yield* Effect.catchTag(store.insert(tenantId, row, entryOf(row, pickup, now, event)), "PickupNumberTaken", numberTaken)
         return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })]
@@ -190,18 +190,22 @@ export class Pickups extends Context.Service<Pickups, {
       })
 
       /** For the carrier's side: a number, or an id of the service's own. Locked. */
-      const carriersOwn = Effect.fnUntraced(function*(tenantId: string, pickupId: string) {
+      const carriersOwn = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
+        const { tenantId } = principal
+        const viewer = viewerOf(principal)
         const byNumber = isPickupNumber(pickupId)
-          ? yield* store.find(tenantId, "all", { number: pickupId, isTest: isTestNumber(pickupId) }, true)
+          ? yield* store.find(tenantId, viewer, { number: pickupId, isTest: isTestNumber(pickupId) }, true)
           : Option.none<PickupRow>()
-        const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, pickupId) : byNumber
+        const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId) : byNumber
         if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
         return { row: found.value, pickup: keptIn(found.value) }
       })
 
       const take = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
         const { tenantId } = principal
-        const { pickup, row } = yield* carriersOwn(tenantId, pickupId)
+        const { pickup, row: known } = yield* carriersOwn(principal, pickupId)
+        // the first carrier with a number that says something of it has it
+        const row = { ...known, carrier: known.carrier ?? carrierOf(principal) }
         const fingerprint = yield* fingerprintOf(report)
         if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
         const outcome = reportedPickup(pickup, report)
@@ -225,7 +229,7 @@ export class Pickups extends Context.Service<Pickups, {
       const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
         yield* carriersOnly(principal)
         return yield* transaction.run(Effect.gen(function*() {
-          const { pickup, row } = yield* carriersOwn(principal.tenantId, pickupId)
+          const { pickup, row } = yield* carriersOwn(principal, pickupId)
           const history = yield* store.history(principal.tenantId, row.pickupId)
           return pickupRecord(row, pickup, history.map(({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
         }))
@@ -242,8 +246,11 @@ const shippersAndCarriers = (principal: Principal) =>
 const carriersOnly = (principal: Principal) =>
   isCarrier(principal) ? Effect.void : Effect.fail(new NotPermitted({ needed: "carrier" }))
 
-const viewerOf = (principal: Principal): PickupViewer =>
-  isCarrier(principal) ? "all" : { client: principal.client, accounts: principal.accounts }
+const viewerOf = (principal: Principal): PickupViewer => {
+  if (!isCarrier(principal)) return { client: principal.client, accounts: principal.accounts }
+  const carrier = carrierOf(principal)
+  return carrier === undefined ? "all" : { carrier }
+}
 
 const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
 

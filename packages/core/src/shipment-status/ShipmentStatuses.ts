@@ -94,7 +94,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
         // paid the same for what is somebody else's and for what is not there: neither tells more than the other
         if (own !== "all") yield* allowance.pay(principal)
-        if (found === undefined || carrierOf(principal) !== undefined) return yield* notFound(by)
+        if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
       }, traced("ShipmentStatuses.verified"))
 
@@ -106,7 +106,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
         if (found?.own === true) return publicBodyOf(found.verified)
         if (own !== "all" && own.length > 0) yield* allowance.pay(caller)
-        if (found === undefined) return yield* notFound(by)
+        if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return new PublicBody(found.public)
       }, traced("ShipmentStatuses.public"))
 
@@ -163,6 +163,9 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     })
   )
 }
+
+/** Whether what is not the caller's own is unknown to it: to a carrier with a number, others' shipments are. */
+const knowsOwnOnly = (principal: Principal | undefined): boolean => principal !== undefined && carrierOf(principal) !== undefined
 
 /** Whose freight is the caller's own. */
 const ownOf = (principal: Principal): StatusLookup["own"] => {

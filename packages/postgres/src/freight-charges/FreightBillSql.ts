@@ -119,14 +119,14 @@ INSERT INTO ${schema}.clients AS c (tenant_id, client, origin, sees_all, live_un
 SELECT $1, $2, origin, false, '-infinity' FROM unnest(ARRAY['token', 'key']) AS origin
 ON CONFLICT (tenant_id, client, origin) DO UPDATE SET sees_all = c.sees_all`
 
-/** Only accounts that the client itself has: seeing all of a tenant's freight does not count here. */
+/** Only accounts that the client itself has: seeing all of a tenant's freight does not count here. $2: what clients have, $3: the account of each. */
 export const viewers = (schema: string) => `
 WITH seen AS (
-  SELECT r.subscription_id, a.account
-  FROM unnest($2::text[]) AS a (account)
+  SELECT r.subscription_id, a.held AS account
+  FROM unnest($2::text[], $3::text[]) AS a (held, account)
   CROSS JOIN LATERAL (
     SELECT DISTINCT ca.client FROM ${schema}.client_accounts AS ca
-    WHERE ca.tenant_id = $1 AND ca.account = a.account
+    WHERE ca.tenant_id = $1 AND ca.account = a.held
     OFFSET 0
   ) AS ca
   CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
 /** Freight bills on Postgres. */
-import { type BillChanges, type BillRow, type BillState, type ChargeViewer, FreightBillStore, StorageError } from "@waybill/core"
+import { accountOfGrant, type BillChanges, type BillRow, type BillState, type ChargeViewer, FreightBillStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
@@ -72,11 +72,13 @@ export const layer = Layer.effect(
           Effect.map(([row]) => row![1] as number),
           StorageError.refail("FreightBillStore.gate")
         ),
-      viewers: (tenantId, accounts) =>
-        sql.bulk(statements.viewers(schema), [tenantId, textArray([...new Set(accounts)])], ["uuid", "text", "text[]"]).pipe(
+      viewers: (tenantId, accounts) => {
+        const held = [...new Set(accounts)]
+        return sql.bulk(statements.viewers(schema), [tenantId, textArray(held), textArray(held.map((each) => accountOfGrant(each) ?? null))], ["uuid", "text", "text[]"]).pipe(
           Effect.map((rows) => rows.map(viewerOf)),
           StorageError.refail("FreightBillStore.viewers")
-        ),
+        )
+      },
       append: (tenantId, changes) => sql.withTransaction(append(tenantId, changes)).pipe(StorageError.refail("FreightBillStore.append")),
       beginning: (tenantId, prefixes, limit) =>
         sql.bulk(statements.billsBeginning(schema), [tenantId, textArray(prefixes), limit], billColumns).pipe(

@@ -14,8 +14,15 @@ export type Parameters = ReturnType<typeof parameters>
 export const matching = (p: Parameters, filters: Readonly<Record<string, string | undefined>>): string =>
   Object.entries(filters).map(([column, value]) => value === undefined ? "" : `AND t.${column} = ${p.add(value)}`).join(" ")
 
+/** The rows of one carrier, as `isOfCarrier` tells them: a number that a row does not have is no other one. */
+export const ofCarrier = (p: Parameters, { dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): string => {
+  if (dot === undefined || mc === undefined) return matching(p, { dot, mc })
+  const [ownDot, ownMc] = [p.add(dot), p.add(mc)]
+  return `AND ((t.dot = ${ownDot} AND t.mc IN (${ownMc}, '')) OR (t.mc = ${ownMc} AND t.dot = ''))`
+}
+
 /**
- * The rows of a table \`t (dot, mc, shipment_id, …)\` that a viewer may see. \`named\` tells which rows name one of the accounts
+ * The rows of a table `t (dot, mc, shipment_id, …)` that a viewer may see. `named` tells which rows name one of the accounts
  * itself; the accounts of their shipment see them as well.
  */
 export const seenBy = (
@@ -28,7 +35,7 @@ export const seenBy = (
     case "All":
       return ""
     case "Carrier":
-      return matching(p, { dot: viewer.dot, mc: viewer.mc })
+      return ofCarrier(p, viewer)
     case "Accounts": {
       const accounts = `${p.add(textArray(viewer.accounts))}::text[]`
       return `AND (

@@ -59,7 +59,7 @@ export const layer = Layer.effect(
         ? `JOIN ${statements.addressedTo(schema, `${p.add(textArray(viewer.accounts))}::text[]`)} AS mine USING (unique_id, dot, mc)`
         : ""
       const where = [
-        viewer._tag === "Carrier" ? statements.matching(p, { dot: viewer.dot, mc: viewer.mc }) : "",
+        viewer._tag === "Carrier" ? statements.ofCarrier(p, viewer) : "",
         statements.matching(p, { unique_id: uniqueId, shipment_id: shipmentId, dot, mc, invoice_number: invoiceNumber }),
         after === undefined
           ? ""

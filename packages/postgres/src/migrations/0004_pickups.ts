@@ -13,6 +13,7 @@ CREATE TABLE ${schema}.pickups (
   is_test boolean NOT NULL,
   client text COLLATE "C" NOT NULL,
   accounts text[] NOT NULL,
+  carrier text[],
   doc text NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, pickup_id)

@@ -15,7 +15,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
 
-const pickupColumns = ["uuid", "text", "bool", "text", "text[]", "text", "timestamptz", "text[]"] as const
+const pickupColumns = ["uuid", "text", "bool", "text", "text[]", "text[]", "text", "timestamptz", "text[]"] as const
 
 export const layer = Layer.effect(
   PickupStore,
@@ -97,10 +97,10 @@ export const layer = Layer.effect(
            LIMIT 1`,
           [tenantId, pro, isTest, ...valuesOf(viewer)]
         ).pipe(StorageError.refail("PickupStore.findByPro")),
-      findById: (tenantId, pickupId) =>
+      findById: (tenantId, viewer, pickupId) =>
         !isUuid(pickupId) ? Effect.succeedNone : first(
-          `${statements.selectPickups(schema)} AND p.pickup_id = $2::uuid FOR UPDATE OF p`,
-          [tenantId, pickupId]
+          `${statements.selectPickups(schema)} AND p.pickup_id = $2::uuid ${seenBy(viewer, 3)} FOR UPDATE OF p`,
+          [tenantId, pickupId, ...valuesOf(viewer)]
         ).pipe(StorageError.refail("PickupStore.findById")),
       ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(ofPros(tenantId, pros, limit)),
       history: (tenantId, pickupId) =>
@@ -137,20 +137,29 @@ const changesOf = (tenantId: string, pickup: PickupRow, history: PickupHistoryEn
   textArray(pickup.pros),
   history.position,
   history.doc,
-  timestamptzArray([history.at])
+  timestamptzArray([history.at]),
+  pickup.carrier === undefined ? null : textArray(pickup.carrier)
 ]
 
-const seenBy = (viewer: PickupViewer, from: number): string =>
-  viewer === "all" ? "" : `AND (p.client = $${from} OR p.accounts && $${from + 1}::text[])`
+const seenBy = (viewer: PickupViewer, from: number): string => {
+  if (viewer === "all") return ""
+  return "carrier" in viewer
+    ? `AND (p.carrier IS NULL OR p.carrier && $${from}::text[])`
+    : `AND (p.client = $${from} OR p.accounts && $${from + 1}::text[])`
+}
 
-const valuesOf = (viewer: PickupViewer): ReadonlyArray<BulkValue> => viewer === "all" ? [] : [viewer.client, textArray(viewer.accounts)]
+const valuesOf = (viewer: PickupViewer): ReadonlyArray<BulkValue> => {
+  if (viewer === "all") return []
+  return "carrier" in viewer ? [textArray(viewer.carrier)] : [viewer.client, textArray(viewer.accounts)]
+}
 
-const pickupOf = ([pickupId, number, isTest, client, accounts, doc, createdAt, pros]: ReadonlyArray<unknown>): PickupRow => ({
+const pickupOf = ([pickupId, number, isTest, client, accounts, carrier, doc, createdAt, pros]: ReadonlyArray<unknown>): PickupRow => ({
   pickupId: pickupId as string,
   number: (number as string | null) ?? undefined,
   isTest: isTest as boolean,
   client: client as string,
   accounts: accounts as ReadonlyArray<string>,
+  carrier: (carrier as ReadonlyArray<string> | null) ?? undefined,
   doc: doc as string,
   createdAt: createdAt as number,
   pros: pros as ReadonlyArray<string>

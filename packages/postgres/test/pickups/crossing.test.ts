@@ -18,14 +18,14 @@ layer(testStorage(schema), { excludeTestServices: true })("an old pickup that go
       const store = yield* PickupStore
       const sql = yield* PgClient.PgClient
       const tenantId = freshTenant()
-      const row = { pickupId: idOf(1), number: "1", isTest: false, client: "client", accounts: [], doc: "{}", pros: ["P1"], createdAt: occurredAt }
+      const row = { pickupId: idOf(1), number: "1", isTest: false, client: "client", accounts: [], carrier: undefined, doc: "{}", pros: ["P1"], createdAt: occurredAt }
       yield* store.insert(tenantId, row, { pickupId: idOf(1), position: 1, at: occurredAt, doc: "{}" })
       const before = { ordered: occurredAt + 1, answered: 0 }
       // the table is changed while nobody is at it
       yield* Effect.flatten(haltNextReader(schema, "pickups"))
-      yield* store.findById(tenantId, idOf(1))
+      yield* store.findById(tenantId, "all", idOf(1))
       const commit = yield* holding(Effect.gen(function*() {
-        yield* store.findById(tenantId, idOf(1))
+        yield* store.findById(tenantId, "all", idOf(1))
         yield* store.update(tenantId, { ...row, pros: ["P1", "P2"] }, { pickupId: idOf(1), position: 2, at: occurredAt, doc: "{\"secret\":true}" })
       }))
       const letGo = yield* haltNextReader(schema, "pickups")
@@ -39,6 +39,6 @@ layer(testStorage(schema), { excludeTestServices: true })("an old pickup that go
       const first = yield* left()
       yield* store.prune(tenantId, before)
       const second = yield* left()
-      assert.deepStrictEqual([second, Option.isNone(yield* store.findById(tenantId, idOf(1)))], [[0, 0, 0], true], `${pruned} ${first}`)
+      assert.deepStrictEqual([second, Option.isNone(yield* store.findById(tenantId, "all", idOf(1)))], [[0, 0, 0], true], `${pruned} ${first}`)
     }))
 })

@@ -1,5 +1,5 @@
 /** Subscriptions to freight charges, with their windows, in memory. */
-import { ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core"
+import { accountOfGrant, ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
@@ -97,7 +97,7 @@ const coveredOf = (
   const live = rows.liveOf(tenantId, client).map((each) => each.record)
   if (accounts !== undefined) return Option.fromUndefinedOr(accounts.find((account) => live.some((record) => covers(record, account))))
   // one that covers whatever its client has names no account itself
-  return Option.map(Option.fromUndefinedOr(live[0]), (record) => (record.accounts ?? [...rows.accountsOf(tenantId, client)])[0] ?? "")
+  return Option.map(Option.fromUndefinedOr(live[0]), (record) => (record.accounts ?? [...rows.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []))[0] ?? "")
 }
 
 const windowsOf = (rows: FreightChargeRows, tenantId: string) =>

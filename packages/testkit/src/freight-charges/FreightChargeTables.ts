@@ -1,12 +1,13 @@
 /** Bills by their accounts, subscriptions by what they cover, windows and what they collect: the rows behind the memory stores. */
-import type {
-  BillRow,
-  ChargeNotice,
-  ChargeSubscriptionRecord,
-  ChargeTelling,
-  ChargeViewer,
-  InFlightBill,
-  WindowTimes
+import {
+  accountOfGrant,
+  type BillRow,
+  type ChargeNotice,
+  type ChargeSubscriptionRecord,
+  type ChargeTelling,
+  type ChargeViewer,
+  type InFlightBill,
+  type WindowTimes
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
@@ -205,6 +206,7 @@ export class FreightChargeRows {
   }
 }
 
-export const covers = ({ accounts }: ChargeSubscriptionRecord, account: string): boolean => accounts === undefined || accounts.includes(account)
+/** `held` is an account, or one within a carrier. */
+export const covers = ({ accounts }: ChargeSubscriptionRecord, held: string): boolean => accounts === undefined || accounts.includes(accountOfGrant(held) ?? "")
 
 const partOf = ({ accounts, body }: ChargeNotice): EntryPart => ({ accounts, payload: body })

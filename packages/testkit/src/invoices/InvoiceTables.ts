@@ -1,5 +1,5 @@
 /** Invoices with their history, document records, and contents in pieces: the rows behind the memory stores. */
-import type { DocumentFile, DocumentRecord, InvoiceCarrier, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer, ShipmentInvoiceEntry } from "@waybill/core"
+import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, type InvoiceViewer, isOfCarrier, type ShipmentInvoiceEntry } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
@@ -123,7 +123,7 @@ export class InvoiceRows {
       case "All":
         return true
       case "Carrier":
-        return isFrom(carrier, viewer)
+        return isOfCarrier(viewer, carrier)
       case "Accounts":
         return [...accounts, ...this.owners.accountsOf(tenantId, shipmentId)].some((account) => viewer.accounts.includes(account))
     }

@@ -35,7 +35,8 @@ export const PickupStoreMemory = {
           operate(() => Option.filter(Option.fromUndefinedOr(tables.numbered(tenantId, number, isTest)), (row) => maySeePickup(viewer, row))),
         findByPro: (tenantId, viewer, { isTest, pro }) =>
           operate(() => Option.fromUndefinedOr(tables.carrying(tenantId, pro, isTest).find((row) => maySeePickup(viewer, row)))),
-        findById: (tenantId, pickupId) => operate(() => Option.fromUndefinedOr(tables.of(tenantId).rows.get(pickupId))),
+        findById: (tenantId, viewer, pickupId) =>
+          operate(() => Option.filter(Option.fromUndefinedOr(tables.of(tenantId).rows.get(pickupId)), (row) => maySeePickup(viewer, row))),
         ofPros: (tenantId, pros, limit) =>
           operate(() =>
             tables.ofPros(tenantId, pros, false)

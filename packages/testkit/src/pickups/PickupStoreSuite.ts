@@ -13,6 +13,7 @@ const pickup = (n: number, parts: Partial<PickupRow> = {}): PickupRow => ({
   isTest: false,
   client: "client",
   accounts: [],
+  carrier: undefined,
   doc: `{"n":${n}}`,
   pros: [],
   createdAt: occurredAt + n,
@@ -45,13 +46,36 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           number: "0012-ä b/7",
           client: "Spedition Müller #4",
           accounts: ["0815", "O'Neil, \"B\" {}", "NULL"],
+          carrier: [" dot 1", " mc 2"],
           pros: ["0418367745", "828561881X"],
           doc: "{\"note\":\"ä\\\\ \\\" ' 😀 \\u0000\"}"
         })
         yield* seed(tenantId, row)
         assert.deepStrictEqual(yield* store.find(tenantId, "all", { number: "0012-ä b/7", isTest: false }), Option.some(row))
-        assert.deepStrictEqual(yield* store.findById(tenantId, row.pickupId), Option.some(row))
+        assert.deepStrictEqual(yield* store.findById(tenantId, "all", row.pickupId), Option.some(row))
         assert.deepStrictEqual(yield* store.history(tenantId, row.pickupId), [{ pickupId: idOf(1), position: 1, at: row.createdAt, doc: "{\"at\":1}" }])
+      }))
+
+    it.effect("shows carriers with a number what they decided and what nobody did yet", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const one: PickupViewer = { carrier: [" dot 1"] }
+        const other: PickupViewer = { carrier: [" dot 2", " mc 1"] }
+        yield* seed(tenantId, pickup(1, { pros: ["P"] }), pickup(2, { pros: ["P"], carrier: [" dot 2"] }))
+        const seen = (viewer: PickupViewer) =>
+          Effect.all([
+            Effect.forEach([1, 2], (n) => findable(tenantId, viewer, `10000000${n}`)),
+            Effect.forEach([1, 2], (n) => Effect.map(store.findById(tenantId, viewer, idOf(n)), (found) => Option.getOrUndefined(found)?.pickupId)),
+            carrying(tenantId, viewer, "P")
+          ])
+        assert.deepStrictEqual(yield* seen(one), [[idOf(1), undefined], [idOf(1), undefined], idOf(1)])
+        assert.deepStrictEqual(yield* seen(other), [[idOf(1), idOf(2)], [idOf(1), idOf(2)], idOf(2)])
+        yield* transaction.run(store.update(tenantId, pickup(1, { pros: ["P"], carrier: [" dot 1"] }), entry(1, 2)))
+        assert.deepStrictEqual(yield* seen(other), [[undefined, idOf(2)], [undefined, idOf(2)], idOf(2)])
+        assert.deepStrictEqual(yield* seen("all"), [[idOf(1), idOf(2)], [idOf(1), idOf(2)], idOf(2)])
+        assert.deepStrictEqual(yield* seen({ carrier: [] }), [[undefined, undefined], [undefined, undefined], undefined])
       }))
 
     it.effect("keeps a pickup without a number, found by its id only", () =>
@@ -59,7 +83,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* PickupStore
         const tenantId = freshTenant()
         yield* seed(tenantId, pickup(1, { number: undefined, pros: ["P"] }), pickup(2, { number: undefined }))
-        assert.strictEqual(Option.getOrThrow(yield* store.findById(tenantId, idOf(1))).number, undefined)
+        assert.strictEqual(Option.getOrThrow(yield* store.findById(tenantId, "all", idOf(1))).number, undefined)
         assert.strictEqual(yield* findable(tenantId, "all", "undefined"), undefined)
         assert.strictEqual(yield* carrying(tenantId, "all", "P"), undefined)
       }))
@@ -115,7 +139,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(one, pickup(1, { number: "1", pros: ["P"] }))
         assert.strictEqual(yield* findable(other, "all", "1"), undefined)
         assert.strictEqual(yield* carrying(other, "all", "P"), undefined)
-        assert.isTrue(Option.isNone(yield* store.findById(other, idOf(1))))
+        assert.isTrue(Option.isNone(yield* store.findById(other, "all", idOf(1))))
         assert.deepStrictEqual(yield* store.history(other, idOf(1)), [])
         yield* seed(other, pickup(1, { number: "1" }))
         assert.strictEqual(yield* findable(other, "all", "1"), idOf(1))
@@ -171,7 +195,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const taken = yield* Effect.flip(transaction.run(store.insert(tenantId, pickup(4, { number: "1" }), entry(4))))
         assert(taken._tag === "PickupNumberTaken")
         assert.strictEqual(taken.number, "1")
-        assert.isTrue(Option.isNone(yield* store.findById(tenantId, idOf(4))))
+        assert.isTrue(Option.isNone(yield* store.findById(tenantId, "all", idOf(4))))
         assert.deepStrictEqual(yield* store.history(tenantId, idOf(4)), [])
         assert.strictEqual((yield* Effect.flip(transaction.run(store.update(tenantId, pickup(3, { number: "2" }), entry(3, 2)))))._tag, "PickupNumberTaken")
         assert.lengthOf(yield* store.history(tenantId, idOf(3)), 1)
@@ -272,7 +296,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           const transaction = yield* Transaction
           const tenantId = freshTenant()
           yield* seed(tenantId, pickup(1, { number: "1", doc: "0" }))
-          const locked = way === "id" ? store.findById(tenantId, idOf(1)) : store.find(tenantId, "all", { number: "1", isTest: false }, true)
+          const locked = way === "id" ? store.findById(tenantId, "all", idOf(1)) : store.find(tenantId, "all", { number: "1", isTest: false }, true)
           const add = transaction.run(Effect.gen(function*() {
             const row = Option.getOrThrow(yield* locked)
             yield* Effect.sleep(5)
@@ -280,7 +304,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
             yield* store.update(tenantId, { ...row, doc: String(n) }, entry(1, n + 1))
           }))
           yield* Effect.all(Array.from({ length: 6 }, () => add), { concurrency: "unbounded" })
-          assert.strictEqual(Option.getOrThrow(yield* store.findById(tenantId, idOf(1))).doc, "6")
+          assert.strictEqual(Option.getOrThrow(yield* store.findById(tenantId, "all", idOf(1))).doc, "6")
           assert.deepStrictEqual((yield* store.history(tenantId, idOf(1))).map((each) => each.position), [1, 2, 3, 4, 5, 6, 7])
         }))
     }

@@ -1,5 +1,5 @@
 /** Pickups by number and PRO, their history, and the requests that were answered: the rows behind the memory store. */
-import type { AnsweredRequest, PickupHistoryEntry, PickupRow, PickupViewer } from "@waybill/core"
+import { type AnsweredRequest, isOwn, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
@@ -125,5 +125,8 @@ const sideKey = (text: string, isTest: boolean): string => `${isTest ? "test" : 
 
 const answerKey = (client: string, key: string): string => JSON.stringify([client, key])
 
-export const maySeePickup = (viewer: PickupViewer, row: PickupRow): boolean =>
-  viewer === "all" || viewer.client === row.client || row.accounts.some((account) => viewer.accounts.includes(account))
+export const maySeePickup = (viewer: PickupViewer, row: PickupRow): boolean => {
+  if (viewer === "all") return true
+  if ("carrier" in viewer) return row.carrier === undefined || isOwn(viewer.carrier, row.carrier)
+  return viewer.client === row.client || row.accounts.some((account) => viewer.accounts.includes(account))
+}

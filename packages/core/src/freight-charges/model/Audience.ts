@@ -1,9 +1,10 @@
 /** Who is told what when a bill changes. */
+import { accountWithin } from "../../access/model/CarrierNumbers.ts"
 import { logViewOf, removalJson, versionJson } from "./ChargeNotice.ts"
 import type { ChargeSubscriptionSettings } from "./ChargeSubscription.ts"
 import { currentOf, type FreightBill } from "./FreightBill.ts"
 
-/** A subscription, and the accounts of a bill's whole life that it may see now. */
+/** A subscription, and what of a bill's whole life it may see now: accounts, and accounts within the bill's carrier. */
 export interface Viewer {
   readonly subscriptionId: string
   readonly settings: ChargeSubscriptionSettings
@@ -17,8 +18,12 @@ export interface Told {
   readonly viewers: ReadonlyArray<Viewer>
 }
 
-/** Every account that a bill had at some time. */
-export const accountsEver = (bill: FreightBill): ReadonlyArray<string> => [...new Set(bill.versions.flatMap((each) => each.accounts))]
+/** Whoever has one of these sees what these accounts owe: the accounts, and the accounts within the bill's carrier. */
+const grantsOf = ({ carrier = [] }: FreightBill, accounts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  carrier.length === 0 ? accounts : [...accounts, ...carrier.flatMap((grant) => accounts.map((account) => accountWithin(grant, account)))]
+
+/** The same of every account that a bill had at some time. */
+export const grantsEver = (bill: FreightBill): ReadonlyArray<string> => grantsOf(bill, [...new Set(bill.versions.flatMap((each) => each.accounts))])
 
 const meets = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): boolean => accounts.some((account) => seen.has(account))
 
@@ -28,7 +33,9 @@ const meets = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): bool
  */
 export const toldOf = (before: FreightBill | undefined, after: FreightBill, viewers: ReadonlyArray<Viewer>, date: string): ReadonlyArray<Told> => {
   const current = currentOf(after)
-  const until = before === undefined ? [] : currentOf(before).accounts
+  const now = grantsOf(after, current.accounts)
+  const until = before === undefined ? [] : grantsOf(before, currentOf(before).accounts)
+  const shown = after.versions.map((each) => grantsOf(after, each.accounts))
   const bodies = new Map<string, { readonly body: string; readonly accounts: ReadonlyArray<string>; readonly viewers: Array<Viewer> }>()
   const add = (variant: string, viewer: Viewer, accounts: ReadonlyArray<string>, body: () => string) => {
     const known = bodies.get(variant)
@@ -37,11 +44,11 @@ export const toldOf = (before: FreightBill | undefined, after: FreightBill, view
   }
   for (const viewer of viewers) {
     const { accounts, settings } = viewer
-    if (meets(current.accounts, accounts)) {
+    if (meets(now, accounts)) {
       if (!current.impact && settings.dataOptions.shipmentDataType === "revenue_impacts_only") continue
       const view = logViewOf(settings)
-      const visible = view === "none" ? "" : after.versions.map((each) => meets(each.accounts, accounts) ? 1 : 0).join("")
-      add(`${view} ${visible}`, viewer, current.accounts, () => versionJson(after, view, (each) => meets(each.accounts, accounts)))
+      const visible = view === "none" ? "" : shown.map((each) => meets(each, accounts) ? 1 : 0).join("")
+      add(`${view} ${visible}`, viewer, now, () => versionJson(after, view, (each) => meets(grantsOf(after, each.accounts), accounts)))
     } else if (before !== undefined && meets(until, accounts)) {
       add("removal", viewer, until, () => removalJson(before, current.version, date))
     }
@@ -49,7 +56,7 @@ export const toldOf = (before: FreightBill | undefined, after: FreightBill, view
   return [...bodies.values()]
 }
 
-/** What was in flight for a new subscription, and the accounts it saw that by. */
+/** What was in flight for a new subscription, and what it saw that by: accounts, or accounts within the bill's carrier. */
 export interface InFlight {
   readonly body: string
   readonly accounts: ReadonlyArray<string>
@@ -60,6 +67,12 @@ export interface InFlight {
  * may see. SPEC-GAP-E14
  */
 export const inFlightOf = (bill: FreightBill, settings: ChargeSubscriptionSettings, covered: ReadonlySet<string>): InFlight => {
-  const accounts = currentOf(bill).accounts.filter((account) => covered.has(account))
-  return { accounts, body: versionJson(bill, logViewOf(settings), (each) => accounts.every((account) => each.accounts.includes(account))) }
+  const accounts = grantsOf(bill, currentOf(bill).accounts).filter((grant) => covered.has(grant))
+  return {
+    accounts,
+    body: versionJson(bill, logViewOf(settings), (each) => {
+      const grants = grantsOf(bill, each.accounts)
+      return accounts.every((grant) => grants.includes(grant))
+    })
+  }
 }

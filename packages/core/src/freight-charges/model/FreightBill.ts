@@ -1,4 +1,5 @@
 /** A freight bill with its versions, and what a change makes of it. */
+import { isOwn } from "../../access/model/Principal.ts"
 import type { FaultCode } from "../../shared/Fault.ts"
 import { accountChange, addedItems, billEntry, type EarlierLog, invoiced, isAccountChange, isBillEntry, isInvoiced, type LogItem } from "./ChargeLog.ts"
 import type { BillChange, ChargeJson } from "./PreliminaryFreightCharge.ts"
@@ -43,6 +44,8 @@ export interface BillVersion {
 export interface FreightBill {
   readonly billId: string
   readonly state: BillState
+  /** What the carrier that reported it first is known by, where a tenant has several (`carrierOf`). Nothing else reports or sees it. */
+  readonly carrier?: ReadonlyArray<string>
   /** What the last version that had a debtor said. */
   readonly charge: ChargeJson
   /** In order, one at least. */
@@ -67,11 +70,16 @@ const refused = (path: ReadonlyArray<string>, detail: string, code: FaultCode): 
 
 const versionPath = ["pfc", "pfc", "header", "function"]
 
-/** What a change makes of a bill. The same change again is a duplicate. SPEC-GAP-E11 */
-export const applyChange = (known: FreightBill | undefined, asked: ReadChange): BillDecision => {
+/**
+ * What a change makes of a bill. The same change again is a duplicate. SPEC-GAP-E11 Another carrier's bill is unknown to a `writer`
+ * (`carrierOf`); what it reports first is its own.
+ */
+export const applyChange = (known: FreightBill | undefined, asked: ReadChange, writer?: ReadonlyArray<string>): BillDecision => {
   const { billId, change, given } = asked
-  if (known === undefined) {
-    if (change === "created" || change === "updated") return { _tag: "Accepted", bill: firstVersion(asked) }
+  if (known === undefined && (change === "created" || change === "updated")) {
+    return { _tag: "Accepted", bill: { ...firstVersion(asked), ...(writer === undefined ? {} : { carrier: writer }) } }
+  }
+  if (known === undefined || !isOwn(writer, known.carrier ?? [])) {
     return refused(["pfc", "pfc", "uniqueID"], `No bill ${billId} is known. Report it as created first.`, "unknown_reference")
   }
   const again = repeated(known, asked)
@@ -125,7 +133,7 @@ const nextVersion = (known: FreightBill, asked: ReadChange): FreightBill => {
   const moved = !sameAccounts(accounts, before.accounts)
   const log = addedItems(asked.log, earlierLog(known, accounts))
   return {
-    billId: known.billId,
+    ...known,
     state: change === "removed" ? "removed" : change === "final" ? "final" : "open",
     charge: charge ?? known.charge,
     versions: [...known.versions, {
@@ -164,10 +172,10 @@ const earlierMessages = (known: FreightBill, accounts: ReadonlyArray<string>): E
 }
 
 /** As the store keeps it. */
-export const billDoc = ({ charge, versions }: FreightBill): string => JSON.stringify({ charge, versions })
+export const billDoc = ({ carrier, charge, versions }: FreightBill): string => JSON.stringify({ carrier, charge, versions })
 
 export const billFrom = (row: { readonly billId: string; readonly state: BillState; readonly doc: string }): FreightBill => ({
   billId: row.billId,
   state: row.state,
-  ...JSON.parse(row.doc) as Pick<FreightBill, "charge" | "versions">
+  ...JSON.parse(row.doc) as Pick<FreightBill, "carrier" | "charge" | "versions">
 })

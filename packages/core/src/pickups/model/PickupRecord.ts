@@ -1,5 +1,6 @@
 /** A pickup as the carrier's side sees it, with everything that happened. */
 import { Schema } from "effect"
+import { carrierNamed } from "../../access/model/CarrierNumbers.ts"
 import { formatInstant } from "../../shared/Instant.ts"
 import type { KeptPickup } from "./Pickup.ts"
 import type { PickupReport } from "./PickupReport.ts"
@@ -38,6 +39,8 @@ export const PickupRecord = Schema.Struct({
   isTest: Schema.Boolean,
   client: Schema.String,
   accounts: Schema.Array(Schema.String),
+  /** The one carrier of several that has it, once it decided. */
+  carrier: Schema.NullOr(Schema.Struct({ dot: Schema.optionalKey(Schema.String), mc: Schema.optionalKey(Schema.String) })),
   createdAt: Schema.String,
   request: PickupRequest,
   /** `pickupConfirmationId` is empty while there is no number. */
@@ -53,6 +56,7 @@ export const pickupRecord = (
     readonly isTest: boolean
     readonly client: string
     readonly accounts: ReadonlyArray<string>
+    readonly carrier: ReadonlyArray<string> | undefined
     readonly createdAt: number
   },
   pickup: KeptPickup,
@@ -63,6 +67,7 @@ export const pickupRecord = (
   isTest: row.isTest,
   client: row.client,
   accounts: row.accounts,
+  carrier: carrierNamed(row.carrier ?? []) ?? null,
   createdAt: formatInstant(row.createdAt),
   request: pickup.request,
   visibility: visiblePickup(row.number ?? "", pickup),
