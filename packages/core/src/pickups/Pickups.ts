@@ -121,7 +121,7 @@ export class Pickups extends Context.Service<Pickups, {
           ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
           : Option.none<PickupRow>()
         if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId: number })
-        return { row: found.value, pickup: keptIn(found.value) }
+        return { row: claimed(principal, found.value), pickup: keptIn(found.value) }
       })
 
       const keep = Effect.fnUntraced(function*(tenantId: string, before: PickupRow, pickup: KeptPickup, event: PickupEvent, number = before.number) {
@@ -198,14 +198,12 @@ export class Pickups extends Context.Service<Pickups, {
           : Option.none<PickupRow>()
         const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId) : byNumber
         if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
-        return { row: found.value, pickup: keptIn(found.value) }
+        return { row: claimed(principal, found.value), pickup: keptIn(found.value) }
       })
 
       const take = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
         const { tenantId } = principal
-        const { pickup, row: known } = yield* carriersOwn(principal, pickupId)
-        // the first carrier with a number that says something of it has it
-        const row = { ...known, carrier: known.carrier ?? carrierOf(principal) }
+        const { pickup, row } = yield* carriersOwn(principal, pickupId)
         const fingerprint = yield* fingerprintOf(report)
         if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
         const outcome = reportedPickup(pickup, report)
@@ -251,6 +249,9 @@ const viewerOf = (principal: Principal): PickupViewer => {
   const carrier = carrierOf(principal)
   return carrier === undefined ? "all" : { carrier }
 }
+
+/** The first carrier with a number that writes to it has it. */
+const claimed = (principal: Principal, row: PickupRow): PickupRow => ({ ...row, carrier: row.carrier ?? carrierOf(principal) })
 
 const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
 

@@ -39,32 +39,45 @@ const isThere = ({ tenantId }: Caller, { of, subject }: Target): boolean => of !
 
 const hasAccount = ({ accounts = [] }: Caller, { subject }: Target): boolean => subject.accounts.some((account) => accounts.includes(account))
 
-export const seesFreight = (caller: Caller, target: Target): boolean => isThere(caller, target) && (caller.role === "carrier" || hasAccount(caller, target))
-
 const fitsNumbers = ({ numbers = {} }: Caller, { subject }: Target): boolean =>
   (numbers.dot ?? subject.dot) === subject.dot && (numbers.mc ?? subject.mc) === subject.mc
 
-export const seesPapers = (caller: Caller, target: Target): boolean => seesFreight(caller, target) && fitsNumbers(caller, target)
+const isCarrier = ({ role }: Caller): boolean => role === "carrier"
+
+/** A carrier with a number sees what belongs to it, one without all of its tenant. */
+export const seesFreight = (caller: Caller, target: Target): boolean =>
+  isThere(caller, target) && (caller.role === "carrier" ? fitsNumbers(caller, target) : hasAccount(caller, target))
+
+export const seesPapers = seesFreight
+
+/** What somebody reported of another carrier's freight is refused, and tells no more than that it is. */
+const isOthers = (caller: Caller, target: Target): boolean => isThere(caller, target) && !fitsNumbers(caller, target)
 
 export const isItsClient = (caller: Caller, target: Target): boolean => isThere(caller, target) && caller.client === clients[target.of!]
-
-const isCarrier = ({ role }: Caller): boolean => role === "carrier"
 
 /** A secret that is bound to accounts is there for whoever has one of them. */
 const mayName = (caller: Caller, target: Target): boolean => isThere(caller, target) && hasAccount(caller, target)
 
 /** Everything to whom it belongs, four fields to everybody else of the tenant. */
-const lookup: Kind = (caller, target) => seesFreight(caller, target) ? shown(200) : isThere(caller, target) ? shown(202) : hidden(404)
+const lookup: Kind = (caller, target) =>
+  seesFreight(caller, target) ? shown(200) : isThere(caller, target) && caller.numbers === undefined ? shown(202) : hidden(404)
 
-const publicLookup: Kind = (caller, target) => isThere(caller, target) ? shown(200) : hidden(404)
+const publicLookup: Kind = (caller, target) => isThere(caller, target) && fitsNumbers(caller, target) ? shown(200) : hidden(404)
 
 /** The interface tells accounts of others (401) from those that are nobody's (404), so this call may as well. */
-const account: Kind = (caller, { subject }) => {
+const account: Kind = (caller, target) => {
+  const { subject } = target
   const asked = subject.accounts[0]
+  // to a carrier with a number only the accounts of its own shipments are known; those of mine and near have one each
+  if (caller.numbers !== undefined) return accountsOfNumbers(caller).includes(asked) ? shown(200) : hidden(404)
   if (caller.accounts?.includes(asked) === true) return shown(200)
   const known = ({ acme: ["A1", "A2"], bolt: ["A1", "B1"] } as Readonly<Record<string, ReadonlyArray<string>>>)[caller.tenantId!]!.includes(asked)
   return known ? shown(isCarrier(caller) ? 200 : 401) : hidden(404)
 }
+
+/** Of the shipments that bear one of the caller's numbers. */
+const accountsOfNumbers = ({ numbers = {}, tenantId }: Caller): ReadonlyArray<string> =>
+  tenantId !== "acme" ? [] : numbers.dot === "1000001" || numbers.mc === "MC-2000001" ? ["A1"] : ["A2"]
 
 /** Subscriptions are their client's own; not even the carrier sees them. */
 const clientsOwn = (status: number): Kind => (caller, target) => isItsClient(caller, target) ? shown(status) : hidden(404)
@@ -82,11 +95,14 @@ const pickup: Kind = (caller, target) => seesFreight(caller, target) || isItsCli
 const orderedPickup: Kind = (caller, { subject }) => isCarrier(caller) || caller.accounts!.includes(subject.accounts[0]) ? shown(200) : hidden(400)
 
 /** Of the tenant's own; names of another tenant's are as good as new ones. */
-const report: Kind = (caller) => isCarrier(caller) ? shown(200) : hidden(403)
+const report: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : shown(isOthers(caller, target) ? 400 : 200)
 
-const knownReport: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : isThere(caller, target) ? shown(200) : hidden(400)
+/** Bills that a carrier without a number reported are no carrier's. */
+const reportOfBill: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : shown(isThere(caller, target) && caller.numbers !== undefined ? 400 : 200)
 
-const record: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : isThere(caller, target) ? shown(200) : hidden(404)
+const knownReport: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : seesFreight(caller, target) ? shown(200) : hidden(400)
+
+const record: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : seesFreight(caller, target) ? shown(200) : hidden(404)
 
 const namesSecret = (status: number): Kind => (caller, target) => mayName(caller, target) ? shown(status) : hidden(400)
 
@@ -111,6 +127,8 @@ const changes = (kind: Kind): Rule => ({ kind, effect: "changes" })
 
 const withBody = (change: (body: Readonly<Record<string, unknown>>) => unknown) => (call: Call): Call =>
   ({ ...call, body: change(call.body as Readonly<Record<string, unknown>>) })
+/** Whose a shipment is says who has no number of its own; what is known of that stays. */
+const withoutCarrier = withBody(({ shipments }) => ({ shipments: (shipments as ReadonlyArray<object>).map((each) => ({ ...each, carrier: undefined })) }))
 const unsigned = withBody(({ hmacSecretId: _, ...body }) => body)
 
 const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>>>>> = {
@@ -159,9 +177,9 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
   },
   intake: {
     reportTransitEvents: [changes(report)],
-    registerShipments: [changes(report)],
+    registerShipments: [{ ...changes(report), variant: withoutCarrier }],
     reportStatusUpdates: [changes(knownReport)],
-    reportFreightCharges: [changes(report)],
+    reportFreightCharges: [changes(reportOfBill)],
     reportPickupStatus: [changes(record)],
     getShipmentRecord: [reads(record)],
     getPickupRecord: [reads(record)]

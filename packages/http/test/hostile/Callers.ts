@@ -13,7 +13,7 @@ export interface Caller {
   readonly tenantId?: string
   readonly client?: string
   readonly accounts?: ReadonlyArray<string>
-  /** A carrier that writes and sees invoices of its own number only. */
+  /** A carrier that writes and sees what belongs to its own number only. */
   readonly numbers?: { readonly dot?: string; readonly mc?: string }
 }
 

@@ -29,11 +29,12 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
       ...event, eventId, occurredAt: "2026-11-20T08:15:00-06:00", shipment: { ...event["shipment"], shipmentId }, parties: { accounts }
     })).slice(0, 1)
   }),
-  registerShipments: (body, { accounts, bolNumber, poNumber, proNumber, shipmentId }) => ({
+  registerShipments: (body, { accounts, bolNumber, dot, mc, poNumber, proNumber, shipmentId }) => ({
     shipments: listed(body["shipments"], ({ DelayReasonCode: _, ...shipment }) => ({
       ...shipment,
       shipmentId,
       accounts,
+      carrier: { dot, mc },
       references: listed(shipment["references"], (reference) => ({ ...reference, type: "Ref" })),
       ProNumber: proNumber,
       UpdatedPro: null,

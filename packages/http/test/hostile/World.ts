@@ -38,7 +38,9 @@ export const startWorld = async (provider: IdentityProvider, options: TestServic
   const callers = await makeCallers(acme, bolt, service, provider, blank)
   const planted = async (name: SubjectName) => {
     const client = callers.find((caller) => caller.tenantId === blank[name].tenantId && caller.client === clients[name])!
-    return await plant(service, name, (name === "far" ? bolt : acme).carrier, client)
+    const of = name === "far" ? bolt : acme
+    const decider = await of.carrierOf(`${name}-desk`, { dot: blank[name].dot, mc: blank[name].mc })
+    return await plant(service, name, { carrier: of.carrier, decider }, client)
   }
   const subjects: Readonly<Record<SubjectName, Subject>> = { mine: await planted("mine"), near: await planted("near"), far: await planted("far") }
   return { service, acme, callers, subjects }
@@ -47,12 +49,12 @@ export const startWorld = async (provider: IdentityProvider, options: TestServic
 export type World = Awaited<ReturnType<typeof startWorld>>
 
 /** Hands in everything about a subject, with its word wherever a schema takes it. */
-const plant = async (service: TestService, name: SubjectName, carrierKey: string, client: Caller): Promise<Subject> => {
+const plant = async (service: TestService, name: SubjectName, keys: { readonly carrier: string; readonly decider: string }, client: Caller): Promise<Subject> => {
   const word = wordOf[name]
   const chance = chanceOf(7)
   let subject = blank[name]
   let count = 0
-  const carrier = { headers: { "x-api-key": carrierKey } }
+  const carrier = { headers: { "x-api-key": keys.carrier } }
   const operator = { headers: { "x-api-key": operatorKey } }
   const ask = async (operationName: string, caller: Pick<Caller, "headers">, suffix = ""): Promise<any> => {
     const operation = operationOf(operationName)
@@ -69,7 +71,8 @@ const plant = async (service: TestService, name: SubjectName, carrierKey: string
   await ask("invoices.createInvoice", carrier, "papers")
   await ask("invoices.uploadDocument", carrier, "papers")
   subject = { ...subject, pickupId: (await ask("pickups.createPickup", client))[0].carrierPickupNumber }
-  await ask("intake.reportPickupStatus", carrier)
+  // the carrier with the subject's numbers decides it, and no other one sees it then
+  await ask("intake.reportPickupStatus", { headers: { "x-api-key": keys.decider } })
   subject = { ...subject, subscriptionId: (await ask("transit-events.createSubscription", client, "own")).id }
   subject = { ...subject, chargeSubscriptionId: (await ask("freight-charges.createChargeSubscription", client, "own")).subscriptionId }
   subject = { ...subject, transactionId: (await ask("shipment-status.subscribe", client, "own")).transactionId }

@@ -6,6 +6,7 @@ export const pickups: Migration = {
   name: "pickups",
   breaking: false,
   up: (schema) => `
+-- accounts: those that it names, and once a carrier with a number decided, this carrier's numbers as client_accounts spells them
 CREATE TABLE ${schema}.pickups (
   tenant_id text COLLATE "C" NOT NULL,
   pickup_id uuid NOT NULL,
@@ -13,7 +14,6 @@ CREATE TABLE ${schema}.pickups (
   is_test boolean NOT NULL,
   client text COLLATE "C" NOT NULL,
   accounts text[] NOT NULL,
-  carrier text[],
   doc text NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, pickup_id)

@@ -18,19 +18,19 @@ SELECT $1, $2::uuid, $7::int8, $8, ($9::timestamptz[])[1]`
 
 export const insertPickup = (schema: string) => `
 WITH stored AS (
-  INSERT INTO ${schema}.pickups (tenant_id, pickup_id, number, accounts, doc, carrier, is_test, client, created_at)
-  VALUES ($1, $2::uuid, $3, $4::text[], $5, $10::text[], $11, $12, ($13::timestamptz[])[1])
+  INSERT INTO ${schema}.pickups (tenant_id, pickup_id, number, accounts, doc, is_test, client, created_at)
+  VALUES ($1, $2::uuid, $3, $4::text[], $5, $10, $11, ($12::timestamptz[])[1])
 ),
 ${found(schema)}`
 
 export const updatePickup = (schema: string) => `
 WITH stored AS (
-  UPDATE ${schema}.pickups SET number = $3, accounts = $4::text[], doc = $5, carrier = $10::text[] WHERE tenant_id = $1 AND pickup_id = $2::uuid
+  UPDATE ${schema}.pickups SET number = $3, accounts = $4::text[], doc = $5 WHERE tenant_id = $1 AND pickup_id = $2::uuid
 ),
 ${found(schema)}`
 
 export const selectPickups = (schema: string) => `
-SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.carrier, p.doc, p.created_at,
+SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.doc, p.created_at,
        ARRAY(SELECT r.pro FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = p.tenant_id AND r.pickup_id = p.pickup_id ORDER BY r.pro) AS pros
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = $1`

@@ -15,7 +15,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
 
-const pickupColumns = ["uuid", "text", "bool", "text", "text[]", "text[]", "text", "timestamptz", "text[]"] as const
+const pickupColumns = ["uuid", "text", "bool", "text", "text[]", "text", "timestamptz", "text[]"] as const
 
 export const layer = Layer.effect(
   PickupStore,
@@ -132,19 +132,18 @@ const changesOf = (tenantId: string, pickup: PickupRow, history: PickupHistoryEn
   tenantId,
   pickup.pickupId,
   pickup.number ?? null,
-  textArray(pickup.accounts),
+  textArray([...pickup.accounts, ...pickup.carrier ?? []]),
   pickup.doc,
   textArray(pickup.pros),
   history.position,
   history.doc,
-  timestamptzArray([history.at]),
-  pickup.carrier === undefined ? null : textArray(pickup.carrier)
+  timestamptzArray([history.at])
 ]
 
 const seenBy = (viewer: PickupViewer, from: number): string => {
   if (viewer === "all") return ""
   return "carrier" in viewer
-    ? `AND (p.carrier IS NULL OR p.carrier && $${from}::text[])`
+    ? `AND (p.accounts && $${from}::text[] OR NOT EXISTS (SELECT FROM unnest(p.accounts) AS named WHERE named LIKE ' %'))`
     : `AND (p.client = $${from} OR p.accounts && $${from + 1}::text[])`
 }
 
@@ -153,13 +152,15 @@ const valuesOf = (viewer: PickupViewer): ReadonlyArray<BulkValue> => {
   return "carrier" in viewer ? [textArray(viewer.carrier)] : [viewer.client, textArray(viewer.accounts)]
 }
 
-const pickupOf = ([pickupId, number, isTest, client, accounts, carrier, doc, createdAt, pros]: ReadonlyArray<unknown>): PickupRow => ({
+const isCarriers = (account: string): boolean => account.startsWith(" ")
+
+const pickupOf = ([pickupId, number, isTest, client, named, doc, createdAt, pros]: ReadonlyArray<unknown>): PickupRow => ({
   pickupId: pickupId as string,
   number: (number as string | null) ?? undefined,
   isTest: isTest as boolean,
   client: client as string,
-  accounts: accounts as ReadonlyArray<string>,
-  carrier: (carrier as ReadonlyArray<string> | null) ?? undefined,
+  accounts: (named as ReadonlyArray<string>).filter((account) => !isCarriers(account)),
+  carrier: (named as ReadonlyArray<string>).some(isCarriers) ? (named as ReadonlyArray<string>).filter(isCarriers) : undefined,
   doc: doc as string,
   createdAt: createdAt as number,
   pros: pros as ReadonlyArray<string>

@@ -1,0 +1,143 @@
+/** Several carriers in one tenant: whatever they write, in whatever order, none is shown or sent what another wrote first. */
+import type { PostedShipment, ReportedEvent } from "@waybill/core"
+import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, type StartedTestWaybill, startTestWaybill } from "@waybill/testkit"
+import { describe, expect, it } from "vitest"
+
+type Caller = StartedTestWaybill["carrier"]
+
+const carriers = [
+  { name: "one", word: "WRITTENBYONE", numbers: { dot: "USDOT-0000001" }, papers: { DOT: "1", MC: "" } },
+  { name: "two", word: "WRITTENBYTWO", numbers: { dot: "2", mc: "MC-0002" }, papers: { DOT: "", MC: "0002" } },
+  { name: "broker", word: "WRITTENBYBROKER", numbers: {}, papers: { DOT: "1", MC: "1" } }
+] as const
+
+/** The same steps for the same seed. */
+const draws = (seed: number) => {
+  let state = seed * 2_654_435_761 >>> 0
+  return (count: number): number => {
+    state = Math.imul(state ^ state >>> 15, 2_246_822_519) + 0x9e3779b9 >>> 0
+    return ((state ^ state >>> 13) >>> 0) % count
+  }
+}
+
+const settled = async (answer: Promise<unknown>): Promise<string> => {
+  try {
+    return JSON.stringify(await answer) ?? ""
+  } catch (error) {
+    return `${String(error)} ${JSON.stringify(error)}`
+  }
+}
+
+const start = async () => {
+  const waybill = await startTestWaybill()
+  const callers = carriers.map(({ name, numbers }): Caller => ({ tenantId: waybill.tenantId, client: name, roles: ["carrier"], accounts: ["A-1"], ...numbers }))
+  const secret = { hmacSecretId: waybill.hmacSecretId }
+  for (const caller of callers) {
+    const at = (area: string) => `https://${caller.client}.example/${area}`
+    await waybill.subscriptions.create(caller, { endpointUrl: at("events"), ...secret })
+    await waybill.subscriptions.create(caller, { endpointUrl: at("events"), ...secret, filters: { shipmentIds: ["S0", "S1", "S2", "S3"] } })
+    await waybill.statusSubscriptions.subscribe(caller, { webhookUrl: at("status"), referenceNumbers: ["PRO0", "PRO1"], ...secret })
+    await waybill.chargeSubscriptions.create(caller, { webhookUrl: at("charges"), accounts: ["A-1"], dataOptions: { shipmentDataType: "all_monitored_events" }, ...secret })
+  }
+  const pickups: Array<string> = []
+  for (let n = 0; n < 3; n++) {
+    const [answer] = await waybill.pickups.create(waybill.shipper, pickupRequest() as never)
+    pickups.push((answer as { readonly carrierPickupNumber: string }).carrierPickupNumber)
+  }
+  return { waybill, callers, pickups }
+}
+
+type World = Awaited<ReturnType<typeof start>>
+
+const milestones = ["Picked-up", "In Transit", "Out for Delivery"] as const
+
+/** One write of somebody, of one of a few things that everybody writes to. */
+const write = ({ callers, pickups, waybill }: World, draw: (count: number) => number): Promise<string> => {
+  const who = draw(3)
+  const caller = callers[who]!
+  const { papers, word } = carriers[draw(8) === 0 ? draw(3) : who]!
+  const own = carriers[who]!.word
+  const shipmentId = `S${draw(4)}`
+  const id = `${draw(3)}`
+  const partial = { partial: draw(2) === 0 }
+  switch (draw(9)) {
+    case 0:
+    case 1: {
+      const given = draw(3) === 0 ? { eventId: `E${draw(4)}` } : {}
+      const others = draw(3) === 0 ? [{ ...reportedEvent(`S${draw(4)}`), notes: own }] : []
+      return settled(waybill.events.publish(caller, [{ ...reportedEvent(shipmentId), ...given, notes: own, parties: { accounts: ["A-1"] } } as ReportedEvent, ...others], partial))
+    }
+    case 2:
+    case 3: {
+      const posted = postedShipment(shipmentId, { ProNumber: `PRO${draw(2)}`, accounts: ["A-1"] })
+      const named = who === 2 ? { carrier: draw(2) === 0 ? { dot: "1" } : { mc: "2" } } : draw(4) === 0 ? { carrier: { dot: "2" } } : {}
+      // whoever names a carrier hands a shipment over: here only of shipments that nobody else writes to
+      const target = who === 2 ? { ...posted, shipmentId: `H${draw(2)}-${"dot" in (named.carrier ?? {}) ? 1 : 2}` } : posted
+      return settled(waybill.shipments.register(caller, [{ ...target, ...named, ShipmentMilestoneStatusLong: own } as PostedShipment], partial))
+    }
+    case 4:
+      return settled(waybill.shipments.report(caller, [{
+        ...(draw(2) === 0 ? { shipmentId } : { proNumber: `PRO${draw(2)}` }),
+        shipmentMilestoneStatus: milestones[draw(3)]!,
+        notificationMessage: own
+      }], partial))
+    case 5:
+      return settled(waybill.freightCharges.publish(caller, [billChange(draw(3) === 0 ? "created" : "updated", `BILL${id}`, { accounts: ["A-1"], more: { note: `${own}${draw(99)}` } }) as never], partial))
+    case 6:
+      return draw(3) === 0
+        ? settled(waybill.pickups.cancel(caller, pickups[draw(3)]!))
+        : settled(waybill.pickups.report(caller, pickups[draw(3)]!, { status: "En Route", equipmentInformation: { driverName: own } }))
+    case 7:
+      return settled(waybill.invoices.create(caller, invoiceSample({ uniqueID: `I${id}`, invoiceNumber: `N${id}`, ...papers, more: { note: `${word === own ? own : "nothing"}` } }) as never))
+    default:
+      return settled(waybill.documents.upload(caller, documentsSample({
+        invoiceNumber: `N${id}`,
+        ...papers,
+        more: { note: word === own ? own : "nothing" },
+        documents: [{ documentType: "POD", files: [fileSample("PDF", 40)] }]
+      })))
+  }
+}
+
+/** Everything that a carrier can ask for, and all that it was sent. */
+const seenBy = async ({ callers, pickups, waybill }: World, who: number): Promise<ReadonlyArray<string>> => {
+  const caller = callers[who]!
+  const answers = [
+    settled(waybill.events.list(caller, { pageSize: 500 })),
+    settled(waybill.shipments.pickedUp(caller, { accountNumber: "A-1", startDate: "2026-01-01", endDate: "2027-01-01" })),
+    settled(waybill.invoices.list(caller)),
+    settled(waybill.documents.list(caller)),
+    ...["PRO0", "PRO1"].flatMap((proNumber) => [
+      settled(waybill.shipments.verified(caller, { kind: "pro", proNumber })),
+      settled(waybill.pickups.visibility(caller, { lookupType: "PRO", lookupValue: proNumber, requestType: "Status", isTest: "false" }))
+    ]),
+    ...["S0", "S1", "S2", "S3", "H0-1", "H1-1", "H0-2", "H1-2"].map((shipmentId) => settled(waybill.shipments.record(caller, shipmentId))),
+    ...["0", "1", "2"].flatMap((id) => [
+      settled(waybill.invoices.get(caller, `I${id}`)),
+      settled(waybill.invoices.history(caller, `I${id}`)),
+      settled(waybill.documents.get(caller, `N${id}`)),
+      settled(waybill.documents.history(caller, `N${id}`))
+    ]),
+    ...pickups.map((number) => settled(waybill.pickups.record(caller, number)))
+  ]
+  const sent = ["events", "status", "charges"].flatMap((area) => waybill.receiver(`https://${caller.client}.example/${area}`).received)
+  return [...await Promise.all(answers), JSON.stringify(sent)]
+}
+
+describe("several carriers in one tenant", () => {
+  it.each(Array.from({ length: 8 }, (_, seed) => seed + 1))("are neither shown nor sent what another wrote first, whatever all of them write (seed %i)", async (seed) => {
+    const world = await start()
+    const draw = draws(seed)
+    for (let n = 0; n < 60; n++) {
+      await write(world, draw)
+    }
+    for (const who of [0, 1]) {
+      const seen = await seenBy(world, who)
+      const other = carriers[1 - who]!.word
+      expect(seen.filter((answer) => answer.includes(other)).map((answer) => answer.slice(Math.max(0, answer.indexOf(other) - 300), answer.indexOf(other) + 100))).toEqual([])
+      // it sees its own, or nothing would be tried
+      expect(seen.filter((answer) => answer.includes(carriers[who]!.word)).length).toBeGreaterThan(5)
+    }
+    await world.waybill.stop()
+  })
+})
