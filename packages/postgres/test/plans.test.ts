@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { assert } from "vitest"
 import * as control from "../src/delivery/DeliveryControlSql.ts"
 import * as log from "../src/delivery/DeliveryLogSql.ts"
+import * as drops from "../src/delivery/DeliveryDropSql.ts"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { settle } from "../src/delivery/DeliverySettleSql.ts"
 import { PgClient } from "../src/index.ts"
@@ -33,6 +34,10 @@ const statementsIn = (quoted: string) => ({
   "tenants due": queue.tenantsDue(quoted),
   "due deliveries": queue.dueDeliveries(quoted, sources),
   "freeze": queue.freeze(quoted),
+  "drop what may not be seen": drops.dropUnseen(quoted, sources),
+  "take back deliveries": drops.withdraw(quoted, sources),
+  "forget drops": drops.forgetDrops(quoted),
+  "access is back": queue.accessRestored(quoted, "client"),
   "settle": settle(quoted),
   "next due": queue.nextDue(quoted),
   "lane overviews": log.laneOverviews(quoted, false),

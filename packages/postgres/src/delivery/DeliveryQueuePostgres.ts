@@ -189,7 +189,10 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             sql.bulk(statements.closeLane(schema), [tenantId, laneId])
           )).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeLane")),
         accessRestored: (tenantId, client) =>
-          sql.bulk(statements.accessRestored(schema), [tenantId, client ?? null]).pipe(
+          sql.bulk(
+            statements.accessRestored(schema, client === undefined ? "tenant" : "client"),
+            client === undefined ? [tenantId] : [tenantId, client]
+          ).pipe(
             Effect.asVoid,
             StorageError.refail("DeliveryQueue.accessRestored")
           ),

@@ -60,13 +60,13 @@ SET endpoint_url = $3, hmac_secret_id = $4, max_attempts = $5, initial_backoff_s
 WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`
 
 /**
- * Writes every lane of the client, held or not: a claim that is about to hold a lane is waited for, or finds that the row is no longer the
+ * Writes every lane of the client, or of the tenant, held or not: a claim that is about to hold a lane is waited for, or finds that the row is no longer the
  * one it saw.
  */
-export const accessRestored = (schema: string) => `
+export const accessRestored = (schema: string, whose: "client" | "tenant") => `
 WITH locked AS MATERIALIZED (
   SELECT l.lane_id FROM ${schema}.delivery_lanes AS l
-  WHERE l.tenant_id = $1 AND l.client = coalesce($2, l.client) AND l.state <> 'closed'
+  WHERE l.tenant_id = $1${whose === "client" ? " AND l.client = $2" : ""} AND l.state <> 'closed'
   ORDER BY l.lane_id
   FOR NO KEY UPDATE
 )

@@ -1,0 +1,105 @@
+/** Access that ends, and comes back, while something waits. */
+import { assert, describe, it } from "@effect/vitest"
+import { AccessStore, DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core"
+import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
+import { Effect, Option } from "effect"
+import { account, engineBy, hook, makeEngine, ways } from "./Engine.ts"
+
+type Engine = Effect.Success<ReturnType<typeof makeEngine>>
+
+const endAccess = ({ customer, tenant }: Engine) =>
+  Effect.flatMap(AccessStore, (store) => store.holdClient(tenant.tenantId, { client: customer.client, origin: customer.origin, until: 0, reviewAt: Number.MAX_SAFE_INTEGER }))
+
+const giveAccess = ({ customer, tenant }: Engine, accounts: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const access = { client: customer.client, origin: customer.origin, seesAll: false, accounts }
+    yield* (yield* AccessStore).putClientAccess(tenant.tenantId, access)
+    yield* (yield* DeliveryQueue).accessRestored(tenant.tenantId, customer.client)
+    yield* (yield* Wakeups).wake(tenant.tenantId)
+  })
+
+const nine = (engine: Engine) => engine.publish(...Array.from({ length: 9 }, () => "S"))
+
+const nineNames = Array.from({ length: 9 }, (_, at) => `S/${at + 1}`)
+
+describe.each(ways)("by %s", (way) => {
+  const inEngine = engineBy(way)
+
+  it.effect("nine events that wait are not sent once their client's access ended, and go out in their order when it is back", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 2 } })
+      yield* nine(engine)
+      yield* endAccess(engine)
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), [])
+      yield* giveAccess(engine, [account])
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), nineNames)
+    })))
+
+  it.effect("a client that comes back with fewer accounts is sent what these see, and nothing else", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* giveAccess(engine, [account, "B"])
+      yield* nine(engine)
+      yield* engine.events.publish(engine.tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])
+      yield* endAccess(engine)
+      yield* giveAccess(engine, ["B"])
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["T/1"])
+    })))
+
+  it.effect("a shipment that is taken from an account takes what waits of it along, retries too, and the rest goes on in its order", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.publish("S", "T", "T")
+      yield* engine.receivers.script(hook, [Receiver.fail(), Receiver.accept()])
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(100)
+      // one delivery with all three waits for its next attempt
+      yield* engine.events.publish(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["T/1", "T/2"])
+      const [first] = yield* engine.list()
+      assert.deepStrictEqual([first!.state, first!.attempts.length], ["cancelled", 1])
+      assert.match(first!.reason!, /may no longer see/)
+    })))
+
+  it.effect("a suspended tenant is sent nothing, and everything once it is resumed", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { tenantId } = engine.tenant
+      yield* engine.publish("S")
+      yield* (yield* AccessStore).setTenantState(tenantId, "suspended")
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), [])
+      yield* (yield* AccessStore).setTenantState(tenantId, "active")
+      yield* (yield* DeliveryQueue).accessRestored(tenantId, undefined)
+      yield* (yield* Wakeups).wake(tenantId)
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["S/1"])
+    })))
+
+  it.effect("a subscription is paused, and says why, when its secret was given to another client", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { tenantId } = engine.tenant
+      const queue = yield* DeliveryQueue
+      const secrets = yield* SecretStore
+      const [lane] = (yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 })).lanes
+      const { hmacSecretId } = engine.subscription
+      const secret = Option.getOrThrow(yield* secrets.find(tenantId, hmacSecretId))
+      const owner: SecretOwner = { _tag: "Client", client: "key:somebody-else" }
+      yield* secrets.put(tenantId, hmacSecretId, { ...secret, owner })
+      yield* engine.publish("S")
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* engine.delivered(), [])
+      const status = Option.getOrThrow(yield* queue.laneStatus(tenantId, lane!.laneId))
+      assert.strictEqual(status.state, "paused")
+      assert.match(status.reason!, /signing secret/)
+    })))
+})
