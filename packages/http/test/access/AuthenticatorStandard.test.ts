@@ -42,7 +42,7 @@ let acme: TestTenant
 
 beforeAll(async () => {
   keys = await startKeys()
-  service = await startService({ standard: { jwt: { jwksUrl: keys.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
+  service = await startService({ trustForwarded: true, standard: { jwt: { jwksUrl: keys.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
   acme = await service.tenant("acme")
 })
 afterAll(async () => {
@@ -176,6 +176,27 @@ describe("tokens", () => {
     expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
   })
 
+  it("that do not hold are told of in the log by their reason, and by nothing of the token", async () => {
+    const before = service.log.length
+    const tokens: ReadonlyArray<readonly [string, string]> = [
+      ["JWT expired", await token({ claims: { exp: now() - 3600 } })],
+      ["JWT audience is wrong", await token({ claims: { aud: "other" } })],
+      ["JWT signed with an unknown key", await token({ header: { kid: "gone" } })],
+      ["JWT signature is wrong", await token({ header: { kid: "k2" } })],
+      ["JWT issuer is wrong", await token({ claims: { iss: "https://elsewhere.example/" } })],
+      ["JWT of an unknown tenant", await token({ claims: { tenant: "nowhere" } })],
+      ["JWT claims cannot be used", await token({ claims: { roles: ["king"] } })]
+    ]
+    for (const [index, [reason, bearer]] of tokens.entries()) {
+      const address = `reason-${reason.replaceAll(" ", "-")}`
+      expect((await list(bearer, { "x-request-id": address, "x-forwarded-for": `198.51.100.${index}` })).status).toBe(401)
+      const line = service.log.slice(before).find(({ annotations, level }) => level === "WARN" && annotations["correlationId"] === address)
+      expect(line?.message).toEqual(`Access refused: ${reason}.`)
+    }
+    const said = JSON.stringify(service.log.slice(before))
+    for (const [, bearer] of tokens) for (const part of bearer.split(".").slice(1)) expect(said).not.toContain(part)
+  })
+
   it("signed with a shared secret, or with nothing, answer 401", async () => {
     const claims = { iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["carrier"] }
     const symmetric = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "k1" }).sign(new TextEncoder().encode("x".repeat(32)))
@@ -235,6 +256,7 @@ describe("a provider that is not there", () => {
     await lonely.tenant("acme")
     const answer = await ask()
     expect([answer.status, problemCode(answer), answer.headers.get("retry-after")]).toEqual([503, "authentication_unavailable", "1"])
+    expect(String(lonely.log.find(({ level }) => level === "ERROR")?.message)).toMatch(/^JWKS fetch failed\./)
     failing.state.failing = false
     expect((await ask()).status).toBe(200)
   })
