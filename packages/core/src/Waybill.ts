@@ -18,6 +18,8 @@ import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
 import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
 import { Subscriptions } from "./operator/Subscriptions.ts"
+import { Clients } from "./operator/Clients.ts"
+import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { Retention } from "./retention/Retention.ts"
@@ -47,12 +49,13 @@ export const layer = Layer.mergeAll(
   InvoiceDocuments.layer,
   Pickups.layer,
   ShipmentJourneys.layer,
-  Subscriptions.layer,
+  Layer.provideMerge(Clients.layer, Subscriptions.layer),
   TenantHealths.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,
   DeliveryWorker.layer,
   Retention.layer,
+  TenantRemoval.layer,
   ApiKeys.layer,
   AuditLog.layer
 ).pipe(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChargeWindows, DeliveryWorker, Retention, runBackground } from "@waybill/core"
+import { ChargeWindows, Clients, DeliveryWorker, Retention, runBackground, TenantRemoval } from "@waybill/core"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -12,7 +12,9 @@ describe("what goes on in the background", () => {
       const services = Layer.mergeAll(
         Layer.succeed(DeliveryWorker, DeliveryWorker.of({ run: lives("worker"), drain: Effect.succeed(0) })),
         Layer.succeed(ChargeWindows, ChargeWindows.of({ run: Effect.andThen(started("windows"), Effect.die("a defect")), closeDue: Effect.succeed(0) })),
-        Layer.succeed(Retention, Retention.of({ run: lives("retention"), sweep: Effect.succeed(0) }))
+        Layer.succeed(Retention, Retention.of({ run: lives("retention"), sweep: Effect.succeed(0) })),
+        Layer.mock(Clients, { run: Effect.never }),
+        Layer.mock(TenantRemoval, { run: Effect.never })
       )
       const fiber = yield* Effect.forkChild(Effect.provide(runBackground, services))
       yield* TestClock.adjust("1500 millis")

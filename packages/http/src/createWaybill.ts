@@ -3,6 +3,7 @@ import {
   ApiKeys,
   AuditLog,
   ChargeWindows,
+  Clients,
   Deliveries,
   DeliveryWorker,
   runBackground,
@@ -11,6 +12,7 @@ import {
   storageAdapter,
   StorageError,
   TenantHealths,
+  TenantRemoval,
   TenantLimits,
   Tenants,
   TransitEvents,
@@ -19,7 +21,7 @@ import {
 } from "@waybill/core"
 import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type HostPrincipal, HostRequest, principalOf } from "./access/AuthenticatorHost.ts"
+import { type HostPrincipal, HostRequest } from "./access/AuthenticatorHost.ts"
 import { withAudit } from "./facade/AuditedMethods.ts"
 import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
 import { allSubscriptionsOf } from "./facade/AllSubscriptions.ts"
@@ -27,7 +29,8 @@ import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.
 import { layerOf, loggerOf, type WaybillOptions } from "./facade/Options.ts"
 import { pickupReadsOf } from "./facade/PickupCalls.ts"
 import { plain } from "./facade/Plain.ts"
-import type { Run } from "./facade/Run.ts"
+import { type Run, servedPrincipal } from "./facade/Run.ts"
+import { unconfirmed } from "./operator/OperatorHandlers.ts"
 import type { HandlerOptions, Waybill } from "./facade/Waybill.ts"
 import { errorOf, WaybillError } from "./facade/WaybillError.ts"
 import { HeldByHost } from "./invoices/OutsideContents.ts"
@@ -56,14 +59,23 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
     tenants: {
       put: (tenantId, settings) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, plain(settings)))),
       list: (query = {}) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.page(plain(query)))),
+      suspend: (tenantId) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.suspend(tenantId))),
+      resume: (tenantId) => service.run(Effect.flatMap(Tenants, (tenants) => tenants.resume(tenantId))),
+      delete: (tenantId, { confirm }) =>
+        service.run(confirm === tenantId ? ofTenant(tenantId, TenantRemoval, (removal) => removal.remove(tenantId)) : Effect.fail(unconfirmed(tenantId))),
       health: () => service.run(Effect.flatMap(TenantHealths, ({ all }) => all))
     },
     apiKeys: {
       create: (tenantId, request) =>
         service.run(Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, plain(request))), ({ id, key }) => ({ id, key: Redacted.value(key) }))),
+      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, ApiKeys, (keys) => keys.list(tenantId, plain(query)))),
       revoke: (tenantId, id) => service.run(ofTenant(tenantId, ApiKeys, (keys) => keys.revoke(tenantId, id)))
     },
     audit: { list: (query = {}) => service.run(Effect.flatMap(AuditLog, (log) => log.list(plain(query)))) },
+    clients: {
+      list: (tenantId, query = {}) => service.run(ofTenant(tenantId, Clients, (clients) => clients.list(tenantId, plain(query)))),
+      delete: (tenantId, client) => service.run(ofTenant(tenantId, Clients, (clients) => clients.remove(tenantId, client)))
+    },
     limits: {
       get: (tenantId) => service.run(Effect.flatMap(TenantLimits, (limits) => limits.get(tenantId))),
       put: (tenantId, change) => service.run(Effect.flatMap(TenantLimits, (limits) => limits.put(tenantId, plain(change))))
@@ -109,7 +121,7 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
 
 const listEvents = (said: HostPrincipal, query: object) =>
   Effect.flatMap(TransitEvents, (all) =>
-    Effect.flatMap(principalOf(said), (principal) =>
+    Effect.flatMap(servedPrincipal(said), (principal) =>
       Effect.map(all.list(principal, plain(query)), (page) => ({ ...page, data: page.data.map((event) => JSON.parse(decoder.decode(event))) }))))
 
 const decoder = new TextDecoder()

@@ -29,6 +29,37 @@ export interface ApiKeyCreate {
   readonly accounts?: ReadonlyArray<string>
   readonly dot?: string
   readonly mc?: string
+  /** The key is refused from this future instant on. */
+  readonly expiresAt?: string | Date
+}
+
+export interface ListedApiKey {
+  readonly id: string
+  readonly name: string
+  /** `key:<name>`. */
+  readonly client: string
+  readonly roles: ReadonlyArray<string>
+  readonly accounts: ReadonlyArray<string>
+  readonly dot: string | null
+  readonly mc: string | null
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  /** Written about once a minute. */
+  readonly lastUsedAt: string | null
+}
+
+export interface Client {
+  /** `key:<name>`, or `jwt:<issuer>:<sub>` of a token. */
+  readonly client: string
+  readonly accounts: ReadonlyArray<string>
+  readonly roles: ReadonlyArray<string>
+  /** Keys that are neither revoked nor expired. */
+  readonly keys: number
+  /** Of all areas. */
+  readonly subscriptions: number
+  readonly lastSeenAt: string | null
+  /** `held`: it has no access at present, so nothing is sent, and what comes waits. */
+  readonly state: "live" | "held"
 }
 
 export interface ApiKey {
@@ -171,6 +202,45 @@ export class OperatorClient {
 
   async createApiKey(tenantId: string, key: ApiKeyCreate, options?: CallOptions): Promise<ApiKey> {
     return await this.#send("POST", [tenantId, "api-keys"], key, false, options) as ApiKey
+  }
+
+  /** Those that were not revoked, expired ones too. Never a key itself. */
+  listApiKeys(tenantId: string, query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<ListedApiKey>> {
+    return this.#page([tenantId, "api-keys"], query, options)
+  }
+
+  /** By client. */
+  listClients(tenantId: string, query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<Client>> {
+    return this.#page([tenantId, "clients"], query, options)
+  }
+
+  /** Every key, page after page as you go. */
+  allApiKeys(tenantId: string, query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<ListedApiKey, void, undefined> {
+    return this.#pages([tenantId, "api-keys"], query, options)
+  }
+
+  /** Every client, page after page as you go. */
+  allClients(tenantId: string, query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Client, void, undefined> {
+    return this.#pages([tenantId, "clients"], query, options)
+  }
+
+  /** Revokes its keys, closes its subscriptions, drops what waits and forgets its access. A bare name means `key:<name>`. */
+  async removeClient(tenantId: string, client: string, options?: CallOptions): Promise<void> {
+    await this.#send("DELETE", [tenantId, "clients", client], undefined, true, options)
+  }
+
+  /** The tenant's callers are refused and nothing is sent, on every node at once. */
+  async suspendTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
+    return await this.#send("POST", [tenantId, "suspend"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
+  }
+
+  /** With everything of it; `confirm` is the id once more. Its data goes in the background, and until then its id cannot be used again. */
+  async deleteTenant(tenantId: string, { confirm }: { readonly confirm: string }, options?: CallOptions): Promise<void> {
+    await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId], query: { confirm }, repeatable: true }, options)
+  }
+
+  async resumeTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
+    return await this.#send("POST", [tenantId, "resume"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
   }
 
   /** Works at once on every node. */

@@ -16,6 +16,8 @@ export {
   type SecretSettings,
   type SigningSecret,
   type OperatorSubscriptionQuery,
+  type Client,
+  type ListedApiKey,
   type Tenant,
   type TenantSettings
 } from "./OperatorClient.ts"

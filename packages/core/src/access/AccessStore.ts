@@ -58,6 +58,8 @@ export interface ListedClient {
   readonly accounts: ReadonlyArray<string>
   /** How many keys it has that are neither revoked nor expired. */
   readonly keys: number
+  /** How many subscriptions it has in all areas. */
+  readonly subscriptions: number
   readonly lastSeenAt: number | undefined
   readonly live: boolean
 }
@@ -82,7 +84,13 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly deleteTenant: (tenantId: string) => Effect.Effect<boolean, StorageError>
   /** Ids of deleted tenants of which something may be left. */
   readonly deletedTenants: Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Removes about so many rows of a deleted tenant, whatever they are of. Answers how many; 0 when only its mark is left. */
+  readonly purgeTenant: (tenantId: string, limit: number) => Effect.Effect<number, StorageError>
+  /** Takes away the mark of a tenant that was deleted so long ago. Whether it did. */
+  readonly dropTenant: (tenantId: string, graceMillis: number) => Effect.Effect<boolean, StorageError>
 
+  /** Holds back other writes to the tenant's keys until the transaction ends. */
+  readonly lockKeys: (tenantId: string) => Effect.Effect<void, StorageError>
   /** Writes to a tenant's keys are serialised until the transaction ends, so that what a client may see is computed from all of them. */
   readonly addKey: (tenantId: string, key: StoredApiKey) => Effect.Effect<void, StorageError>
   /**
@@ -120,7 +128,7 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly dropClient: (tenantId: string, client: string, origin?: Principal["origin"]) => Effect.Effect<void, StorageError>
   /** Marks a client, known or not, for removal, and holds it now. `undefined` takes the mark back. */
   readonly markEnding: (tenantId: string, client: string, through: string | undefined) => Effect.Effect<void, StorageError>
-  /** Clients whose access has to be computed again, of all tenants that are not deleted, the longest due first. */
+  /** Clients whose access has to be computed again, of all tenants, the longest due first. */
   readonly clientsDue: (limit: number) => Effect.Effect<ReadonlyArray<{ readonly tenantId: string; readonly client: string }>, StorageError>
   /** By name. */
   readonly pageClients: (tenantId: string, range: ListRange) => Effect.Effect<ReadonlyArray<ListedClient>, StorageError>

@@ -1,11 +1,11 @@
 /** What operators see of deliveries, and how they send them again. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { qualifiedClient } from "../access/model/Client.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
-import { clientNamed } from "./ClientNamed.ts"
 import { DeliveryControl } from "./DeliveryControl.ts"
 import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, LaneNotFound } from "./DeliveryErrors.ts"
 import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type LaneStatus } from "./DeliveryQueue.ts"
@@ -92,7 +92,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         const rows = yield* queue.list(tenantId, {
           state: query.state,
           laneId: query.subscriptionId,
-          client: clientNamed(query.client),
+          client: query.client === undefined ? undefined : qualifiedClient(query.client),
           since: query.since === undefined ? undefined : parseInstant(query.since),
           order: query.order ?? "newest",
           after: query.cursor,

@@ -1,7 +1,7 @@
 /** Every subscription of a tenant, whichever area and client it belongs to: what operators see of it and do with it. */
 import { Context, Effect, Layer, Schema } from "effect"
+import { qualifiedClient } from "../access/model/Client.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
-import { clientNamed } from "../delivery/ClientNamed.ts"
 import { LaneNotFound, type SecretNotUsable } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type LaneOverview, type LaneState, type PausedBy } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
@@ -146,7 +146,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         const { client, cursor, limit = defaultListLimit, state } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const { lanes, now } = yield* queue.lanes(tenantId, {
-          client: clientNamed(client),
+          client: client === undefined ? undefined : qualifiedClient(client),
           state,
           after: cursor,
           limit: limit + 1

@@ -27,7 +27,7 @@ import type { WebhookTestMethods } from "./ChargeMethods.ts"
 import { documentCallsOf, invoiceCallsOf } from "./InvoiceCalls.ts"
 import { pickupCallsOf } from "./PickupCalls.ts"
 import { plain, plainItems } from "./Plain.ts"
-import { type Around, as, type CallServices, type Run } from "./Run.ts"
+import { type Around, as, type CallServices, type Run, served } from "./Run.ts"
 import type { LookupMethods } from "./ShipmentMethods.ts"
 import type { WaybillWithin } from "./Waybill.ts"
 
@@ -99,7 +99,7 @@ export const lookupsOf = (run: Run): LookupMethods => ({
     run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.verified(principal, by)), (found) =>
       found._tag === "Verified" ? { own: true, shipment: parsed(found.body.bytes) } : { own: false, shipment: parsed(found.body.bytes) })),
   public: ({ client = "", tenantId }, by) =>
-    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => all.public({ tenantId, client: visitorNamed(client) }, by)), ({ bytes }) => parsed(bytes))),
+    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(served(tenantId), all.public({ tenantId, client: visitorNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
   pickedUp: (said, range) =>
     run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => found.map(({ bytes }) => parsed(bytes)))),
   record: (said, shipmentId) =>

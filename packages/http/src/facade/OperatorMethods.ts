@@ -1,6 +1,8 @@
 /** What operators look at, as plain promises. */
 import type {
+  ApiKeyView,
   AuditEntry,
+  ClientView,
   DeliveryView,
   FoundShipment,
   HealthView,
@@ -40,6 +42,8 @@ export interface DeliveriesQuery extends PageQuery {
 export type DeliveriesPage = ListPage<DeliveryView>
 export type SecretsPage = ListPage<SecretView>
 export type AllSubscriptionsPage = ListPage<SubscriptionView>
+export type ApiKeysPage = ListPage<ApiKeyView>
+export type ClientsPage = ListPage<ClientView>
 export type TenantsPage = ListPage<Tenant>
 
 export interface AuditListQuery extends PageQuery {
@@ -53,6 +57,13 @@ export interface AuditListQuery extends PageQuery {
 export interface AuditMethods {
   /** Newest first: writes of operators and of intake over HTTP, reads of deliveries' bodies, and the operator methods of this object. */
   readonly list: (query?: AuditListQuery) => Promise<ListPage<AuditEntry>>
+}
+
+export interface ClientMethods {
+  /** By client: those of API keys, and those whose principals or tokens were seen. */
+  readonly list: (tenantId: string, query?: PageQuery) => Promise<ClientsPage>
+  /** Revokes its keys, closes its subscriptions, drops what waits and forgets its access. A bare name means `key:<name>`. */
+  readonly delete: (tenantId: string, client: string) => Promise<void>
 }
 
 export interface LimitMethods {

@@ -1,5 +1,6 @@
 /** What `createWaybill` is told, and the layers that become of it. */
 import {
+  AccessOptions,
   DeliveryOptions,
   FreightChargeOptions,
   RetentionOptions,
@@ -88,6 +89,11 @@ export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl"
   readonly egressAllow?: ReadonlyArray<string>
   readonly delivery?: DeliverySettings
   readonly retention?: RetentionSettings
+  /**
+   * How long subscriptions of a client are served after it was seen last; what comes later waits for it. Seven days for clients of
+   * JWTs; without end for principals of `authenticate` and of calls, unless it is set.
+   */
+  readonly tokenAccessSeconds?: number
   /** Lookups a minute of freight that is not the caller's own, for each client or address. 60 by default. */
   readonly othersLookupsPerMinute?: number
   /** IANA name of the zone whose hours and midnights close hourly and daily notifications. UTC by default. */
@@ -134,13 +140,15 @@ const storageOf = (layer: StorageAdapter["layer"], { documents }: WaybillOptions
   return Layer.provideMerge(outside, layer)
 }
 
-const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retention = {}, timeZone }: WaybillOptions) => {
+const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retention = {}, timeZone, tokenAccessSeconds }: WaybillOptions) => {
+  if (tokenAccessSeconds !== undefined && !(tokenAccessSeconds > 0)) throw new RangeError("tokenAccessSeconds is a number above 0.")
   if (othersLookupsPerMinute !== undefined && !(Number.isInteger(othersLookupsPerMinute) && othersLookupsPerMinute > 0)) {
     throw new RangeError("othersLookupsPerMinute is a whole number from 1.")
   }
   const { keepSettledMillis, ...kept } = plain(retention) as RetentionSettings
   return Layer.mergeAll(
     DeliveryOptions.layer({ ...plain(delivery) as DeliverySettings, ...(keepSettledMillis === undefined ? {} : { keepSettledMillis }) }),
+    tokenAccessSeconds === undefined ? Layer.empty : Layer.succeed(AccessOptions, { tokenAccessMillis: tokenAccessSeconds * 1000 }),
     Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...kept }),
     othersLookupsPerMinute === undefined ? Layer.empty : Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute }),
     pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk),

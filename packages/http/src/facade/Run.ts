@@ -10,11 +10,13 @@ import type {
   ShipmentStatuses,
   StatusSubscriptions,
   StatusUpdateIntake,
+  StorageError,
   Subscriptions,
-  Tenants,
+  TenantNotFound,
   TransitEventIntake,
   TransitSubscriptions
 } from "@waybill/core"
+import { isOperator, Tenants, TenantSuspended } from "@waybill/core"
 import { type Context, Effect } from "effect"
 import { type HostPrincipal, principalOf } from "../access/AuthenticatorHost.ts"
 import type { Failure } from "../shared/ProblemOf.ts"
@@ -44,4 +46,18 @@ export const as = <I extends CallServices, S, A, E extends Failure>(
   said: HostPrincipal,
   service: Context.Key<I, S>,
   call: (service: S, principal: Principal) => Effect.Effect<A, E>
-): Effect.Effect<A, E, I> => Effect.flatMap(service, (found) => Effect.flatMap(principalOf(said), (principal) => call(found, principal)))
+): Effect.Effect<A, E | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
+  Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(said), (principal) => call(found, principal)))
+
+/** The principal, where its tenant is there and served. Read in the transaction that the call takes part in. */
+export const servedPrincipal = (said: HostPrincipal) =>
+  Effect.gen(function*() {
+    const principal = yield* principalOf(said)
+    if (!isOperator(principal)) yield* served(principal.tenantId)
+    return principal
+  })
+
+export const served = Effect.fnUntraced(function*(tenantId: string) {
+  const { state } = yield* (yield* Tenants).get(tenantId)
+  if (state === "suspended") return yield* new TenantSuspended({ tenantId })
+})

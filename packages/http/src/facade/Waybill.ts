@@ -15,7 +15,7 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
-import type { AllSubscriptionsMethods, DeliveriesPage, DeliveriesQuery, HealthMethods, JourneyMethods, AuditMethods, LimitMethods, PageQuery, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
+import type { AllSubscriptionsMethods, DeliveriesPage, DeliveriesQuery, HealthMethods, JourneyMethods, AuditMethods, LimitMethods, PageQuery, ApiKeysPage, ClientMethods, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
 export type * from "./ChargeMethods.ts"
@@ -126,14 +126,22 @@ export interface Waybill {
     readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
     /** By tenantId. */
     readonly list: (query?: PageQuery) => Promise<TenantsPage>
+    /** Its callers are refused with `tenant_suspended` and nothing is sent, in every process at once. */
+    readonly suspend: (tenantId: string) => Promise<Tenant>
+    readonly resume: (tenantId: string) => Promise<Tenant>
+    /** With everything of it; `confirm` is the id once more. It is refused at once, its data goes in the background of a process that was started. */
+    readonly delete: (tenantId: string, options: { readonly confirm: string }) => Promise<void>
   }
   readonly audit: AuditMethods
   readonly limits: LimitMethods
   readonly apiKeys: {
     /** The key is shown this once. */
     readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<{ readonly id: string; readonly key: string }>
+    /** Never a key itself. */
+    readonly list: (tenantId: string, query?: PageQuery) => Promise<ApiKeysPage>
     readonly revoke: (tenantId: string, id: string) => Promise<void>
   }
+  readonly clients: ClientMethods
   readonly secrets: SecretMethods
   readonly deliveries: {
     /** Newest first, unless the query says otherwise. */

@@ -1,7 +1,9 @@
 /** What operators do: tenants, keys, secrets, shipments across areas, and deliveries that did not arrive. */
 import {
+  ApiKeyListQuery,
   ApiKeyRequest,
   AuditQuery,
+  ClientListQuery,
   DeliveryListQuery,
   LimitsChange,
   LimitsShown,
@@ -19,6 +21,9 @@ import { contract } from "../shared/Contract.ts"
 import {
   ApiKey,
   AuditPage,
+  ApiKeysPage,
+  ClientsPage,
+  TenantStateShown,
   DeliveriesPage,
   DeliveryInFull,
   Health,
@@ -73,6 +78,34 @@ export const OperatorContract = contract({
       query: pageOf(TenantListQuery.fields),
       answers: { 200: { description: "Tenants", schema: TenantsPage } }
     },
+    suspendTenant: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/suspend",
+      access: "operator",
+      summary: "Suspend a tenant",
+      description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent, on every node at once. Operators' calls still work.",
+      params: tenant,
+      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
+    },
+    resumeTenant: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/resume",
+      access: "operator",
+      summary: "Resume a suspended tenant",
+      description: "What waited is sent.",
+      params: tenant,
+      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
+    },
+    deleteTenant: {
+      method: "DELETE",
+      path: "/v1/tenants/{tenantId}",
+      access: "operator",
+      summary: "Delete a tenant with everything of it",
+      description: "It is refused like an unknown one at once. Its data is removed in the background; until then its id cannot be used again (409).",
+      params: tenant,
+      query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId once more." } },
+      answers: { 204: { description: "Deleted" } }
+    },
     getLimits: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/limits",
@@ -117,6 +150,35 @@ export const OperatorContract = contract({
       params: tenant,
       body: { schema: ApiKeyRequest, closed: true, maxBytes: maxSettingsBytes },
       answers: { 201: { description: "The key, shown once", schema: ApiKey } }
+    },
+    listApiKeys: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/api-keys",
+      access: "operator",
+      summary: "List API keys",
+      description: "Those that were not revoked, expired ones too, in the order they were made in. Never a key itself.",
+      params: tenant,
+      query: pageOf(ApiKeyListQuery.fields),
+      answers: { 200: { description: "Keys", schema: ApiKeysPage } }
+    },
+    listClients: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/clients",
+      access: "operator",
+      summary: "List clients",
+      description: "Those of API keys and those whose tokens were seen, by client.",
+      params: tenant,
+      query: pageOf(ClientListQuery.fields),
+      answers: { 200: { description: "Clients", schema: ClientsPage } }
+    },
+    removeClient: {
+      method: "DELETE",
+      path: "/v1/tenants/{tenantId}/clients/{client}",
+      access: "operator",
+      summary: "Remove a client",
+      description: "Revokes its keys, closes its subscriptions of all areas, drops what waits, and forgets its access.",
+      params: { tenantId, client: "Percent-encoded. A bare name means key:<name>." },
+      answers: { 204: { description: "Removed" } }
     },
     revokeApiKey: {
       method: "DELETE",

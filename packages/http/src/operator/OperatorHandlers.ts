@@ -2,12 +2,17 @@
 import {
   ApiKeys,
   AuditLog,
+  Clients,
   Deliveries,
+  fault,
+  InvalidInput,
   ShipmentJourneys,
   SigningSecrets,
   Subscriptions,
   TenantHealths,
+  type Tenant,
   TenantLimits,
+  TenantRemoval,
   Tenants,
   TransitSubscriptions
 } from "@waybill/core"
@@ -22,6 +27,8 @@ export const OperatorHandlers = Effect.gen(function*() {
   const limits = yield* TenantLimits
   const audit = yield* AuditLog
   const apiKeys = yield* ApiKeys
+  const clients = yield* Clients
+  const removal = yield* TenantRemoval
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
   const transitSubscriptions = yield* TransitSubscriptions
@@ -33,6 +40,13 @@ export const OperatorHandlers = Effect.gen(function*() {
   const handlers: HandlersOf<typeof OperatorContract> = {
     putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), (tenant) => json(tenant)),
     listTenants: ({ query }) => Effect.map(tenants.page(query), (page) => json(page)),
+    suspendTenant: ({ params: { tenantId } }) => within(tenantId, Effect.map(tenants.suspend(tenantId), stateOf)),
+    resumeTenant: ({ params: { tenantId } }) => within(tenantId, Effect.map(tenants.resume(tenantId), stateOf)),
+    deleteTenant: ({ params: { tenantId }, query: { confirm } }) =>
+      confirm === tenantId ? within(tenantId, Effect.as(removal.remove(tenantId), noContent)) : Effect.fail(unconfirmed(tenantId)),
+    listApiKeys: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(apiKeys.list(tenantId, query), (page) => json(page))),
+    listClients: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(clients.list(tenantId, query), (page) => json(page))),
+    removeClient: ({ params: { client, tenantId } }) => within(tenantId, Effect.as(clients.remove(tenantId, client), noContent)),
     getLimits: ({ params: { tenantId } }) => Effect.map(limits.get(tenantId), (all) => json(all)),
     putLimits: ({ body, params: { tenantId } }) => Effect.map(limits.put(tenantId, body), (all) => json(all)),
     listAudit: ({ query }) => Effect.map(audit.list(query), (page) => json(page)),
@@ -78,3 +92,9 @@ export const OperatorHandlers = Effect.gen(function*() {
 })
 
 const accepted = json({}, { status: 202 })
+
+const stateOf = ({ state, tenantId }: Tenant) => json({ tenantId, state })
+
+/** A slip in a path must not delete a tenant. */
+export const unconfirmed = (tenantId: string) =>
+  InvalidInput.of(fault(["confirm"], `To delete the tenant with everything of it, give confirm=${tenantId.slice(0, 100)}.`, "required"))

@@ -15,6 +15,36 @@ export const TenantsPage = Schema.Struct({ data: Schema.Array(Tenant), nextCurso
 
 export const AuditPage = Schema.Struct({ data: Schema.Array(AuditEntry), nextCursor }).annotate({ identifier: "AuditPage" })
 
+const listedKey = {
+  id: Schema.String,
+  name: Schema.String,
+  client: Schema.String.annotate({ description: "key:<name>." }),
+  roles: Schema.Array(Schema.String),
+  accounts: Schema.Array(Schema.String),
+  dot: Schema.NullOr(Schema.String),
+  mc: Schema.NullOr(Schema.String),
+  createdAt: InstantText,
+  expiresAt: Schema.NullOr(InstantText),
+  lastUsedAt: Schema.NullOr(InstantText).annotate({ description: "Written about once a minute." })
+}
+
+export const ApiKeysPage = Schema.Struct({ data: Schema.Array(Schema.Struct(listedKey).annotate({ identifier: "ListedApiKey" })), nextCursor })
+  .annotate({ identifier: "ApiKeysPage" })
+
+const Client = Schema.Struct({
+  client: Schema.String.annotate({ description: "key:<name>, or jwt:<issuer>:<sub> of a token." }),
+  accounts: Schema.Array(Schema.String),
+  roles: Schema.Array(Schema.String),
+  keys: Schema.Int.annotate({ description: "Keys that are neither revoked nor expired." }),
+  subscriptions: Schema.Int.annotate({ description: "Of all areas." }),
+  lastSeenAt: Schema.NullOr(InstantText).annotate({ description: "Written about once a minute." }),
+  state: Schema.Literals(["live", "held"]).annotate({ description: "held: it has no access at present, so nothing is sent, and what comes waits." })
+}).annotate({ identifier: "Client" })
+
+export const ClientsPage = Schema.Struct({ data: Schema.Array(Client), nextCursor }).annotate({ identifier: "ClientsPage" })
+
+export const TenantStateShown = Schema.Struct({ tenantId: Schema.String, state: Schema.Literals(tenantStates) }).annotate({ identifier: "TenantState" })
+
 export const ApiKey = Schema.Struct({
   id: Schema.String,
   key: Schema.String.annotate({ description: "Shown once; only its hash is kept." })

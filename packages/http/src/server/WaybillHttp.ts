@@ -4,6 +4,7 @@ import type {
   AuditLog,
   Authenticator,
   ChargeSubscriptions,
+  Clients,
   Deliveries,
   DeliveryQueue,
   FreightChargeIntake,
@@ -19,6 +20,7 @@ import type {
   Subscriptions,
   TenantHealths,
   TenantLimits,
+  TenantRemoval,
   Tenants,
   TransitEventIntake,
   TransitEvents,
@@ -85,6 +87,7 @@ export type WaybillHttpServices =
   | AuditLog
   | Authenticator
   | ChargeSubscriptions
+  | Clients
   | Deliveries
   | DeliveryQueue
   | FreightChargeIntake
@@ -101,6 +104,7 @@ export type WaybillHttpServices =
   | Subscriptions
   | TenantHealths
   | TenantLimits
+  | TenantRemoval
   | Tenants
   | TransitEventIntake
   | TransitEvents

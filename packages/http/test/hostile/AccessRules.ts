@@ -189,6 +189,13 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     listAudit: [reads(anyCaller(200))],
     getLimits: [reads(inTenant(200))],
     putLimits: [changes(inTenant(200))],
+    suspendTenant: [changes(inTenant(200))],
+    resumeTenant: [changes(inTenant(200))],
+    // without confirm, which the tests of tenants give
+    deleteTenant: [reads(anyCaller(400))],
+    listApiKeys: [reads(inTenant(200))],
+    listClients: [reads(inTenant(200))],
+    removeClient: [changes(tenants(204))],
     createApiKey: [changes(inTenant(201))],
     revokeApiKey: [changes(tenants(204))],
     putSecret: [changes(inTenant(200))],

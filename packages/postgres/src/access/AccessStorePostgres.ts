@@ -10,7 +10,7 @@ export const layer = Layer.effect(
   AccessStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
-    const { quoted: schema } = yield* WaybillSchema
+    const { name, quoted: schema } = yield* WaybillSchema
     const tenantColumns = "tenant_id, name, hosts, state"
     const there = "state <> 'deleted'"
 
@@ -75,7 +75,16 @@ export const layer = Layer.effect(
       deletedTenants: sql.bulk(`SELECT tenant_id FROM ${schema}.tenants WHERE state = 'deleted' ORDER BY tenant_id`, []).pipe(
         Effect.map((rows) => rows.map(([tenantId]) => tenantId as string)),
         StorageError.refail("AccessStore.deletedTenants")
-      )
+      ),
+
+      purgeTenant: (tenantId, limit) => purgeTenant({ schema, sql }, name, tenantId, limit).pipe(StorageError.refail("AccessStore.purgeTenant")),
+
+      dropTenant: (tenantId, graceMillis) =>
+        sql.bulk(
+          `DELETE FROM ${schema}.tenants
+           WHERE tenant_id = $1 AND state = 'deleted' AND deleted_at <= now() - $2::float8 * interval '1 millisecond' RETURNING tenant_id`,
+          [tenantId, graceMillis]
+        ).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail("AccessStore.dropTenant"))
     })
   })
 )
@@ -90,6 +99,39 @@ interface Database {
   readonly schema: string
 }
 
+/** Tables of the schema that hold something of tenants, whichever area made them. */
+const tablesOf = (sql: Database["sql"], schema: string) =>
+  Effect.map(
+    sql.bulk(
+      `SELECT quote_ident(c.relname) AS relation
+       FROM pg_class AS c
+       JOIN pg_namespace AS n ON n.oid = c.relnamespace
+       JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+       WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'tenants'
+       ORDER BY c.relname`,
+      [schema]
+    ),
+    (rows) => rows.map(([relation]) => relation as string)
+  )
+
+/** One table after the other, so many rows at most, each statement its own transaction. */
+const purgeTenant = Effect.fnUntraced(function*({ schema, sql }: Database, schemaName: string, tenantId: string, limit: number) {
+  let removed = 0
+  for (const table of yield* tablesOf(sql, schemaName)) {
+    if (removed >= limit) break
+    const rows = yield* sql.bulk(
+      `WITH gone AS (
+         DELETE FROM ${schema}.${table} WHERE tenant_id = $1 AND ctid = ANY (
+           ARRAY(SELECT ctid FROM ${schema}.${table} WHERE tenant_id = $1 LIMIT $2::int8)
+         ) RETURNING 1 AS gone
+       ) SELECT count(*)::int4 AS removed FROM gone`,
+      [tenantId, limit - removed]
+    )
+    removed += rows[0]![0] as number
+  }
+  return removed
+})
+
 const keyColumns = "k.id, k.name, k.roles, k.accounts, k.dot, k.mc, k.hash, k.expires_at"
 
 const unrevoked = "k.revoked_at IS NULL"
@@ -99,6 +141,8 @@ const keyStatements = ({ schema, sql }: Database) => {
   const lockTenant = (tenantId: string) => sql.bulk(`SELECT 1 AS locked FROM ${schema}.tenants WHERE tenant_id = $1 FOR UPDATE`, [tenantId])
 
   return {
+    lockKeys: (tenantId: string) => lockTenant(tenantId).pipe(Effect.asVoid, StorageError.refail("AccessStore.lockKeys")),
+
     addKey: (tenantId: string, key: StoredApiKey) =>
       Effect.andThen(
         lockTenant(tenantId),
@@ -272,11 +316,12 @@ const clientRowsOf = (rows: ReadonlyArray<Row>): ClientRows => ({
   endingThrough: rows.map(([, , endingThrough]) => endingThrough as string | null).find((each) => each !== null) ?? undefined
 })
 
-const listedClientOf = ([client, roles, accounts, keys, lastSeenAt, live]: Row): ListedClient => ({
+const listedClientOf = ([client, roles, accounts, keys, subscriptions, lastSeenAt, live]: Row): ListedClient => ({
   client: client as string,
   roles: roles as ListedClient["roles"],
   accounts: accounts as ReadonlyArray<string>,
   keys: keys as number,
+  subscriptions: subscriptions as number,
   lastSeenAt: lastSeenAt === null ? undefined : lastSeenAt as number,
   live: live as boolean
 })

@@ -7,6 +7,7 @@ import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { keysCommand } from "./KeysCommand.ts"
+import { clientsCommand } from "./ClientsCommand.ts"
 import { limitsCommand } from "./LimitsCommand.ts"
 import { listenCommand } from "./ListenCommand.ts"
 import { migrateCommand } from "./MigrateCommand.ts"
@@ -38,7 +39,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withShortDescription(about),
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
-    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand] },
+    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, auditCommand, tenantsCommand, clientsCommand, limitsCommand, secretsCommand, keysCommand] },
     { group: "For receivers and for trying things", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
 )

@@ -1,10 +1,10 @@
 /** `waybill keys`: who may call. */
-import { OperatorClient } from "@waybill/client"
-import { Effect, Option } from "effect"
+import { type ListedApiKey, OperatorClient } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag } from "./shared/Output.ts"
+import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
 import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
 const createCommand = Command.make(
@@ -16,6 +16,7 @@ const createCommand = Command.make(
     accounts: Flag.String("account").pipe(Flag.withDescription("Whose shipments a customer sees; can be given several times"), Flag.atLeast(0)),
     dot: Flag.String("dot").pipe(Flag.withDescription("A carrier's USDOT number"), Flag.optional),
     mc: Flag.String("mc").pipe(Flag.withDescription("A carrier's MC number"), Flag.optional),
+    expires: Flag.String("expires").pipe(Flag.withDescription("When the key ends, such as 2027-01-01T00:00:00Z; never, where it is left out"), Flag.optional),
     ...disclosureFlags,
     json: jsonFlag
   },
@@ -27,13 +28,15 @@ const createCommand = Command.make(
       const kept = yield* disclosure(given, "The key", true)
       const dot = Option.getOrUndefined(given.dot)
       const mc = Option.getOrUndefined(given.mc)
+      const expiresAt = Option.getOrUndefined(given.expires)
       const made = yield* called((signal) =>
         new OperatorClient(connected).createApiKey(tenantId, {
           name: given.name,
           roles,
           ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
           ...(dot === undefined ? {} : { dot }),
-          ...(mc === undefined ? {} : { mc })
+          ...(mc === undefined ? {} : { mc }),
+          ...(expiresAt === undefined ? {} : { expiresAt })
         }, { signal }))
       yield* kept.keep(made.key)
       yield* answer(given.json, {
@@ -49,6 +52,28 @@ const createCommand = Command.make(
   ])
 )
 
+const listCommand = Command.make(
+  "list",
+  { ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const keys = yield* called(async (signal) => {
+      const found: Array<ListedApiKey> = []
+      for await (const key of new OperatorClient(connected).allApiKeys(tenantId, { limit: 500 }, { signal })) found.push(key)
+      return found
+    })
+    if (json) for (const key of keys) yield* Console.log(JSON.stringify(key))
+    else if (keys.length > 0) yield* Console.log(table(keys.map(keyRow)))
+    else yield* progress("No key yet. Create one: waybill keys create <name> --role carrier.")
+  })
+).pipe(
+  Command.withDescription("List API keys, in the order they were made in"),
+  Command.withExamples([{ command: "waybill keys list --tenant acme", description: "With their end and last use" }])
+)
+
+const keyRow = ({ client, expiresAt, id, lastUsedAt, roles }: ListedApiKey): ReadonlyArray<string> =>
+  [id, client, roles.join(" "), expiresAt === null ? "no end" : `until ${expiresAt}`, lastUsedAt === null ? "never used" : `used ${lastUsedAt}`].map(printable)
+
 const revokeCommand = Command.make(
   "revoke",
   { id: Argument.String("keyId").pipe(Argument.withDescription("As keys create told it")), ...operatorFlags, json: jsonFlag },
@@ -63,6 +88,6 @@ const revokeCommand = Command.make(
 )
 
 export const keysCommand = Command.make("keys").pipe(
-  Command.withDescription("Create and revoke API keys"),
-  Command.withSubcommands([createCommand, revokeCommand])
+  Command.withDescription("Create, list and revoke API keys"),
+  Command.withSubcommands([createCommand, listCommand, revokeCommand])
 )

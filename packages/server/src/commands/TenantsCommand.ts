@@ -27,7 +27,7 @@ const listCommand = Command.make(
   ])
 )
 
-const tenantRow = ({ hosts, name, tenantId }: Tenant): ReadonlyArray<string> => [tenantId, name, hosts.join(" ")].map(printable)
+const tenantRow = ({ hosts, name, state, tenantId }: Tenant): ReadonlyArray<string> => [tenantId, name, state, hosts.join(" ")].map(printable)
 
 const putCommand = Command.make(
   "put",
@@ -57,7 +57,53 @@ const putCommand = Command.make(
   ])
 )
 
+const idOf = (description: string) => Argument.String("tenantId").pipe(Argument.withDescription(description))
+
+const suspendCommand = Command.make(
+  "suspend",
+  { id: idOf("Whose callers are refused"), ...connectionFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ id, json, ...flags }) {
+    const connected = yield* asOperatorOfAll(flags)
+    const changed = yield* called((signal) => new OperatorClient(connected).suspendTenant(id, { signal }))
+    yield* answer(json, { json: changed, text: `${id} is suspended: its callers are refused and nothing is sent, on every node.` })
+  })
+).pipe(
+  Command.withDescription("Refuse every caller of a tenant and send nothing"),
+  Command.withExamples([{ command: "waybill tenants suspend acme", description: "Until tenants resume" }])
+)
+
+const resumeCommand = Command.make(
+  "resume",
+  { id: idOf("Who is served again"), ...connectionFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ id, json, ...flags }) {
+    const connected = yield* asOperatorOfAll(flags)
+    const changed = yield* called((signal) => new OperatorClient(connected).resumeTenant(id, { signal }))
+    yield* answer(json, { json: changed, text: `${id} is active: what waited is sent.` })
+  })
+).pipe(
+  Command.withDescription("Serve a suspended tenant again"),
+  Command.withExamples([{ command: "waybill tenants resume acme", description: "What waited is sent" }])
+)
+
+const deleteCommand = Command.make(
+  "delete",
+  {
+    id: idOf("What is deleted with everything of it"),
+    ...connectionFlags,
+    confirm: Flag.String("confirm").pipe(Flag.withDescription("The tenantId once more")),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ confirm, id, json, ...flags }) {
+    const connected = yield* asOperatorOfAll(flags)
+    yield* called((signal) => new OperatorClient(connected).deleteTenant(id, { confirm }, { signal }))
+    yield* answer(json, { json: { tenantId: id, deleted: true }, text: `${id} is deleted. Its data is removed in the background.` })
+  })
+).pipe(
+  Command.withDescription("Delete a tenant with everything of it"),
+  Command.withExamples([{ command: "waybill tenants delete acme --confirm acme", description: "It cannot be undone" }])
+)
+
 export const tenantsCommand = Command.make("tenants").pipe(
-  Command.withDescription("List, create and change tenants"),
-  Command.withSubcommands([listCommand, putCommand])
+  Command.withDescription("List, create, change, suspend and delete tenants"),
+  Command.withSubcommands([listCommand, putCommand, suspendCommand, resumeCommand, deleteCommand])
 )

@@ -28,6 +28,7 @@ export interface ServerConfig {
   readonly egressText: string
   readonly jwt: JwtOptions | undefined
   readonly publicTenant: string | undefined
+  readonly tokenAccessMillis: number
   readonly othersLookupsPerMinute: number
   /** IANA name. */
   readonly timeZone: string
@@ -95,6 +96,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       ? undefined
       : { jwksUrl, issuer: jwtIssuer, audience: jwtAudience, allowHttpHosts: httpHostsOf(given) },
     publicTenant: given.publicTenant,
+    tokenAccessMillis: (given.tokenAccess ?? 604_800) * 1000,
     othersLookupsPerMinute: given.othersLookups ?? 60,
     timeZone: given.timeZone ?? "UTC",
     role,
@@ -243,6 +245,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   egressAllow: config.egressText === "" ? "nothing" : config.egressText,
   jwt: config.jwt?.jwksUrl ?? "off",
   publicTenant: config.publicTenant ?? "the only one",
+  tokenAccessSeconds: config.tokenAccessMillis / 1000,
   othersLookupsPerMinute: config.othersLookupsPerMinute,
   timeZone: config.timeZone,
   basePaths: Object.values(config.basePaths).join(" "),

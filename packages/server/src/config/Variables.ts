@@ -156,6 +156,12 @@ export const variables = {
     "the tenant of lookups without credentials, unless a tenant has the host that was asked",
     tenantId
   ),
+  tokenAccess: variable(
+    "WAYBILL_TOKEN_ACCESS_SECONDS",
+    "604800",
+    "how long subscriptions of a token's client are served after its last token was seen; what comes later waits for the next one",
+    integer(60, 31_536_000)
+  ),
   othersLookups: variable(
     "WAYBILL_OTHERS_LOOKUPS_PER_MINUTE",
     "60",

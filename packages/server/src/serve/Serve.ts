@@ -2,6 +2,7 @@
 import {
   DeliveryOptions,
   FreightChargeOptions,
+  AccessOptions,
   RetentionOptions,
   runBackground,
   Sealer,
@@ -86,6 +87,7 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
       demoSenderLayer(config.egress, demo?.endpointUrl),
       DeliveryOptions.layer(config.delivery),
       Layer.succeed(RetentionOptions, config.retention),
+      Layer.succeed(AccessOptions, { tokenAccessMillis: config.tokenAccessMillis }),
       Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: config.othersLookupsPerMinute }),
       FreightChargeOptions.layer({ timeZone: config.timeZone })
     ))

@@ -2,6 +2,7 @@
 import { AccessStore, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
+import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type AccessRows, AccessTables, type KeyRow, type TenantRow } from "./AccessTables.ts"
 
@@ -11,14 +12,14 @@ export const AccessStoreMemory = {
     Effect.gen(function*() {
       const database = yield* MemoryDatabase
       const rows = yield* AccessTables
-      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows) })
+      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, yield* LaneTables) })
     })
   )
 }
 
 type Database = MemoryDatabase["Service"]
 
-const tenantsIn = ({ journal, operate }: Database, rows: AccessRows) => ({
+const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => ({
   putTenant: ({ hosts, name, tenantId }: Omit<Tenant, "state">) =>
     operate(() => {
       const before = rows.tenants.get(tenantId)
@@ -44,6 +45,14 @@ const tenantsIn = ({ journal, operate }: Database, rows: AccessRows) => ({
       const before = there(rows.tenants.get(tenantId))
       if (before === undefined) return false
       journal.put(rows.tenants, tenantId, { ...before, state: "deleted" as const, deletedAt: now })
+      return true
+    }),
+  purgeTenant: (tenantId: string) => operate(() => purge(tenantId)),
+  dropTenant: (tenantId: string, graceMillis: number) =>
+    operate((now) => {
+      const row = rows.tenants.get(tenantId)
+      if (row?.state !== "deleted" || row.deletedAt! > now - graceMillis) return false
+      journal.drop(rows.tenants, tenantId)
       return true
     }),
   findLimits: (tenantId: string) => operate(() => limitsOf(rows, tenantId)),
@@ -72,6 +81,7 @@ const bare = ({ createdAt: _, lastUsedAt: __, revoked: ___, ...key }: KeyRow) =>
 const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
   const keysOf = (tenantId: string, name: string) => [...rows.of(tenantId).keys.values()].filter((key) => key.name === name)
   return {
+    lockKeys: () => Effect.void,
     addKey: (tenantId: string, key: Omit<KeyRow, "createdAt" | "revoked">) =>
       operate((now) => journal.put(rows.of(tenantId).keys, key.id, { ...key, createdAt: now, revoked: false })),
     findKeys: (tenantId: string, ids: ReadonlyArray<string>) =>
@@ -114,7 +124,7 @@ const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
   }
 }
 
-const clientsIn = ({ operate }: Database, rows: AccessRows): Pick<
+const clientsIn = ({ operate }: Database, rows: AccessRows, lanes: LaneRows): Pick<
   AccessStore["Service"],
   "putClientAccess" | "clientRows" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 > => ({
@@ -145,6 +155,7 @@ const clientsIn = ({ operate }: Database, rows: AccessRows): Pick<
           roles: [...new Set(origins.flatMap(({ roles }) => roles))].sort(),
           accounts: [...known.accounts].sort(compareText),
           keys: [...keys.values()].filter((key) => keyClient(key.name) === client && isAlive(now)(key)).length,
+          subscriptions: [...lanes.tenant(tenantId).lanes.values()].filter(({ settings }) => settings.client === client).length,
           lastSeenAt: seen.length === 0 ? undefined : Math.max(...seen),
           live: rows.isLive(tenantId, client, now)
         }

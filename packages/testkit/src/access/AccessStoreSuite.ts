@@ -219,8 +219,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
         const page = yield* store.pageClients(tenantId, { after: undefined, limit: 10 })
         assert.deepStrictEqual(page.map(({ lastSeenAt: _, ...each }) => each), [
-          { client: "jwt:idp:warehouse", roles: [], accounts: ["C"], keys: 0, live: true },
-          { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, live: true }
+          { client: "jwt:idp:warehouse", roles: [], accounts: ["C"], keys: 0, subscriptions: 0, live: true },
+          { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, subscriptions: 0, live: true }
         ])
         assert.isTrue(page.every(({ lastSeenAt }) => lastSeenAt !== undefined))
         assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: "jwt:idp:warehouse", limit: 10 })).map(({ client }) => client), ["key:warehouse"])

@@ -2,7 +2,7 @@
 import type { ClientAccess, Role, StoredApiKey, Tenant } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
 export interface TenantRow extends Omit<Tenant, "state"> {
   readonly state: Tenant["state"] | "deleted"
@@ -44,7 +44,7 @@ interface TenantAccess {
 const nobody: Client = { origins: new Map(), seesAll: false, accounts: new Set(), endingThrough: undefined }
 
 export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@waybill/testkit/access/AccessTables") {
-  static readonly layer = Layer.effect(AccessTables, Effect.map(MemoryDatabase, ({ journal }) => new AccessRows(journal)))
+  static readonly layer = Layer.effect(AccessTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new AccessRows(journal))))
 }
 
 export class AccessRows {
@@ -57,6 +57,12 @@ export class AccessRows {
 
   constructor(journal: Journal) {
     this.journal = journal
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    const known = this.access.delete(tenantId)
+    return this.limits.delete(tenantId) || known
   }
 
   of(tenantId: string): TenantAccess {

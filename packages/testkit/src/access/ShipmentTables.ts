@@ -2,7 +2,7 @@
 import { isOwn, type StatusClaim } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
 
 interface TenantShipments {
@@ -16,7 +16,7 @@ interface TenantShipments {
 }
 
 export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows>()("@waybill/testkit/access/ShipmentTables") {
-  static readonly layer = Layer.effect(ShipmentTables, Effect.map(MemoryDatabase, ({ journal }) => new ShipmentRows(journal)))
+  static readonly layer = Layer.effect(ShipmentTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new ShipmentRows(journal))))
 }
 
 export class ShipmentRows {
@@ -27,6 +27,11 @@ export class ShipmentRows {
 
   constructor(journal: Journal) {
     this.journal = journal
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
   }
 
   private of(tenantId: string): TenantShipments {

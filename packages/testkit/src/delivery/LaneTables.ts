@@ -14,7 +14,7 @@ import {
 import { Context, Effect, Layer } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
 export interface Entry {
   readonly ref: number
@@ -111,7 +111,7 @@ export interface Tenant {
 }
 
 export class LaneTables extends Context.Service<LaneTables, LaneRows>()("@waybill/testkit/delivery/LaneTables") {
-  static readonly layer = Layer.effect(LaneTables, Effect.map(MemoryDatabase, ({ journal }) => new LaneRows(journal)))
+  static readonly layer = Layer.effect(LaneTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new LaneRows(journal))))
 }
 
 export class LaneRows {
@@ -122,6 +122,11 @@ export class LaneRows {
 
   constructor(journal: Journal) {
     this.journal = journal
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
   }
 
   tenant(tenantId: string): Tenant {

@@ -1,14 +1,20 @@
 /** Sealed signing secrets of all tenants. */
 import type { StoredSecret } from "@waybill/core"
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
 export class SecretTables extends Context.Service<SecretTables, SecretRows>()("@waybill/testkit/delivery/SecretTables") {
-  static readonly layer = Layer.sync(SecretTables, () => new SecretRows())
+  static readonly layer = Layer.effect(SecretTables, Effect.map(MemoryDatabase, ({ onPurge }) => purged(onPurge, new SecretRows())))
 }
 
 export class SecretRows {
   private readonly tenants = new Map<string, Map<string, StoredSecret>>()
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
+  }
 
   /** A tenant's secrets by their id. */
   of(tenantId: string): Map<string, StoredSecret> {

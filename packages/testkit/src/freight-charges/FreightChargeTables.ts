@@ -14,7 +14,7 @@ import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type EntryPart, joinedParts, type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
 
 interface StoredBill extends BillRow {
@@ -52,8 +52,8 @@ export class FreightChargeTables
   static readonly layer = Layer.effect(
     FreightChargeTables,
     Effect.gen(function*() {
-      const { journal } = yield* MemoryDatabase
-      return new FreightChargeRows(journal, yield* LaneTables, yield* AccessTables)
+      const { journal, onPurge } = yield* MemoryDatabase
+      return purged(onPurge, new FreightChargeRows(journal, yield* LaneTables, yield* AccessTables))
     })
   )
 }
@@ -68,6 +68,11 @@ export class FreightChargeRows {
     this.journal = journal
     this.lanes = lanes
     this.access = access
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
   }
 
   of(tenantId: string): TenantCharges {

@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
 /** Later ones were written later. */
 interface Written {
@@ -28,8 +28,8 @@ export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()
   static readonly layer = Layer.effect(
     InvoiceTables,
     Effect.gen(function*() {
-      const { journal } = yield* MemoryDatabase
-      return new InvoiceRows(journal, yield* ShipmentTables)
+      const { journal, onPurge } = yield* MemoryDatabase
+      return purged(onPurge, new InvoiceRows(journal, yield* ShipmentTables))
     })
   )
 }
@@ -51,6 +51,12 @@ export class InvoiceRows {
   constructor(journal: Journal, owners: ShipmentRows) {
     this.journal = journal
     this.owners = owners
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    const known = this.tenants.delete(tenantId)
+    return this.storedBytes.delete(tenantId) || known
   }
 
   of(tenantId: string): TenantInvoices {

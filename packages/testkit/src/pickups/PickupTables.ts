@@ -3,7 +3,7 @@ import { type AnsweredRequest, isOwn, type PickupHistoryEntry, type PickupRow, t
 import { Context, Effect, Layer } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
 
 interface StoredAnswer extends AnsweredRequest {
@@ -25,7 +25,7 @@ interface TenantPickups {
 const pruneLimit = 5000
 
 export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@waybill/testkit/pickups/PickupTables") {
-  static readonly layer = Layer.effect(PickupTables, Effect.map(MemoryDatabase, ({ journal }) => new PickupRows(journal)))
+  static readonly layer = Layer.effect(PickupTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new PickupRows(journal))))
 }
 
 export class PickupRows {
@@ -34,6 +34,11 @@ export class PickupRows {
 
   constructor(journal: Journal) {
     this.journal = journal
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
   }
 
   of(tenantId: string): TenantPickups {

@@ -1,5 +1,5 @@
 /** Tenants, secrets, deliveries and shipments across areas as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
-import { Deliveries, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, Tenants, TransitSubscriptions } from "@waybill/core"
+import { ApiKeys, Clients, Deliveries, fault, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, TenantRemoval, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
 
@@ -14,8 +14,30 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
       run(Effect.flatMap(Tenants, (all) => all.put(tenantId, settings))),
     /** By tenantId: `cursor`, `limit`. */
     list: (query: Members = {}) => run(Effect.flatMap(Tenants, (all) => all.page(query))),
+    /** Its callers are refused with `TenantSuspended`, and nothing is sent. */
+    suspend: (tenantId: string) => run(Effect.flatMap(Tenants, (all) => all.suspend(tenantId))),
+    resume: (tenantId: string) => run(Effect.flatMap(Tenants, (all) => all.resume(tenantId))),
+    /** With everything of it; `confirm` is the id once more. */
+    delete: (tenantId: string, { confirm }: { readonly confirm: string }) =>
+      confirm === tenantId
+        ? run(Effect.flatMap(TenantRemoval, (removal) => removal.remove(tenantId)))
+        : Promise.reject(InvalidInput.of(fault(["confirm"], `To delete the tenant, give confirm: ${JSON.stringify(tenantId)}.`, "required"))),
     /** How deliveries of each tenant do, the worst first. */
     health: () => run(Effect.flatMap(TenantHealths, ({ all }) => all))
+  },
+  apiKeys: {
+    /** The key is shown this once. */
+    create: (tenantId: string, request: Members) =>
+      run(Effect.flatMap(ApiKeys, (all) => Effect.map(all.create(tenantId, request), ({ id, key }) => ({ id, key: Redacted.value(key) })))),
+    /** Never a key itself: `cursor`, `limit`. */
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(ApiKeys, (all) => all.list(tenantId, query))),
+    revoke: (tenantId: string, id: string) => run(Effect.flatMap(ApiKeys, (all) => all.revoke(tenantId, id)))
+  },
+  clients: {
+    /** By client: `cursor`, `limit`. */
+    list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(Clients, (all) => all.list(tenantId, query))),
+    /** Revokes its keys, closes its subscriptions, drops what waits and forgets its access. A bare name means `key:<name>`. */
+    delete: (tenantId: string, client: string) => run(Effect.flatMap(Clients, (all) => all.remove(tenantId, client)))
   },
   secrets: {
     /**

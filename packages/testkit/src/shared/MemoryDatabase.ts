@@ -11,6 +11,10 @@ class CurrentTransaction extends Context.Reference<{ open: boolean } | undefined
 export class MemoryDatabase extends Context.Service<MemoryDatabase, {
   /** Every change goes through it. */
   readonly journal: Journal
+  /** Registers how a table forgets a tenant; it answers whether there was anything. */
+  readonly onPurge: (forget: (tenantId: string) => boolean) => void
+  /** Forgets a tenant in every table that is registered. Cannot be taken back. Answers in how many there was something. */
+  readonly purge: (tenantId: string) => number
   /** One store operation: part of the caller's transaction, or one of its own. `now` is the store's clock. */
   readonly operate: <A>(work: (now: number) => A) => Effect.Effect<A>
   /** Several operations as one. Inside another transaction it is a savepoint: a failure takes back this part only. */
@@ -18,6 +22,7 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
 }>()("@waybill/testkit/shared/MemoryDatabase") {
   static readonly layer = Layer.sync(MemoryDatabase, () => {
     const journal = new Journal()
+    const forgetters: Array<(tenantId: string) => boolean> = []
     const turn = Semaphore.makeUnsafe(1)
 
     const undoing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -44,6 +49,8 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
 
     return MemoryDatabase.of({
       journal,
+      onPurge: (forget) => void forgetters.push(forget),
+      purge: (tenantId) => forgetters.filter((forget) => forget(tenantId)).length,
       transact: (effect) => Effect.flatMap(CurrentTransaction, (current) => current?.open === true ? undoing(effect) : outermost(effect)),
       operate: (work) => {
         const operation = Effect.map(Clock.currentTimeMillis, work)
@@ -51,4 +58,13 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
       }
     })
   })
+}
+
+/** Registers rows that can forget a tenant, and gives them back. */
+export const purged = <Rows extends { readonly forgetTenant: (tenantId: string) => boolean }>(
+  onPurge: MemoryDatabase["Service"]["onPurge"],
+  rows: Rows
+): Rows => {
+  onPurge((tenantId) => rows.forgetTenant(tenantId))
+  return rows
 }

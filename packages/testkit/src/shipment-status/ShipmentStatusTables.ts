@@ -6,7 +6,7 @@ import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
 
 export interface StatusRow extends StatusWrite {
@@ -34,8 +34,8 @@ export class ShipmentStatusTables
   static readonly layer = Layer.effect(
     ShipmentStatusTables,
     Effect.gen(function*() {
-      const { journal } = yield* MemoryDatabase
-      return new ShipmentStatusRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables)
+      const { journal, onPurge } = yield* MemoryDatabase
+      return purged(onPurge, new ShipmentStatusRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables))
     })
   )
 }
@@ -52,6 +52,11 @@ export class ShipmentStatusRows {
     this.lanes = lanes
     this.access = access
     this.owners = owners
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
   }
 
   of(tenantId: string): TenantStatuses {

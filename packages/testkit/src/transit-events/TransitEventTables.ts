@@ -6,7 +6,7 @@ import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
 
 export interface EventRow extends NewEvent {
@@ -46,8 +46,8 @@ export class TransitEventTables
   static readonly layer = Layer.effect(
     TransitEventTables,
     Effect.gen(function*() {
-      const { journal } = yield* MemoryDatabase
-      return new TransitEventRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables)
+      const { journal, onPurge } = yield* MemoryDatabase
+      return purged(onPurge, new TransitEventRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables))
     })
   )
 }
@@ -66,6 +66,11 @@ export class TransitEventRows {
     this.lanes = lanes
     this.access = access
     this.owners = owners
+  }
+
+  /** Takes out everything of a tenant. Whether there was anything. */
+  forgetTenant(tenantId: string): boolean {
+    return this.tenants.delete(tenantId)
   }
 
   of(tenantId: string): TenantEvents {

@@ -1,0 +1,156 @@
+/** The clients of a tenant: what operators see of them, how they are removed, and how access that ended by itself is followed. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { ClientNotFound } from "../access/AccessErrors.ts"
+import { AccessStore, type ListedClient } from "../access/AccessStore.ts"
+import { reviewClient } from "../access/ClientReview.ts"
+import { clientNamed, keyNameOf } from "../access/model/Client.ts"
+import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import { Subscriptions } from "./Subscriptions.ts"
+
+export const ClientListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+
+/** A client as it is shown; instants as UTC text. */
+export interface ClientView {
+  readonly client: string
+  readonly accounts: ReadonlyArray<string>
+  readonly roles: ListedClient["roles"]
+  /** How many keys it has that are neither revoked nor expired. */
+  readonly keys: number
+  /** How many subscriptions of all areas. */
+  readonly subscriptions: number
+  /** Written about once a minute. */
+  readonly lastSeenAt: string | null
+  /** `held`: it has no access at present, so nothing is sent, and what comes waits. */
+  readonly state: "live" | "held"
+}
+
+/** Subscriptions that are closed between two looks at what is left. */
+const stepSize = 100
+
+/** Subscriptions that a removal closes before it answers. The background closes the rest; nothing is sent in the meantime. */
+const closedAtOnce = 1_000
+
+const sweepMillis = 15_000
+
+const clientsPerSweep = 100
+
+export class Clients extends Context.Service<Clients, {
+  /** By client. */
+  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>
+  /** Revokes its keys, closes its subscriptions, drops what waits, and forgets its access. `client` bare or qualified. */
+  readonly remove: (tenantId: string, client: string) => Effect.Effect<void, ClientNotFound | StorageError>
+  /** Follows access that ended by itself, and goes on with removals. Answers how many clients were looked at. */
+  readonly sweep: Effect.Effect<number, StorageError>
+  /** Sweeps until interrupted. */
+  readonly run: Effect.Effect<never>
+}>()("@waybill/core/operator/Clients") {
+  static readonly layer = Layer.effect(
+    Clients,
+    Effect.gen(function*() {
+      const access = yield* AccessStore
+      const queue = yield* DeliveryQueue
+      const transaction = yield* Transaction
+      const subscriptions = yield* Subscriptions
+      const ids = yield* UniqueIds
+
+      const list = Effect.fn("Clients.list")(function*(tenantId: string, input: unknown) {
+        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+        if (cursor !== undefined && clientNamed(cursor) !== cursor) return yield* foreignCursor
+        const rows = yield* access.pageClients(tenantId, { after: cursor, limit: limit + 1 })
+        return listPage(rows, limit, ({ client }) => client, viewOf)
+      })
+
+      const mark = Effect.fnUntraced(function*(tenantId: string, client: string) {
+        const through = yield* ids.next
+        yield* access.markEnding(tenantId, client, through)
+        return through
+      })
+
+      /** Closes some of a marked client's subscriptions, each in a transaction of its own. Whether none is left. */
+      const close = Effect.fnUntraced(function*(tenantId: string, client: string, through: string, limit: number) {
+        for (let closed = 0; closed < limit;) {
+          const { lanes } = yield* queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: Math.min(stepSize, limit - closed) })
+          const due = lanes.filter(({ laneId }) => laneId <= through)
+          if (due.length === 0) return true
+          for (const { laneId } of due) {
+            yield* Effect.catchTag(subscriptions.remove(tenantId, laneId), "LaneNotFound", () => Effect.void)
+          }
+          closed += due.length
+          yield* Effect.yieldNow
+        }
+        return false
+      })
+
+      /** Forgets a client whose subscriptions are closed, unless it was let in again meanwhile. */
+      const finish = (tenantId: string, client: string) =>
+        transaction.run(Effect.gen(function*() {
+          yield* access.lockKeys(tenantId)
+          const { now, rows } = yield* access.clientRows(tenantId, client)
+          if (rows.some(({ liveUntil }) => liveUntil > now)) yield* access.markEnding(tenantId, client, undefined)
+          else yield* access.dropClient(tenantId, client)
+        }))
+
+      const end = Effect.fnUntraced(function*(tenantId: string, client: string, through: string, limit: number) {
+        if (yield* close(tenantId, client, through, limit)) yield* finish(tenantId, client)
+      })
+
+      const remove = Effect.fn("Clients.remove")(function*(tenantId: string, named: string) {
+        const client = clientNamed(named)
+        if (client === undefined) return yield* new ClientNotFound({ client: named.slice(0, 200) })
+        const through = yield* transaction.run(Effect.gen(function*() {
+          yield* access.lockKeys(tenantId)
+          const { rows } = yield* access.clientRows(tenantId, client)
+          const { lanes } = yield* queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: 1 })
+          if (rows.length === 0 && lanes.length === 0) return yield* new ClientNotFound({ client })
+          const name = keyNameOf(client)
+          if (name !== undefined) yield* access.revokeKeysOf(tenantId, name)
+          return yield* mark(tenantId, client)
+        }))
+        yield* end(tenantId, client, through, closedAtOnce)
+      })
+
+      const review = Effect.fnUntraced(function*(tenantId: string, client: string) {
+        const through = yield* transaction.run(Effect.gen(function*() {
+          yield* access.lockKeys(tenantId)
+          const standing = yield* reviewClient(access, tenantId, client)
+          if (standing === "over") return Option.some(yield* mark(tenantId, client))
+          return standing === "ending" ? Option.fromUndefinedOr((yield* access.clientRows(tenantId, client)).endingThrough) : Option.none<string>()
+        }))
+        if (Option.isSome(through)) yield* end(tenantId, client, through.value, closedAtOnce)
+      })
+
+      const sweep = Effect.gen(function*() {
+        const due = yield* access.clientsDue(clientsPerSweep)
+        for (const { client, tenantId } of due) yield* review(tenantId, client)
+        return due.length
+      }).pipe(Effect.withSpan("Clients.sweep"))
+
+      const run = Effect.forever(
+        sweep.pipe(
+          Effect.catchTag("StorageError", (error) => Effect.as(Effect.logWarning("Client access was not reviewed. The next sweep tries again.", error), 0)),
+          Effect.flatMap((looked) => looked === clientsPerSweep ? Effect.yieldNow : Effect.sleep(sweepMillis))
+        )
+      )
+
+      return Clients.of({ list, remove, sweep, run })
+    })
+  )
+}
+
+const decodeQuery = decodeInput(ClientListQuery, { closed: true })
+
+const viewOf = ({ accounts, client, keys, lastSeenAt, live, roles, subscriptions }: ListedClient): ClientView => ({
+  client,
+  accounts,
+  roles,
+  keys,
+  subscriptions,
+  lastSeenAt: lastSeenAt === undefined ? null : formatInstant(lastSeenAt),
+  state: live ? "live" : "held"
+})

@@ -1,0 +1,76 @@
+/** Removes a deleted tenant, table by table: marked first, so that it is refused and sends nothing, then in steps by the background. */
+import { Context, Effect, Layer } from "effect"
+import * as Clock from "effect/Clock"
+import { TenantNotFound } from "../access/AccessErrors.ts"
+import { AccessStore } from "../access/AccessStore.ts"
+import { DocumentContents } from "../invoices/DocumentContents.ts"
+import { DocumentStore } from "../invoices/DocumentStore.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+
+const sweepMillis = 15_000
+
+/** Rows that one statement removes. */
+const stepSize = 1_000
+
+const everything = { documentTypes: undefined, dot: undefined, invoiceNumber: undefined, mc: undefined }
+
+const recordsPerStep = 100
+
+/** How long a deleted tenant's id stays taken at least: calls and transactions that began before the mark may still write. */
+const graceMillis = 60_000
+
+export class TenantRemoval extends Context.Service<TenantRemoval, {
+  /** From now on the tenant is refused like an unknown one and nothing is sent. Its data goes in the background. */
+  readonly remove: (tenantId: string) => Effect.Effect<void, TenantNotFound | StorageError>
+  /** Removes what deleted tenants left. Answers how many tenants are gone for good. */
+  readonly sweep: Effect.Effect<number, StorageError>
+  /** Sweeps until interrupted. */
+  readonly run: Effect.Effect<never>
+}>()("@waybill/core/operator/TenantRemoval") {
+  static readonly layer = Layer.effect(
+    TenantRemoval,
+    Effect.gen(function*() {
+      const access = yield* AccessStore
+      const documents = yield* DocumentStore
+      const contents = yield* DocumentContents
+
+      /** Contents first, wherever they are kept: without their records nobody finds them. */
+      const removeDocuments = Effect.fnUntraced(function*(tenantId: string) {
+        for (;;) {
+          const records = yield* documents.list(tenantId, { _tag: "All" }, everything, { after: undefined, limit: recordsPerStep })
+          if (records.length === 0) break
+          for (const { carrier, files, invoiceNumber } of records) {
+            yield* contents.remove(tenantId, files.map(({ contentId }) => contentId))
+            yield* documents.remove(tenantId, carrier, invoiceNumber, files.map(({ fileId }) => fileId))
+          }
+          yield* Effect.yieldNow
+        }
+        yield* contents.sweep(tenantId, yield* Clock.currentTimeMillis)
+      })
+
+      const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
+        yield* removeDocuments(tenantId)
+        while ((yield* access.purgeTenant(tenantId, stepSize)) > 0) yield* Effect.yieldNow
+        return yield* access.dropTenant(tenantId, graceMillis)
+      })
+
+      const sweep = Effect.gen(function*() {
+        const gone = yield* Effect.forEach(yield* access.deletedTenants, sweepTenant)
+        return gone.filter(Boolean).length
+      }).pipe(Effect.withSpan("TenantRemoval.sweep"))
+
+      return TenantRemoval.of({
+        remove: Effect.fn("TenantRemoval.remove")(function*(tenantId: string) {
+          if (!(yield* access.deleteTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
+        }),
+        sweep,
+        run: Effect.forever(
+          sweep.pipe(
+            Effect.catchTag("StorageError", (error) => Effect.logWarning("A deleted tenant was not removed. The next sweep tries again.", error)),
+            Effect.andThen(Effect.sleep(sweepMillis))
+          )
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,156 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AccessStore, ApiKeys, Clients, TenantRemoval, Tenants, tokenClient, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
+import { Effect, Option, Schema } from "effect"
+import { TestClock } from "effect/testing"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+const setup = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  const [keys, clients, subscriptions] = [yield* ApiKeys, yield* Clients, yield* TransitSubscriptions]
+  const url = "https://receiver.example/"
+  const customer = (accounts: ReadonlyArray<string>, expiresAt?: string) =>
+    keys.create("acme", { name: "shipper", roles: ["customer"], accounts, ...(expiresAt === undefined ? {} : { expiresAt }) })
+  const standing = Effect.map(clients.list("acme", {}), ({ data }) => data.find(({ client }) => client === "key:shipper"))
+  const publish = Effect.fnUntraced(function*(shipmentId: string) {
+    yield* (yield* TransitEvents).publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: ["A"] })])
+  })
+  return { clients, customer, keys, publish, standing, subscriptions, tenant, url }
+})
+
+const days = (count: number) => `${count} days` as const
+
+describe("access of a client of API keys", () => {
+  it.effect("is the union of its keys, ends with the last of them, and comes back with the next", () =>
+    inService(Effect.gen(function*() {
+      const { customer, keys, standing } = yield* setup
+      const first = yield* customer(["A"])
+      const second = yield* customer(["B"])
+      const shown = (each: { readonly accounts: ReadonlyArray<string>; readonly keys: number; readonly state: string } | undefined) =>
+        [each?.accounts, each?.keys, each?.state]
+      assert.deepStrictEqual(shown(yield* standing), [["A", "B"], 2, "live"])
+      yield* keys.revoke("acme", first.id)
+      assert.deepStrictEqual(shown(yield* standing), [["B"], 1, "live"])
+      yield* keys.revoke("acme", second.id)
+      assert.deepStrictEqual(shown(yield* standing), [["B"], 0, "held"])
+      yield* customer(["C"])
+      assert.deepStrictEqual(shown(yield* standing), [["C"], 1, "live"])
+    })))
+
+  it.effect("follows the expiry of a key, which is refused from then on", () =>
+    inService(Effect.gen(function*() {
+      const { clients, customer, keys, standing } = yield* setup
+      const brief = yield* customer(["A"], "1970-01-02T00:00:00Z")
+      yield* customer(["B"], "1970-01-03T00:00:00Z")
+      assert.strictEqual((yield* keys.principalOf(brief.key)).client, "key:shipper")
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual((yield* Effect.flip(keys.principalOf(brief.key)))._tag, "Unauthenticated")
+      yield* clients.sweep
+      assert.deepStrictEqual([(yield* standing)?.accounts, (yield* standing)?.state], [["B"], "live"])
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual((yield* standing)?.state, "held")
+      assert.strictEqual((yield* Effect.flip(customer(["A"], "1970-01-03T00:00:00Z")))._tag, "InvalidInput")
+    })))
+
+  it.effect("is forgotten with its subscriptions thirty days after it ended", () =>
+    inService(Effect.gen(function*() {
+      const { clients, customer, keys, standing, subscriptions, url } = yield* setup
+      const key = yield* customer(["A"])
+      yield* subscriptions.create(yield* keys.principalOf(key.key), { endpointUrl: url, hmacSecretId: "main" })
+      yield* keys.revoke("acme", key.id)
+      yield* TestClock.adjust(days(29))
+      yield* clients.sweep
+      assert.deepStrictEqual([(yield* standing)?.state, (yield* standing)?.subscriptions], ["held", 1])
+      yield* TestClock.adjust(days(2))
+      yield* clients.sweep
+      assert.isUndefined(yield* standing)
+      const again = yield* customer(["A"])
+      assert.strictEqual((yield* subscriptions.list(yield* keys.principalOf(again.key), {})).totalCount, 0)
+    })))
+
+  it.effect("goes at once when the client is removed: keys, subscriptions, and what waits", () =>
+    inService(Effect.gen(function*() {
+      const { clients, customer, keys, publish, standing, subscriptions, url } = yield* setup
+      const key = yield* customer(["A"])
+      const principal = yield* keys.principalOf(key.key)
+      for (let n = 0; n < 3; n++) yield* subscriptions.create(principal, { endpointUrl: url, hmacSecretId: "main" })
+      yield* publish("S1")
+      yield* clients.remove("acme", "shipper")
+      assert.strictEqual((yield* Effect.flip(keys.principalOf(key.key)))._tag, "Unauthenticated")
+      assert.isUndefined(yield* standing)
+      yield* TestWaybill.run
+      yield* TestWaybill.pass(60_000)
+      assert.deepStrictEqual(yield* (yield* ScriptedReceivers).deliveredEvents(url), [])
+      for (const unknown of ["shipper", "key:nobody", "jwt:idp:nobody", "", " "]) {
+        assert.strictEqual((yield* Effect.flip(clients.remove("acme", unknown)))._tag, "ClientNotFound", unknown)
+      }
+    })))
+
+  it.effect("is removed by the background where the process died in the middle", () =>
+    inService(Effect.gen(function*() {
+      const { clients, customer, keys, standing, subscriptions, url } = yield* setup
+      const key = yield* customer(["A"])
+      const { id } = yield* subscriptions.create(yield* keys.principalOf(key.key), { endpointUrl: url, hmacSecretId: "main" })
+      yield* keys.revoke("acme", key.id)
+      yield* (yield* AccessStore).markEnding("acme", "key:shipper", id)
+      yield* clients.sweep
+      assert.isUndefined(yield* standing)
+    })))
+})
+
+describe("names of clients", () => {
+  const part = Schema.String.check(Schema.isPattern(/^[:%3AkeyjwtI/]{1,6}$/))
+
+  it.effect.prop("are one for each pair of issuer and subject, and never those of a key", [part, part, part, part], ([issuer, sub, otherIssuer, otherSub]) =>
+    Effect.sync(() => {
+      const [one, other] = [tokenClient(issuer, sub), tokenClient(otherIssuer, otherSub)]
+      if (one === undefined || other === undefined) return
+      assert.isTrue(one.startsWith("jwt:"))
+      assert.strictEqual(one === other, issuer === otherIssuer && sub === otherSub)
+    }))
+
+  it.effect("of keys do not start like a qualified one", () =>
+    inService(Effect.gen(function*() {
+      const { keys } = yield* setup
+      for (const name of ["key:shipper", "jwt:idp:shipper", "jwt:"]) {
+        assert.strictEqual((yield* Effect.flip(keys.create("acme", { name, roles: ["carrier"] })))._tag, "InvalidInput", name)
+      }
+      assert.strictEqual((yield* keys.principalOf((yield* keys.create("acme", { name: "a:b", roles: ["carrier"] })).key)).client, "key:a:b")
+    })))
+})
+
+describe("a tenant", () => {
+  it.effect("that is suspended is refused, and served again when it is resumed", () =>
+    inService(Effect.gen(function*() {
+      const { customer, keys } = yield* setup
+      const tenants = yield* Tenants
+      const { key } = yield* customer(["A"])
+      assert.strictEqual((yield* tenants.suspend("acme")).state, "suspended")
+      assert.strictEqual((yield* Effect.flip(keys.principalOf(key)))._tag, "TenantSuspended")
+      assert.strictEqual((yield* Effect.flip(tenants.admit("acme")))._tag, "TenantSuspended")
+      assert.strictEqual((yield* tenants.resume("acme")).state, "active")
+      assert.strictEqual((yield* keys.principalOf(key)).client, "key:shipper")
+      assert.strictEqual((yield* Effect.flip(tenants.suspend("nobody")))._tag, "TenantNotFound")
+    })))
+
+  it.effect("that is deleted is unknown at once, and its id is free when its data is gone", () =>
+    inService(Effect.gen(function*() {
+      const { customer, keys, publish, subscriptions, url } = yield* setup
+      const [tenants, removal, store] = [yield* Tenants, yield* TenantRemoval, yield* AccessStore]
+      const { key } = yield* customer(["A"])
+      yield* subscriptions.create(yield* keys.principalOf(key), { endpointUrl: url, hmacSecretId: "main" })
+      yield* publish("S1")
+      yield* removal.remove("acme")
+      assert.strictEqual((yield* Effect.flip(keys.principalOf(key)))._tag, "Unauthenticated")
+      assert.isTrue(Option.isNone(yield* tenants.admit("acme")))
+      assert.strictEqual((yield* Effect.flip(tenants.put("acme", { name: "Again" })))._tag, "TenantBeingRemoved")
+      assert.strictEqual((yield* Effect.flip(removal.remove("acme")))._tag, "TenantNotFound")
+      assert.strictEqual(yield* removal.sweep, 0)
+      yield* TestClock.adjust("61 seconds")
+      assert.strictEqual(yield* removal.sweep, 1)
+      assert.strictEqual(yield* store.purgeTenant("acme", 1), 0)
+      yield* tenants.put("acme", { name: "Again" })
+      assert.deepStrictEqual((yield* (yield* Clients).list("acme", {})).data, [])
+    })))
+})

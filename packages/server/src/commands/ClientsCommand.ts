@@ -1,0 +1,46 @@
+/** `waybill clients`: who has access to a tenant. */
+import { type Client, OperatorClient } from "@waybill/client"
+import { Console, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+
+const listCommand = Command.make(
+  "list",
+  { ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const clients = yield* called(async (signal) => {
+      const found: Array<Client> = []
+      for await (const client of new OperatorClient(connected).allClients(tenantId, { limit: 500 }, { signal })) found.push(client)
+      return found
+    })
+    if (json) for (const client of clients) yield* Console.log(JSON.stringify(client))
+    else if (clients.length > 0) yield* Console.log(table(clients.map(clientRow)))
+    else yield* progress("No client yet. Create a key: waybill keys create <name> --role customer --account <account>.")
+  })
+).pipe(
+  Command.withDescription("List clients with their keys, subscriptions and last use"),
+  Command.withExamples([{ command: "waybill clients list --tenant acme", description: "Those of API keys and those of tokens" }])
+)
+
+const clientRow = ({ client, keys, lastSeenAt, roles, state, subscriptions }: Client): ReadonlyArray<string> =>
+  [client, state, roles.join(" "), `${keys} keys`, `${subscriptions} subscriptions`, lastSeenAt === null ? "never seen" : `seen ${lastSeenAt}`].map(printable)
+
+const deleteCommand = Command.make(
+  "delete",
+  { client: Argument.String("client").pipe(Argument.withDescription("key:<name>, jwt:<issuer>:<sub>, or a bare name, which means key:<name>")), ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ client, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    yield* called((signal) => new OperatorClient(connected).removeClient(tenantId, client, { signal }))
+    yield* answer(json, { json: { client, deleted: true }, text: `${printable(client)} has no key and no subscription any more.` })
+  })
+).pipe(
+  Command.withDescription("Revoke a client's keys, close its subscriptions, and drop what waits"),
+  Command.withExamples([{ command: "waybill clients delete shipper-tms --tenant acme", description: "Of the keys of that name" }])
+)
+
+export const clientsCommand = Command.make("clients").pipe(
+  Command.withDescription("List and delete clients"),
+  Command.withSubcommands([listCommand, deleteCommand])
+)
