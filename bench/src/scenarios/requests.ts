@@ -7,6 +7,9 @@ import { type Scenario, startMeasured } from "./Bench.ts"
 /** Smaller bodies drown in what the process allocates anyway. */
 const weighedBytes = 1024 * 1024
 
+/** Longer holds are measured three times. */
+const suspiciousMillis = 30
+
 interface Cost extends WorstBody {
   readonly holdMillis: number
   readonly addedBytes: number
@@ -33,11 +36,18 @@ export const requests: Scenario = {
     for (const body of bodies.filter(({ accepted, body: text }) => !accepted || text.length < 1 << 22)) if (!bench.quick || body.accepted) await send(body)
     for (const body of bodies) {
       if (only !== undefined && !nameOf(body).includes(only)) continue
-      await server.call.begin()
-      await after(5)
-      const { status, text } = await send(body)
-      await after(5)
-      const cost = { ...body, status, ...await server.call.end() }
+      const ask = async () => {
+        await server.call.begin()
+        await after(5)
+        const { status, text } = await send(body)
+        await after(5)
+        return { status, text, ...await server.call.end() }
+      }
+      const first = await ask()
+      const { status, text } = first
+      // a collection of what others left behind is no cost of this one; what holds the loop does so every time
+      const again = first.holdMillis < suspiciousMillis || body.accepted ? [] : [await ask(), await ask()]
+      const cost = { ...body, ...first, holdMillis: Math.min(first.holdMillis, ...again.map((each) => each.holdMillis)) }
       costs.push(cost)
       if (process.env["BENCH_REQUESTS"] !== undefined || body.accepted) console.log(`    ${nameOf(body)}: ${status} ${cost.holdMillis.toFixed(1)} ms, ${(cost.addedBytes / 1e6).toFixed(1)} MB of ${(body.body.length / 1e6).toFixed(2)} MB ${status >= 300 ? text.slice(0, 200) : ""}`)
       if (body.accepted && status >= 300 && only === undefined) throw new Error(`${nameOf(body)} is refused: ${status} ${text.slice(0, 300)}`)

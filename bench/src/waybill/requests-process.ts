@@ -14,7 +14,7 @@ const [database] = process.argv.slice(2) as [string]
 const operatorKey = "operator-key-of-the-bench"
 
 const runtime = ManagedRuntime.make(Layer.provideMerge(
-  Layer.mergeAll(AuthenticatorStandard.layer({ operatorKey: Redacted.make(operatorKey) }), Readiness.layerStorage),
+  Layer.mergeAll(AuthenticatorStandard.layer({ operatorKeys: [{ name: "operator", readOnly: false, key: Redacted.make(operatorKey) }] }), Readiness.layerStorage),
   waybillLayer({ database, connections: 10 })
 ))
 /** As long as the process lives. */

@@ -1,7 +1,9 @@
 /** The OpenAPI 3.1 document of mounted contracts, webhooks included. */
 import { Schema, type JsonSchema } from "effect"
 import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
-import { jsonMediaTypes } from "../shared/RequestBody.ts"
+import { maxRecordBytes } from "../invoices/UploadReader.ts"
+import { maxItemBytes, maxValuesOf } from "../shared/ParseBody.ts"
+import { defaultMaxBodyBytes, jsonMediaTypes } from "../shared/RequestBody.ts"
 
 type Json = { readonly [key: string]: unknown }
 
@@ -146,8 +148,16 @@ const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArra
 const bodyOf = (body: BodySpec, schemas: Components): Json => {
   const schema = schemas.of(body.schema, body.closed === true)
   const contentTypes = body.contentTypes ?? jsonMediaTypes
-  return { required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
+  return { description: roomOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
 }
+
+/** What `maxItems` cannot say. */
+const roomOf = ({ items, maxBytes = defaultMaxBodyBytes, streamed }: BodySpec): string =>
+  streamed === true
+    ? `At most ${inKiB(maxRecordBytes)} beside the files.`
+    : `At most ${inKiB(maxBytes)}${items === undefined ? "" : `, each item ${inKiB(maxItemBytes)}`}, and ${maxValuesOf(maxBytes)} values.`
+
+const inKiB = (bytes: number): string => `${bytes / 1024} KiB`
 
 const answerOf = (answer: AnswerSpec, schemas: Components): Json => ({
   description: answer.description,

@@ -39,9 +39,9 @@ export interface ItemRange {
 
 /** An object or a list that is open. */
 interface Frame {
-  readonly isObject: boolean
-  readonly lists: ListLimits | undefined
-  readonly hasRanges: boolean
+  isObject: boolean
+  lists: ListLimits | undefined
+  hasRanges: boolean
   /** Items begun, or members named. */
   count: number
   /** Of an object: whether the next text is a name. */
@@ -70,7 +70,9 @@ export class JsonScan {
 
   private readonly bytes: Uint8Array
   private readonly limits: ScanLimits
+  /** As many as were ever open at once: a body of empty objects must not make a frame for each. */
   private readonly frames: Array<Frame> = []
+  private depth = 0
   private at = 0
   private reading: "structure" | "text" | "name" | "word" = "structure"
   private isEscaped = false
@@ -94,12 +96,16 @@ export class JsonScan {
     return this.exceeded ?? (this.at === bytes.length ? "done" : undefined)
   }
 
+  private get innermost(): Frame | undefined {
+    return this.depth === 0 ? undefined : this.frames[this.depth - 1]
+  }
+
   private structure(end: number): void {
     const { bytes } = this
     for (; this.at < end; this.at++) {
       const byte = bytes[this.at]!
       if (isBlank(byte)) continue
-      const frame = this.frames.at(-1)
+      const frame = this.innermost
       switch (byte) {
         case comma:
           if (frame !== undefined) this.ended(frame)
@@ -110,7 +116,7 @@ export class JsonScan {
         case closeObject:
         case closeList:
           if (frame !== undefined) this.ended(frame)
-          this.frames.pop()
+          if (this.depth > 0) this.depth -= 1
           break
         case quote:
           this.isEscaped = false
@@ -160,7 +166,7 @@ export class JsonScan {
         if (at === end) this.isEscaped = true
         at += 1
       } else if (byte === quote) {
-        if (this.reading === "name") this.frames.at(-1)!.nameTo = at
+        if (this.reading === "name") this.innermost!.nameTo = at
         this.reading = "structure"
         break
       }
@@ -173,7 +179,7 @@ export class JsonScan {
     frame.nameFrom = this.at
     frame.nameTo = this.at
     frame.count += 1
-    if (frame.count > this.limits.maxMembers) this.exceed("members", this.limits.maxMembers, this.pathOf(this.frames.length - 1))
+    if (frame.count > this.limits.maxMembers) this.exceed("members", this.limits.maxMembers, this.pathOf(this.depth - 1))
   }
 
   /** A value begins here. */
@@ -187,24 +193,25 @@ export class JsonScan {
     const most = frame.lists?.maxItems
     if (most === undefined || frame.count <= most) return
     const { message } = frame.lists!
-    this.exceed("items", most, this.pathOf(this.frames.length - 1), message)
+    this.exceed("items", most, this.pathOf(this.depth - 1), message)
   }
 
   private open(frame: Frame | undefined, isObject: boolean): void {
-    const depth = this.frames.length + 1
+    const depth = this.depth + 1
     if (depth > this.limits.maxDepth) return this.exceed("depth", this.limits.maxDepth, [])
     this.deepest = Math.max(this.deepest, depth)
     const lists = frame === undefined ? this.limits.lists : frame.isObject ? this.memberShape(frame) : frame.lists?.items
-    this.frames.push({
-      isObject,
-      lists,
-      hasRanges: !isObject && this.holdsItems(frame, depth),
-      count: 0,
-      namesNext: isObject,
-      nameFrom: 0,
-      nameTo: 0,
-      itemFrom: -1
-    })
+    const hasRanges = !isObject && this.holdsItems(frame, depth)
+    const opened = this.frames[this.depth] ??= emptyFrame()
+    opened.isObject = isObject
+    opened.lists = lists
+    opened.hasRanges = hasRanges
+    opened.count = 0
+    opened.namesNext = isObject
+    opened.nameFrom = 0
+    opened.nameTo = 0
+    opened.itemFrom = -1
+    this.depth = depth
   }
 
   private holdsItems(frame: Frame | undefined, depth: number): boolean {
@@ -244,8 +251,8 @@ export class JsonScan {
     const { maxItemBytes } = this.limits
     if (maxItemBytes === undefined) return
     // items stand in the list at the top, or in a member of the object at the top
-    const place = this.frames.findIndex(({ hasRanges }) => hasRanges)
-    const frame = this.frames[place]
+    const place = this.depth > 0 && this.frames[0]!.hasRanges ? 0 : 1
+    const frame = place < this.depth && this.frames[place]!.hasRanges ? this.frames[place] : undefined
     if (frame === undefined || frame.itemFrom < 0 || this.at - frame.itemFrom <= maxItemBytes) return
     this.exceed("itemBytes", maxItemBytes, [...this.pathOf(place), frame.count - 1])
   }
@@ -261,3 +268,14 @@ export class JsonScan {
 }
 
 const decoder = new TextDecoder()
+
+const emptyFrame = (): Frame => ({
+  isObject: false,
+  lists: undefined,
+  hasRanges: false,
+  count: 0,
+  namesNext: false,
+  nameFrom: 0,
+  nameTo: 0,
+  itemFrom: -1
+})

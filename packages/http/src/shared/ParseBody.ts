@@ -9,7 +9,7 @@ import { bodyBeyond, bodyMissing, bodyNotJson, bodyNotUtf8, bodyTooDeep, itemToo
 export const maxItemBytes = 256 * 1024
 
 /** Most bytes beside the items. */
-const maxBytesBesideItems = 64 * 1024
+const maxBytesBesideItems = 256 * 1024
 
 /** Most members of one object. Records that take any name take fewer. */
 const maxMembers = 1000
@@ -18,7 +18,7 @@ const maxMembers = 1000
 const maxDepthOfItems = 8 * maxDepth
 
 /** What is walked at a time. */
-const pieceBytes = 256 * 1024
+const pieceBytes = 64 * 1024
 
 /** Smaller bodies are read in one go. */
 const smallBytes = 64 * 1024
