@@ -16,7 +16,9 @@ import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, ty
 export { reportedEvent }
 
 export const operatorKey = "operator-key-for-tests"
-globalThis.waybillTestOutput?.secret(operatorKey)
+/** Of an operator called `grafana`. */
+export const readOnlyKey = "read-only-key-for-tests"
+for (const key of [operatorKey, readOnlyKey]) globalThis.waybillTestOutput?.secret(key)
 
 export interface Answer {
   readonly status: number
@@ -54,9 +56,14 @@ export interface TestServiceOptions extends WaybillHttpOptions {
   readonly over?: Layer.Layer<never, never, Layer.Success<ReturnType<typeof TestWaybill.layer>>> | undefined
 }
 
+const operatorKeys = [
+  { name: "operator", key: Redacted.make(operatorKey), readOnly: false },
+  { name: "grafana", key: Redacted.make(readOnlyKey), readOnly: true }
+]
+
 export const layerOfService = (options: TestServiceOptions = {}) =>
   Layer.mergeAll(
-    options.authenticator ?? AuthenticatorStandard.layer({ operatorKeys: [{ name: "operator", key: Redacted.make(operatorKey), readOnly: false }], ...options.standard }),
+    options.authenticator ?? AuthenticatorStandard.layer({ operatorKeys, ...options.standard }),
     options.readiness ?? Readiness.layerStorage
   ).pipe(Layer.provideMerge(
     options.over === undefined ? options.waybill ?? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())

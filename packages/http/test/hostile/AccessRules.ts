@@ -241,5 +241,6 @@ export const expectedOf = ({ contract, endpoint }: Operation, rule: Rule, caller
   if (access === "public") return shown(200)
   if (caller.role === "impostor" || (caller.role === "nobody" && access !== "visitor")) return hidden(401)
   if ((access === "operator") !== (caller.role === "operator")) return hidden(contract.statuses?.NotPermitted ?? 403)
+  if (caller.readOnly === true && (endpoint.method !== "GET" || endpoint.showsBodies === true)) return hidden(403)
   return rule.kind(caller, target)
 }

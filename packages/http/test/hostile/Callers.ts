@@ -1,6 +1,6 @@
 /** Everybody who may turn up, with what they are entitled to. */
 import type { TestService } from "../TestService.ts"
-import { operatorKey } from "../TestService.ts"
+import { operatorKey, readOnlyKey } from "../TestService.ts"
 import type { IdentityProvider } from "./IdentityProvider.ts"
 import type { Subject } from "./Subject.ts"
 
@@ -11,6 +11,8 @@ export interface Caller {
   readonly role: "nobody" | "impostor" | "customer" | "carrier" | "operator"
   /** Of whose freight: the credentials' tenant, or the one that has the host which is called. */
   readonly tenantId?: string
+  /** An operator that writes nothing and reads no bodies of deliveries. */
+  readonly readOnly?: true
   readonly client?: string
   readonly accounts?: ReadonlyArray<string>
   /** A carrier that writes and sees what belongs to its own number only. */
@@ -71,6 +73,7 @@ export const makeCallers = async (
       accounts: []
     },
     { name: "the operator", headers: key(operatorKey), role: "operator" },
+    { name: "the read-only operator", headers: key(readOnlyKey), role: "operator", readOnly: true },
     { name: "the operator, by token", headers: await bearer({ sub: "ops", roles: ["operator"] }), role: "operator" }
   ]
 }
