@@ -163,6 +163,28 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.include(yield* store.deletedTenants, tenantId)
       }))
 
+    it.effect("removes everything of a deleted tenant in steps, then its mark, and leaves others alone", () =>
+      Effect.gen(function*() {
+        const store = yield* AccessStore
+        const [tenantId, other] = [freshTenant(), freshTenant()]
+        for (const each of [tenantId, other]) {
+          yield* store.putTenant({ tenantId: each, name: "Acme", hosts: [] })
+          for (const n of [1, 2, 3]) yield* store.addKey(each, key(n))
+          yield* store.putClientAccess(each, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
+        }
+        yield* store.deleteTenant(tenantId)
+        let steps = 0
+        while ((yield* store.purgeTenant(tenantId, 2)) > 0) steps += 1
+        assert.isAbove(steps, 0)
+        assert.isFalse(yield* store.dropTenant(tenantId, 3_600_000))
+        assert.isTrue(yield* store.dropTenant(tenantId, -1))
+        assert.isFalse(yield* store.dropTenant(other, -1))
+        assert.isTrue(Option.isSome(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
+        assert.deepStrictEqual(yield* store.pageKeys(tenantId, { after: undefined, limit: 9 }), [])
+        assert.deepStrictEqual(yield* store.pageClients(tenantId, { after: undefined, limit: 9 }), [])
+        assert.lengthOf(yield* store.pageKeys(other, { after: undefined, limit: 9 }), 3)
+      }))
+
     it.effect("finds a key until it expires, and lists it afterwards", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
