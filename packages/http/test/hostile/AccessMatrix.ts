@@ -135,7 +135,8 @@ const snapshotOf = async (of: World, subjects = planted(of)): Promise<ReadonlyAr
   const lines: Array<string> = []
   for (const target of subjects) {
     const readers = of.callers.filter((caller) => caller.role === "operator" || isItsClient(caller, target) || (caller.role === "carrier" && caller.tenantId === target.subject.tenantId))
-    for (const operation of operations.filter(({ contract, endpoint }) => endpoint.method === "GET" && contract.area !== "system")) {
+    // the audit log grows with every refusal, and should
+    for (const operation of operations.filter(({ contract, endpoint, name }) => endpoint.method === "GET" && contract.area !== "system" && name !== "listAudit")) {
       for (const caller of readers) {
         const each: Case = { operation, rule: rulesOf(operation)![0]!, caller, target }
         if (expectedOf(operation, each.rule, caller, target).status >= 300) continue
