@@ -135,6 +135,7 @@ const pickup = (body: Json, { accounts, isTest, proNumber }: Subject): Json => (
 })
 
 const queries: Readonly<Record<string, (subject: Subject) => Readonly<Record<string, string>>>> = {
+  listAudit: ({ tenantId }) => ({ tenant: tenantId }),
   listEvents: ({ shipmentId }) => ({ shipmentId }),
   listInvoices: ({ uniqueID }) => ({ uniqueID }),
   listDocuments: ({ invoiceNumber }) => ({ invoiceNumber }),
