@@ -20,7 +20,8 @@ import { Sealer } from "./Sealer.ts"
 import { type ListedSecret, SecretStore, type SealedVersion, type StoredSecret } from "./SecretStore.ts"
 
 /**
- * Body of `PUT …/secrets/{hmacSecretId}`. `overlapSeconds`: how long the secret before goes on signing after a rotation.
+ * Body of `PUT …/secrets/{hmacSecretId}`. `overlapSeconds`: how long the secret before goes on signing after a rotation; with 0 a
+ * secret whose sealing key is lost can be replaced.
  * `client`, `accounts` and `anyClient` name the owner: exactly one when the secret is new, at most one later.
  */
 export const SecretSettings = Schema.Struct({
@@ -110,10 +111,20 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         return formatSecret(bytes)
       }
 
+      /**
+       * Whether `secret` is the one that signs now. A stored version that cannot be opened fails the call, because every delivery
+       * would fail as long as this version signs too. Without an overlap it stops signing, so the secret can be replaced.
+       */
+      const isCurrent = (place: string, current: SealedVersion, secret: string, overlapSeconds: number) =>
+        sealer.open(place, current.sealed).pipe(
+          Effect.map((key) => formatSecret(key) === secret),
+          Effect.catchTag("SecretUnreadable", (error) => overlapSeconds === 0 ? Effect.succeed(false) : Effect.fail(error))
+        )
+
       /** The versions after a rotation; `secret` is the one that signs from now on. */
       const rotated = Effect.fnUntraced(function*(place: string, stored: StoredSecret | undefined, secret: string, overlapSeconds: number, now: number) {
         const current = stored?.versions[0]
-        if (current !== undefined && formatSecret(yield* sealer.open(place, current.sealed)) === secret) return stored!
+        if (current !== undefined && (yield* isCurrent(place, current, secret, overlapSeconds))) return stored!
         const overlapUntil = now + overlapSeconds * 1000
         const retired = (stored?.versions ?? []).map((version): SealedVersion => ({
           sealed: version.sealed,

@@ -60,6 +60,23 @@ describe("SigningSecrets", () => {
       assert.lengthOf(yield* versions, 1)
     })))
 
+  it.effect("replaces a secret that cannot be opened only with an overlap of 0", () =>
+    inService(Effect.gen(function*() {
+      const { secrets, versions } = yield* setup
+      yield* secrets.put("acme", "s", { client: "a", secret: given })
+      const store = yield* SecretStore
+      const stored = Option.getOrThrow(yield* store.find("acme", "s"))
+      yield* store.put("acme", "s", { ...stored, versions: [{ sealed: Uint8Array.from([1, 2, 3]), signsUntil: undefined }] })
+      for (const settings of [{}, { secret: given }, { overlapSeconds: 1 }, { rotate: false }]) {
+        assert.strictEqual((yield* Effect.flip(secrets.put("acme", "s", settings)))._tag, "SecretUnreadable")
+      }
+      const replaced = yield* secrets.put("acme", "s", { secret: given, overlapSeconds: 0 })
+      const [version, ...others] = yield* versions
+      assert.deepStrictEqual([Redacted.value(replaced.secret), others], [given, []])
+      assert.deepStrictEqual(yield* (yield* Sealer).open("acme/s", version!.sealed), parseSecret(given))
+      assert.deepStrictEqual(Option.getOrThrow(yield* store.find("acme", "s")).owner, stored.owner)
+    })))
+
   it.effect("of a client belong to it by their id, and nobody else may name them, whatever they are called (SPEC-GAP-X3)", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
