@@ -1,6 +1,7 @@
 /** The clients of a tenant: what operators see of them, how they are removed, and how access that ended by itself is followed. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ClientNotFound } from "../access/AccessErrors.ts"
+import { accountOfGrant } from "../access/model/CarrierNumbers.ts"
 import { AccessStore, type ListedClient } from "../access/AccessStore.ts"
 import { reviewClient } from "../access/ClientReview.ts"
 import { clientNamed, keyNameOf } from "../access/model/Client.ts"
@@ -147,7 +148,8 @@ const decodeQuery = decodeInput(ClientListQuery, { closed: true })
 
 const viewOf = ({ accounts, client, keys, lastSeenAt, live, roles, subscriptions }: ListedClient): ClientView => ({
   client,
-  accounts,
+  // what a carrier with a number is known by is kept beside them
+  accounts: [...new Set(accounts.flatMap((held) => accountOfGrant(held) ?? []))],
   roles,
   keys,
   subscriptions,

@@ -1,5 +1,8 @@
 /** The statements of signing secrets. Every one names its tenant. */
 
+/** The account in an account within a carrier (`accountWithin`), null in everything else. */
+const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
+
 /**
  * Whether a client may have webhooks signed with a secret: `secret` is an alias of the table of secrets, `client` an
  * expression that is a qualified client. The same rule as core's `secretUsableBy`, by what is stored of the client's accounts.
@@ -7,7 +10,8 @@
 export const secretUsableBy = (schema: string, secret: string, client: string) => `(
   ${secret}.any_client OR ${secret}.client = ${client} OR EXISTS (
     SELECT FROM ${schema}.client_accounts AS owner
-    WHERE owner.tenant_id = ${secret}.tenant_id AND owner.client = ${client} AND owner.account = ANY (${secret}.accounts)
+    WHERE owner.tenant_id = ${secret}.tenant_id AND owner.client = ${client}
+      AND (owner.account = ANY (${secret}.accounts) OR ${carriersAccount} = ANY (${secret}.accounts))
   )
 )`
 

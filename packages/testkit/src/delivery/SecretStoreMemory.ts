@@ -1,5 +1,5 @@
 /** Signing secrets in memory, sealed as everywhere. */
-import { maxCountedUses, SecretStore, secretUsableBy } from "@waybill/core"
+import { accountOfGrant, maxCountedUses, SecretStore, secretUsableBy } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -42,7 +42,7 @@ export const SecretStoreMemory = {
         usableBy: (tenantId, hmacSecretId, client) =>
           operate(() => {
             const stored = rows.of(tenantId).get(hmacSecretId)
-            return stored !== undefined && secretUsableBy(stored.owner, { client, accounts: [...access.accountsOf(tenantId, client)] })
+            return stored !== undefined && secretUsableBy(stored.owner, { client, accounts: [...access.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []) })
           })
       })
     })

@@ -1,5 +1,5 @@
 /** What a `SecretStore` promises. */
-import { DeliveryQueue, type SecretOwner, SecretStore, secretUsableBy, type StoragePorts, type StoredSecret, Transaction } from "@waybill/core"
+import { accessOf, DeliveryQueue, type SecretOwner, SecretStore, secretUsableBy, type StoragePorts, type StoredSecret, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -121,11 +121,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "key:a", ["A", "B"])
         yield* letSee(tenantId, "jwt:i:a", ["C"], "token")
         yield* letSeeAll(tenantId, "key:carrier")
+        // one carrier of several: its accounts are kept as those within the carrier
+        yield* letSee(tenantId, "key:fleet", accessOf([{ roles: ["carrier"], accounts: ["B"], dot: "1" }]).accounts)
         const owners: ReadonlyArray<SecretOwner> = [client("key:a"), { _tag: "Accounts", accounts: ["B", "C"] }, { _tag: "AnyClient" }]
         const clients: ReadonlyArray<{ readonly client: string; readonly accounts: ReadonlyArray<string> }> = [
           { client: "key:a", accounts: ["A", "B"] },
           { client: "jwt:i:a", accounts: ["C"] },
           { client: "key:carrier", accounts: [] },
+          { client: "key:fleet", accounts: ["B"] },
           { client: "key:unknown", accounts: [] }
         ]
         for (const owner of owners) {
