@@ -51,6 +51,7 @@ import type {
   Delivery,
   DeliveryInFull,
   DeliveryState,
+  Explanation,
   Health,
   JourneyEntry,
   NamedShipment,
@@ -58,7 +59,9 @@ import type {
   PausedBy,
   ShipmentJourney,
   SubscriptionState,
-  Tenant
+  Tenant,
+  Verdict,
+  WaitReason
 } from "../src/operator/index.ts"
 import { type PickupAnswer, type PickupRequest, pickupStatuses, type PickupVisibility } from "../src/pickups/index.ts"
 import { pickupBody } from "../src/pickups/PickupRequest.ts"
@@ -185,6 +188,9 @@ describe("The client agrees with core", () => {
     expectTypeOf<SubscriptionState>().toEqualTypeOf<core.LaneState>()
     expectTypeOf<PausedBy>().toEqualTypeOf<core.PausedBy>()
     expectTypeOf<core.HealthView>().toEqualTypeOf<Health>()
+    expectTypeOf<core.Explanation>().toExtend<Explanation>()
+    expectTypeOf<Verdict>().toEqualTypeOf<core.VerdictName>()
+    expectTypeOf<WaitReason>().toEqualTypeOf<core.WaitReason>()
     expectTypeOf<BreakerState>().toEqualTypeOf<core.BreakerState>()
     expectTypeOf<core.FoundShipment>().toEqualTypeOf<NamedShipment>()
     expectTypeOf<core.ShipmentJourney>().toExtend<ShipmentJourney>()

@@ -17,6 +17,7 @@ import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
 import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
 import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
+import { Explanations } from "./operator/Explanations.ts"
 import { Subscriptions } from "./operator/Subscriptions.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
@@ -50,6 +51,7 @@ export const layer = Layer.mergeAll(
   Pickups.layer,
   ShipmentJourneys.layer,
   Layer.provideMerge(Clients.layer, Subscriptions.layer),
+  Explanations.layer,
   TenantHealths.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,

@@ -3,6 +3,7 @@ import { type Call, type CallOptions, Connection, type ConnectionOptions, type Q
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
+import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
 import type { Limits, LimitsChange } from "./Limits.ts"
@@ -380,6 +381,12 @@ export class OperatorClient {
   /** Deletes a subscription of any area, as if its client had done it. */
   async deleteSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<void> {
     await this.#send("DELETE", [tenantId, "subscriptions", subscriptionId], undefined, true, options)
+  }
+
+  /** Why a subscription did or did not receive an event, or what concerns a shipment. */
+  async explain(tenantId: string, subscriptionId: string, subject: ExplainSubject, options?: CallOptions): Promise<Explanation> {
+    const query = { subscriptionId, ...subject } as unknown as Query
+    return (await this.#connection.send({ method: "GET", path: ["tenants", tenantId, "explain"], query, repeatable: true }, options)).json as Explanation
   }
 
   /** How deliveries of each tenant do, the worst first; of the first 1,000 tenants. */

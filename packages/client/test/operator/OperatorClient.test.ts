@@ -73,6 +73,8 @@ describe("OperatorClient", () => {
       { method: "DELETE", path: "/operator/v1/tenants/acme/subscriptions/s%2F1" }, undefined],
     ["dismisses a dead letter", (client) => client.dismissDelivery("acme", "d-1"), undefined,
       { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/dismiss", body: undefined }, undefined],
+    ["explains a delivery", (client) => client.explain("acme", "s-1", { eventId: "e/1" }), { verdict: "delivered" },
+      { method: "GET", path: "/operator/v1/tenants/acme/explain?subscriptionId=s-1&eventId=e%2F1" }, { verdict: "delivered" }],
     ["shows the health of tenants", (client) => client.health(), { tenants: [] }, { method: "GET", path: "/operator/v1/health" }, { tenants: [] }],
     ["replays history", (client) => client.replay("acme", "s-1", { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] }), { queued: 7 },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/replay", body: { from: "2026-11-01T00:00:00Z", shipmentIds: ["S1"] } }, 7]
@@ -87,7 +89,7 @@ describe("OperatorClient", () => {
 
   const repeated = new Set(["lists the audit log", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
     "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
-    "shows the health of tenants"])
+    "explains a delivery", "shows the health of tenants"])
   it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
     await expect(call(client)).rejects.toMatchObject({ status: 503 })

@@ -64,6 +64,14 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   readonly cancel: (tenantId: string, client: string, id: string) => Effect.Effect<boolean, StorageError>
   /** What was in flight when it was made, by billId, as far as the client still has one of the accounts it was seen by. */
   readonly inFlight: (tenantId: string, client: string, id: string) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>
+  /**
+   * When the open window closes that has collected one of these bills, and the entries' own ids of closed windows that hold one: among
+   * the first hundred that wait, were dropped, or are in the newest hundred deliveries of each group of states.
+   */
+  readonly windowsWith: (tenantId: string, id: string, billIds: ReadonlyArray<string>) => Effect.Effect<{
+    readonly closesAt: number | undefined
+    readonly orderIds: ReadonlyArray<string>
+  }, StorageError>
   /** Tenants with a window to close, and how long until the next one is otherwise, by the store's clock. */
   readonly windowsDue: (limit: number) => Effect.Effect<{
     readonly tenantIds: ReadonlyArray<string>

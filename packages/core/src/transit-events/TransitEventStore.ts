@@ -81,6 +81,8 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
     shipmentId: string,
     limit: number
   ) => Effect.Effect<{ readonly accounts: ReadonlyArray<string>; readonly events: ReadonlyArray<StoredEvent> }, StorageError>
+  /** When the service stored the event, in milliseconds since 1970. */
+  readonly storedAt: (tenantId: string, eventId: string) => Effect.Effect<number | undefined, StorageError>
   /** Those of the ids that are stored. */
   readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**

@@ -59,6 +59,8 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
   /** What core keeps of the live subscriptions of these ids, as JSON that only core reads; ids that are none of this area's are left out. */
   readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
+  /** Whether the client may see the shipment now, by whatever credentials it has. */
+  readonly clientSees: (tenantId: string, client: string, shipmentId: string) => Effect.Effect<boolean, StorageError>
   /** Queues history once more, limited to what the subscription's filters and client admit now. Answers how many events. */
   readonly replay: (tenantId: string, id: string, request: ReplayRequest) => Effect.Effect<Option.Option<number>, StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptionStore") {}

@@ -1,5 +1,5 @@
 /** Subscriptions of every client and area as plain methods. */
-import { Subscriptions } from "@waybill/core"
+import { Explanations, Subscriptions } from "@waybill/core"
 import type { Effect } from "effect"
 import type { Failure } from "../shared/ProblemOf.ts"
 import { ofTenant } from "./Methods.ts"
@@ -17,6 +17,7 @@ export const allSubscriptionsOf = (run: Run): AllSubscriptionsMethods => {
     pause: (tenantId, id, reason) => subscriptions(tenantId, (all) => all.pause(tenantId, id, { reason })),
     resume: (tenantId, id) => subscriptions(tenantId, (all) => all.resume(tenantId, id)),
     purge: (tenantId, id) => subscriptions(tenantId, (all) => all.purge(tenantId, id)),
+    explain: (tenantId, id, subject) => run(ofTenant(tenantId, Explanations, (all) => all.explain(tenantId, { subscriptionId: id, ...subject }))),
     remove: (tenantId, id) => subscriptions(tenantId, (all) => all.remove(tenantId, id))
   }
 }

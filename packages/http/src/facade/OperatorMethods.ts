@@ -4,6 +4,7 @@ import type {
   AuditEntry,
   ClientView,
   DeliveryView,
+  Explanation,
   FoundShipment,
   HealthView,
   LaneState,
@@ -98,6 +99,9 @@ export interface SecretMethods {
   readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
 }
 
+/** One of them. A freight bill is found by its PRO, its id as a shipmentId, or its shipment. */
+export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string }
+
 /** Subscriptions of every client and area, for whoever runs the service. */
 export interface AllSubscriptionsMethods {
   /** By id, with what waits for them and how they do. */
@@ -109,6 +113,8 @@ export interface AllSubscriptionsMethods {
   readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
   /** Drops what waits. Answers how many entries. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
+  /** Why it did or did not receive something. */
+  readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<Explanation>
   /** As if its client had deleted it. */
   readonly remove: (tenantId: string, subscriptionId: string) => Promise<void>
 }

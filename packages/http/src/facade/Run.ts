@@ -1,6 +1,7 @@
 /** A use case of core as a promise, for whoever a host says is calling. */
 import type {
   ChargeSubscriptions,
+  Explanations,
   FreightChargeIntake,
   InvoiceDocuments,
   Invoices,
@@ -24,6 +25,7 @@ import type { Failure } from "../shared/ProblemOf.ts"
 /** Every use case that a host can call. */
 export type CallServices =
   | ChargeSubscriptions
+  | Explanations
   | FreightChargeIntake
   | InvoiceDocuments
   | Invoices

@@ -5,6 +5,7 @@ import {
   AuditQuery,
   ClientListQuery,
   DeliveryListQuery,
+  ExplainQuery,
   LimitsChange,
   LimitsShown,
   PauseCall,
@@ -26,6 +27,7 @@ import {
   TenantStateShown,
   DeliveriesPage,
   DeliveryInFull,
+  Explanation,
   Health,
   NamedShipments,
   OperatorSubscription,
@@ -350,6 +352,21 @@ export const OperatorContract = contract({
       description: "As if its client had deleted it: nothing more is sent, and what waits is dropped.",
       params: ofSubscription,
       answers: { 204: { description: "Deleted" } }
+    },
+    explainDelivery: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/explain",
+      access: "operator",
+      summary: "Explain why a subscription did or did not receive something",
+      description: "Name one of eventId, shipmentId and pro. A freight bill is found by its PRO, its id or its shipment.",
+      params: tenant,
+      query: {
+        subscriptionId: { kind: "text", schema: ExplainQuery.fields.subscriptionId, description: "The subscription, of any area.", required: true },
+        eventId: { kind: "text", schema: ExplainQuery.fields.eventId.schema, description: "A transit event." },
+        shipmentId: { kind: "text", schema: ExplainQuery.fields.shipmentId.schema, description: "A shipment, or the id of a freight bill." },
+        pro: { kind: "text", schema: ExplainQuery.fields.pro.schema, description: "A PRO number." }
+      },
+      answers: { 200: { description: "What became of it, and which rules decided", schema: Explanation } }
     },
     getHealth: {
       method: "GET",

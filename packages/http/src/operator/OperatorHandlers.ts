@@ -6,6 +6,7 @@ import {
   Deliveries,
   fault,
   InvalidInput,
+  Explanations,
   ShipmentJourneys,
   SigningSecrets,
   Subscriptions,
@@ -34,6 +35,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   const transitSubscriptions = yield* TransitSubscriptions
   const subscriptions = yield* Subscriptions
   const healths = yield* TenantHealths
+  const explanations = yield* Explanations
   const journeys = yield* ShipmentJourneys
   const within = existingTenant(tenants)
 
@@ -77,6 +79,8 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.map(subscriptions.purge(tenantId, subscriptionId), (dropped) => json({ dropped }, { status: 202 }))),
     removeSubscription: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.as(subscriptions.remove(tenantId, subscriptionId), noContent)),
+    explainDelivery: ({ params: { tenantId }, query }) =>
+      within(tenantId, Effect.map(explanations.explain(tenantId, query), (explanation) => json(explanation))),
     getHealth: () => Effect.map(healths.all, (health) => json(health)),
     recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),

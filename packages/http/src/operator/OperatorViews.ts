@@ -1,5 +1,14 @@
 /** What operators are shown, as schemas for the contract. */
-import { AuditEntry, deliveryStates, InstantText, maxCountedUses, subscriptionStates, tenantStates } from "@waybill/core"
+import {
+  AuditEntry,
+  deliveryStates,
+  InstantText,
+  maxCountedUses,
+  subscriptionStates,
+  tenantStates,
+  verdicts,
+  waitReasons
+} from "@waybill/core"
 import { Schema } from "effect"
 
 const nextCursor = Schema.NullOr(Schema.String)
@@ -143,6 +152,23 @@ export const OperatorSubscription = Schema.Struct({
 }).annotate({ identifier: "OperatorSubscription" })
 
 export const OperatorSubscriptionsPage = Schema.Struct({ data: Schema.Array(OperatorSubscription), nextCursor }).annotate({ identifier: "OperatorSubscriptionsPage" })
+
+export const Explanation = Schema.Struct({
+  verdict: Schema.Literals(verdicts),
+  reasons: Schema.Array(Schema.Struct({
+    rule: Schema.String.annotate({ description: "What decided: a filter, access, the state, the breaker." }),
+    expected: Schema.String,
+    actual: Schema.String
+  })),
+  waitingFor: Schema.NullOr(Schema.Literals(waitReasons)).annotate({ description: "While verdict is waiting." }),
+  deliveries: Schema.Array(Schema.Struct({
+    deliveryId: Schema.String,
+    state: Schema.Literals(deliveryStates),
+    attempts: Schema.Int,
+    lastStatus: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status at the last attempt, when it answered." }),
+    at: InstantText
+  })).annotate({ description: "Newest first, 50 at most, of the subscription's newest 1,000 in each state." })
+}).annotate({ identifier: "Explanation" })
 
 export const Health = Schema.Struct({
   tenants: Schema.Array(Schema.Struct({

@@ -7,6 +7,7 @@ import type {
   Clients,
   Deliveries,
   DeliveryQueue,
+  Explanations,
   FreightChargeIntake,
   InvoiceDocuments,
   Invoices,
@@ -90,6 +91,7 @@ export type WaybillHttpServices =
   | Clients
   | Deliveries
   | DeliveryQueue
+  | Explanations
   | FreightChargeIntake
   | InvoiceDocuments
   | Invoices

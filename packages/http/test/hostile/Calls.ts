@@ -141,7 +141,8 @@ const queries: Readonly<Record<string, (subject: Subject) => Readonly<Record<str
   listDocuments: ({ invoiceNumber }) => ({ invoiceNumber }),
   getPickup: ({ isTest, pickupId }) => ({ lookupValue: pickupId, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: String(isTest) }),
   listDeliveries: ({ subscriptionId }) => ({ subscriptionId }),
-  findShipments: ({ shipmentId }) => ({ reference: shipmentId })
+  findShipments: ({ shipmentId }) => ({ reference: shipmentId }),
+  explainDelivery: ({ shipmentId, subscriptionId }) => ({ subscriptionId, shipmentId })
 }
 
 const param = (name: string, { contract, name: operation }: Operation, subject: Subject): string => {

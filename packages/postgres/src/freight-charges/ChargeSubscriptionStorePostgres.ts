@@ -131,6 +131,15 @@ export const layer = Layer.effect(
           Effect.map((rows) => rows.map(([body]) => body as Uint8Array)),
           StorageError.refail("ChargeSubscriptionStore.inFlight")
         ),
+      windowsWith: (tenantId, id, billIds) =>
+        !isUuid(id) ? Effect.succeed({ closesAt: undefined, orderIds: [] }) : sql.bulk(
+          statements.windowsWith(schema),
+          [tenantId, id, textArray(billIds)],
+          ["timestamptz", "text[]"]
+        ).pipe(
+          Effect.map(([row]) => ({ closesAt: (row![0] as number | null) ?? undefined, orderIds: row![1] as ReadonlyArray<string> })),
+          StorageError.refail("ChargeSubscriptionStore.windowsWith")
+        ),
       windowsDue: (limit) =>
         Effect.gen(function*() {
           // in this order: what becomes due between the two is found by both, and not by neither

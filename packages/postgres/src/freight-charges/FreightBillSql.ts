@@ -305,6 +305,43 @@ SELECT (extract(epoch FROM min(closes_at) - now()) * 1000)::float8 AS millis
 FROM ${schema}.freight_charge_subscriptions
 WHERE closes_at IS NOT NULL AND closes_at > now()`
 
+/** $2: the subscription; $3: bills. Windows are few: a subscription has one an hour at most. */
+export const windowsWith = (schema: string) => `
+WITH refs AS MATERIALIZED (
+  (SELECT e.ref FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = $2::uuid LIMIT 100)
+  UNION
+  (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = $1 AND d.lane_id = $2::uuid ORDER BY d.drop_no DESC LIMIT 100)
+  ${["IN ('sending', 'waiting')", "= 'dead'", "IN ('delivered', 'cancelled', 'dismissed')"].map((states) => `UNION
+  (
+    SELECT unnest(d.refs) FROM (
+      SELECT d.refs FROM ${schema}.deliveries AS d
+      WHERE d.tenant_id = $1 AND d.lane_id = $2::uuid AND d.state ${states}
+      ORDER BY d.delivery_id DESC
+      LIMIT 100
+    ) AS d
+  )`).join("\n  ")}
+)
+SELECT (
+         SELECT min(c.closes_at) FROM ${schema}.freight_charge_collected AS c
+         WHERE c.tenant_id = $1 AND c.subscription_id = $2::uuid AND c.bill_id = ANY ($3::text[])
+       ) AS closes_at,
+       ARRAY(
+         SELECT w.window_no::text FROM refs AS r
+         CROSS JOIN LATERAL (
+           SELECT w.window_no, w.notices FROM ${schema}.freight_charge_windows AS w
+           WHERE w.tenant_id = $1 AND w.window_no = r.ref AND w.subscription_id = $2::uuid
+           OFFSET 0
+         ) AS w
+         WHERE EXISTS (
+           SELECT FROM unnest(w.notices) AS c (notice_no)
+           CROSS JOIN LATERAL (
+             SELECT n.bill_id FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
+             OFFSET 0
+           ) AS n
+           WHERE n.bill_id = ANY ($3::text[])
+         )
+       ) AS order_ids`
+
 const closedAtOnce = 200
 
 /** However many close at the same midnight, each call looks at the next few. */

@@ -161,7 +161,13 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.findMark")
       )
 
-    return TransitEventStore.of({ find, ofShipments, recent, allocate, carriers, append, page, putMark, findMark })
+    const storedAt = (tenantId: string, eventId: string) =>
+      sql.bulk(`SELECT recorded_at FROM ${schema}.transit_events WHERE tenant_id = $1 AND event_id = $2`, [tenantId, eventId], ["timestamptz"]).pipe(
+        Effect.map(([row]) => row?.[0] as number | undefined),
+        StorageError.refail("TransitEventStore.storedAt")
+      )
+
+    return TransitEventStore.of({ find, storedAt, ofShipments, recent, allocate, carriers, append, page, putMark, findMark })
   })
 )
 

@@ -39,6 +39,9 @@ FROM ${schema}.transit_subscriptions AS s
 JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.client = $2 AND l.state = $3`
 
+export const seesShipment = (schema: string) => `
+SELECT ${clientSees(schema, "$2", "$3")} AS sees`
+
 /** Everything that is known of the named shipments goes in front of what comes. */
 export const queueHistory = (schema: string) => `
 WITH queued AS (

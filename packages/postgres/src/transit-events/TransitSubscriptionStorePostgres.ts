@@ -139,6 +139,11 @@ export const layer = Layer.effect(
       page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
       remove: (tenantId, client, id) =>
         sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("TransitSubscriptionStore.remove")),
+      clientSees: (tenantId, client, shipmentId) =>
+        sql.bulk(statements.seesShipment(schema), [tenantId, client, shipmentId], ["bool"]).pipe(
+          Effect.map(([row]) => row![0] === true),
+          StorageError.refail("TransitSubscriptionStore.clientSees")
+        ),
       documents: (tenantId, ids) => StorageError.refail("TransitSubscriptionStore.documents")(documents(tenantId, ids)),
       replay: (tenantId, id, request) => StorageError.refail("TransitSubscriptionStore.replay")(replay(tenantId, id, request))
     })

@@ -81,6 +81,7 @@ export const ChargeSubscriptionStoreMemory = {
             return true
           }),
         inFlight: (tenantId, client, id) => operate(() => inFlight(tenantId, client, id)),
+        windowsWith: (tenantId, id, billIds) => operate(() => windowsWith(rows.of(tenantId).subscriptions.get(id), billIds)),
         windowsDue: (limit) => operate((now) => windowsDue(rows, limit, now)),
         closeWindows: (tenantId) => operate((now) => closeWindows(tenantId, now))
       })
@@ -98,6 +99,14 @@ const coveredOf = (
   if (accounts !== undefined) return Option.fromUndefinedOr(accounts.find((account) => live.some((record) => covers(record, account))))
   // one that covers whatever its client has names no account itself
   return Option.map(Option.fromUndefinedOr(live[0]), (record) => (record.accounts ?? [...rows.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []))[0] ?? "")
+}
+
+const windowsWith = (row: ChargeSubscriptionRow | undefined, billIds: ReadonlyArray<string>) => {
+  const open = [...row?.windows ?? []].filter(([, collected]) => billIds.some((billId) => collected.has(billId))).map(([closesAt]) => closesAt)
+  return {
+    closesAt: open.length === 0 ? undefined : Math.min(...open),
+    orderIds: [...row?.closed ?? []].filter(([, held]) => billIds.some((billId) => held.has(billId))).map(([orderId]) => orderId)
+  }
 }
 
 const windowsOf = (rows: FreightChargeRows, tenantId: string) =>

@@ -35,6 +35,8 @@ export interface ChargeSubscriptionRow {
   closedThrough: number
   /** Notices of windows that are open, by bill, by when the window closes. */
   readonly windows: Map<number, Map<string, NoticeRow>>
+  /** Bills of closed windows, by the own id of the entry that each became. */
+  readonly closed: Map<string, ReadonlySet<string>>
 }
 
 interface TenantCharges {
@@ -121,7 +123,7 @@ export class FreightChargeRows {
 
   putSubscription(tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightBill>): void {
     const { byClient, subscriptions } = this.of(tenantId)
-    const row = { record, inFlight, cancelledAt: undefined, closedThrough: -Infinity, windows: new Map() }
+    const row = { record, inFlight, cancelledAt: undefined, closedThrough: -Infinity, windows: new Map(), closed: new Map() }
     this.journal.put(subscriptions, record.id, row)
     this.journal.add(routeIn(byClient, record.client), record.id)
   }
@@ -181,6 +183,7 @@ export class FreightChargeRows {
     const payload = joinedParts(parts)
     for (const each of notices) this.journal.add(each.carriers, payload)
     const orderId = `${row.record.id}/${closesAt}`
+    this.journal.put(row.closed, orderId, new Set(notices.map((each) => each.billId)))
     this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
     this.journal.drop(row.windows, closesAt)
     this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))

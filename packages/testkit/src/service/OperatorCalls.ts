@@ -1,5 +1,5 @@
 /** Tenants, secrets, deliveries and shipments across areas as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
-import { ApiKeys, Clients, Deliveries, fault, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, TenantRemoval, Tenants, TransitSubscriptions } from "@waybill/core"
+import { ApiKeys, Clients, Deliveries, Explanations, fault, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, TenantRemoval, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
 
@@ -83,6 +83,9 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
     resume: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.resume(tenantId, subscriptionId))),
     /** Drops what waits. Answers how many entries. */
     purge: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.purge(tenantId, subscriptionId))),
+    /** Why it did or did not receive something: `eventId`, `shipmentId` or `pro`. */
+    explain: (tenantId: string, subscriptionId: string, subject: Members) =>
+      run(Effect.flatMap(Explanations, (all) => all.explain(tenantId, { subscriptionId, ...subject }))),
     /** As if its client had deleted it. */
     remove: (tenantId: string, subscriptionId: string) => run(Effect.flatMap(Subscriptions, (all) => all.remove(tenantId, subscriptionId)))
   },

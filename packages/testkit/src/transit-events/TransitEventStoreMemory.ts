@@ -71,6 +71,7 @@ export const TransitEventStoreMemory = {
             accounts: owners.accountsOf(tenantId, shipmentId),
             events: ofShipments(tenantId, [shipmentId]).toReversed().slice(0, limit)
           })),
+        storedAt: (tenantId, eventId) => operate(() => rows.of(tenantId).events.get(eventId)?.storedAt),
         find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
         allocate: (tenantId, requests, writer) =>
           Effect.flatten(operate(() => {

@@ -166,6 +166,10 @@ export class TransitEventRows {
     })
   }
 
+  clientSees(tenantId: string, client: string, shipmentId: string): boolean {
+    return this.access.maySee(tenantId, client, this.owners.grantsOf(tenantId, shipmentId))
+  }
+
   /** Answers how many were queued; what waits in the lane already is not queued twice. */
   queue(tenantId: string, laneId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): number {
     const lane = this.lanes.find(tenantId, laneId)

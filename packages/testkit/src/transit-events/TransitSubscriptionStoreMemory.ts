@@ -62,6 +62,7 @@ export const TransitSubscriptionStoreMemory = {
             journal.put(removed, id, client)
             return "removed"
           }),
+        clientSees: (tenantId, client, shipmentId) => operate(() => rows.clientSees(tenantId, client, shipmentId)),
         documents: (tenantId, ids) => operate(() => documentsIn(ids, (id) => rows.of(tenantId).subscriptions.get(id)?.doc)),
         replay: (tenantId, id, request) => operate((now) => replay(tenantId, id, request, now))
       })

@@ -1,0 +1,26 @@
+/** Why a subscription did or did not receive something. */
+import type { OpenList } from "../shared/OpenList.ts"
+import type { DeliveryState } from "./Delivery.ts"
+
+/** One of them. A freight bill is found by its PRO, its id as a shipmentId, or its shipment. */
+export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string }
+
+export type Verdict = "delivered" | "in_flight" | "waiting" | "dead" | "dropped" | "not_matched" | "not_visible" | "before_subscription"
+
+export type WaitReason = "turn" | "order" | "rate" | "retry" | "breaker" | "paused" | "access"
+
+export interface Explanation {
+  readonly verdict: OpenList<Verdict>
+  /** Rules that decided. */
+  readonly reasons: ReadonlyArray<{ readonly rule: string; readonly expected: string; readonly actual: string }>
+  /** While the verdict is `waiting`. */
+  readonly waitingFor: OpenList<WaitReason> | null
+  /** Newest first, 50 at most. */
+  readonly deliveries: ReadonlyArray<{
+    readonly deliveryId: string
+    readonly state: OpenList<DeliveryState>
+    readonly attempts: number
+    readonly lastStatus: number | null
+    readonly at: string
+  }>
+}

@@ -1,0 +1,173 @@
+/** Whether each area's rules would give a subject to a subscription, and what its destination orders it by. */
+import { Effect, Option } from "effect"
+import type { TraceSubject } from "../delivery/DeliveryControl.ts"
+import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
+import { chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
+import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
+import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
+import { accountsEver } from "../freight-charges/model/Audience.ts"
+import type { ChargeSubscriptionSettings } from "../freight-charges/model/ChargeSubscription.ts"
+import { billFrom, currentOf, type FreightBill } from "../freight-charges/model/FreightBill.ts"
+import { billIdOf } from "../freight-charges/model/PreliminaryFreightCharge.ts"
+import { statusOf } from "../journey/ShipmentTale.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { plainNumber, referencesOf } from "../shipment-status/model/LookupKey.ts"
+import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
+import type { SubscribeRequest } from "../shipment-status/StatusSubscriptions.ts"
+import { StatusSubscriptionStore } from "../shipment-status/StatusSubscriptionStore.ts"
+import type { TransitEvent } from "../transit-events/model/TransitEvent.ts"
+import type { SubscriptionCreate } from "../transit-events/model/TransitSubscription.ts"
+import { type StoredEvent, TransitEventStore } from "../transit-events/TransitEventStore.ts"
+import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
+import { areaOfSource } from "./DeliveringArea.ts"
+import { decided, reason, type Verdict } from "./model/Verdict.ts"
+
+/** What somebody asks about: one event, or shipments with their freight bills. */
+export interface Subject {
+  readonly event: StoredEvent | undefined
+  readonly shipmentIds: ReadonlyArray<string>
+  readonly bills: ReadonlyArray<FreightBill>
+}
+
+/** Events of a shipment whose types are compared with a subscription's. */
+const comparedEvents = 100
+
+/** Texts of a list that a reason names. */
+const named = (texts: ReadonlyArray<string>): string => texts.length === 0 ? "none" : `${texts.slice(0, 10).join(", ")}${texts.length > 10 ? " and more" : ""}`
+
+const parsed = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)) as TransitEvent
+
+export const makeExplainAreas = Effect.gen(function*() {
+  const events = yield* TransitEventStore
+  const transit = yield* TransitSubscriptionStore
+  const statuses = yield* ShipmentStatusStore
+  const statusSubscriptions = yield* StatusSubscriptionStore
+  const bills = yield* FreightBillStore
+  const charges = yield* ChargeSubscriptionStore
+
+  /** Bills of these ids, and the one whose id somebody gave. */
+  const billsNamed = (tenantId: string, number: string, billIds: ReadonlyArray<string>) => {
+    const ids = [...new Set([billIdOf(number), ...billIds])].filter((id) => id !== "")
+    // an id is the first of those that begin with it
+    return ids.length === 0 ? Effect.succeed([]) : Effect.map(bills.beginning(tenantId, ids, 1), (rows) => rows.filter(({ billId }) => ids.includes(billId)).map(billFrom))
+  }
+
+  const tracesOf = Effect.fnUntraced(function*(tenantId: string, { laneId, source }: LaneOverview, subject: Subject): Effect.fn.Return<ReadonlyArray<TraceSubject>, StorageError> {
+    const { event, shipmentIds } = subject
+    const billIds = subject.bills.map(({ billId }) => billId)
+    switch (areaOfSource(source)) {
+      case "transit-events":
+        return event === undefined ? shipmentIds.map((key) => ({ key, orderIds: undefined })) : [{ key: event.shipmentId, orderIds: [event.eventId] }]
+      case "shipment-status":
+        return shipmentIds.map((key) => ({ key, orderIds: undefined }))
+      default: {
+        if (source !== chargeWindowSource) return billIds.map((key) => ({ key, orderIds: undefined }))
+        const { orderIds } = yield* charges.windowsWith(tenantId, laneId, billIds)
+        return orderIds.length === 0 ? [] : [{ key: "window", orderIds }]
+      }
+    }
+  })
+
+  const isVisible = Effect.fnUntraced(function*(tenantId: string, { client }: LaneOverview, shipmentIds: ReadonlyArray<string>) {
+    for (const shipmentId of shipmentIds) if (yield* transit.clientSees(tenantId, client, shipmentId)) return undefined
+    const { accounts } = yield* events.recent(tenantId, shipmentIds[0]!, 1)
+    return decided("not_visible", reason("access", "an account of the shipment, or all of the tenant", `${client} has none of ${named(accounts)}`))
+  })
+
+  const ofTransit = Effect.fnUntraced(function*(tenantId: string, lane: LaneOverview, { event, shipmentIds }: Subject) {
+    const doc = (yield* transit.documents(tenantId, [lane.laneId])).get(lane.laneId)
+    const filters = doc === undefined ? undefined : (JSON.parse(doc) as SubscriptionCreate).filters
+    const wanted = filters?.shipmentIds ?? []
+    if (wanted.length > 0 && !shipmentIds.some((id) => wanted.includes(id))) {
+      return decided("not_matched", reason("shipmentIds", named(wanted), named(shipmentIds)))
+    }
+    const stored = event === undefined
+      ? (yield* Effect.forEach(shipmentIds, (id) => events.recent(tenantId, id, comparedEvents))).flatMap((each) => each.events)
+      : [event]
+    if (stored.length === 0) return decided("not_matched", reason("events", "an event of the shipment", "none"))
+    const types = new Set(stored.map((each) => parsed(each.body).type))
+    const eventTypes = filters?.eventTypes ?? []
+    if (eventTypes.length > 0 && !eventTypes.some((type) => types.has(type))) {
+      return decided("not_matched", reason("eventTypes", named(eventTypes), named([...types])))
+    }
+    const hidden = yield* isVisible(tenantId, lane, [...new Set(stored.map((each) => each.shipmentId))])
+    if (hidden !== undefined) return hidden
+    const storedAt = yield* events.storedAt(tenantId, stored[0]!.eventId)
+    return before(lane, storedAt) ?? forgotten(lane)
+  })
+
+  const ofStatus = Effect.fnUntraced(function*(tenantId: string, lane: LaneOverview, { shipmentIds }: Subject) {
+    const doc = (yield* statusSubscriptions.documents(tenantId, [lane.laneId])).get(lane.laneId)
+    const wanted = new Set(doc === undefined ? [] : (JSON.parse(doc) as SubscribeRequest).referenceNumbers.map(plainNumber))
+    const records = (yield* Effect.forEach(shipmentIds, (id) => statuses.record(tenantId, id, 1))).flatMap((record) => record ?? [])
+    if (records.length === 0) return decided("not_matched", reason("status", "a status of the shipment", "none"))
+    const matching = records.filter((record) => {
+      const { state, view } = statusOf(record)
+      return referencesOf({ ...view, shipmentId: record.shipmentId, references: state.references }).some((reference) => wanted.has(reference))
+    })
+    if (matching.length === 0) return decided("not_matched", reason("referenceNumbers", named([...wanted]), named(shipmentIds)))
+    const hidden = yield* isVisible(tenantId, lane, matching.map(({ shipmentId }) => shipmentId))
+    if (hidden !== undefined) return hidden
+    if (matching.every((record) => statusOf(record).state.notices === 0)) {
+      return decided("not_matched", reason("notification", "a change of status that subscribers are told", "none so far"))
+    }
+    const last = Math.max(...matching.flatMap((record) => [statusOf(record).state.registeredAt, ...record.history.map(({ occurredAt }) => occurredAt)]))
+    return before(lane, last) ?? forgotten(lane)
+  })
+
+  const ofCharges = Effect.fnUntraced(function*(tenantId: string, lane: LaneOverview, { bills: found }: Subject) {
+    const stored = Option.getOrUndefined(yield* charges.findAny(tenantId, lane.laneId))
+    if (found.length === 0 || stored === undefined) return decided("not_matched", reason("freight bill", "a freight bill of the subject", "none"))
+    const settings = JSON.parse(stored.doc) as ChargeSubscriptionSettings
+    const { closesAt } = yield* charges.windowsWith(tenantId, lane.laneId, found.map(({ billId }) => billId))
+    if (closesAt !== undefined) {
+      return { verdict: "waiting", waitingFor: "turn", reasons: [reason("frequency", `${settings.frequency}: sent when its window closes`, `the window closes at ${formatInstant(closesAt)}`)] } satisfies Verdict
+    }
+    const accounts = [...new Set(found.flatMap(accountsEver))]
+    const all = settings.billScope === "all_accounts"
+    const covered = all ? accounts : accounts.filter((account) => settings.accounts.includes(account))
+    if (covered.length === 0) return decided("not_matched", reason("accounts", named(settings.accounts), named(accounts)))
+    const seen = yield* bills.viewers(tenantId, covered)
+    if (!seen.some(({ subscriptionId }) => subscriptionId === lane.laneId)) {
+      return decided("not_visible", reason("access", named(covered), `${lane.client} has none of them`))
+    }
+    const current = found.map(currentOf)
+    if (settings.dataOptions.shipmentDataType === "revenue_impacts_only" && current.every(({ impact }) => !impact)) {
+      return decided("not_matched", reason("shipmentDataType", "revenue_impacts_only", "the last version changes nothing of what the freight costs"))
+    }
+    return before(lane, Math.max(...current.map(({ at = 0 }) => at))) ?? forgotten(lane)
+  })
+
+  /** Of what the destination does not know. */
+  const verdictOf = (tenantId: string, lane: LaneOverview, subject: Subject): Effect.Effect<Verdict, StorageError> => {
+    switch (areaOfSource(lane.source)) {
+      case "transit-events":
+        return ofTransit(tenantId, lane, subject)
+      case "shipment-status":
+        return ofStatus(tenantId, lane, subject)
+      default:
+        return ofCharges(tenantId, lane, subject)
+    }
+  }
+
+  return { billsNamed, tracesOf, verdictOf }
+})
+
+/** Its id was given out when the subscription was made. */
+const createdAt = ({ laneId }: LaneOverview): number => Number.parseInt(laneId.replaceAll("-", "").slice(0, 12), 16)
+
+const before = (lane: LaneOverview, at: number | undefined): Verdict | undefined =>
+  at !== undefined && at < createdAt(lane)
+    ? decided("before_subscription", reason("createdAt", `after the subscription was made at ${formatInstant(createdAt(lane))}`, formatInstant(at)))
+    : undefined
+
+/** It would match now, and was never queued as far as anybody remembers. */
+const forgotten = (lane: LaneOverview): Verdict =>
+  lane.dropped > 0
+    ? decided("dropped", reason("dropped", "sent", `one of ${lane.dropped} entries that were dropped, or its delivery went with retention`))
+    : decided("not_matched", reason(
+      "when it came",
+      "the subscription was active and its client had access",
+      lane.status.state === "inactive" ? "the subscription is inactive" : "it did not match then, or its delivery went with retention"
+    ))

@@ -1,0 +1,140 @@
+/** Why a subscription did or did not receive something. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { DeliveryControl, type LaneTrace } from "../delivery/DeliveryControl.ts"
+import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
+import { DeliveryQueue, type LaneOverview } from "../delivery/DeliveryQueue.ts"
+import type { DeliveryState } from "../delivery/model/DeliveryState.ts"
+import { shipmentSearch } from "../journey/ShipmentSearch.ts"
+import { shipmentTales } from "../journey/ShipmentTale.ts"
+import { fault } from "../shared/Fault.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { idBefore } from "../shared/UniqueIds.ts"
+import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
+import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
+import { makeExplainAreas, type Subject } from "./ExplainAreas.ts"
+import { verdictOf, type Verdict } from "./model/Verdict.ts"
+
+export const ExplainQuery = Schema.Struct({
+  subscriptionId: Schema.String,
+  eventId: Schema.optionalKey(Schema.String),
+  shipmentId: Schema.optionalKey(Schema.String),
+  pro: Schema.optionalKey(Schema.String)
+})
+
+/** Shipments of one PRO, or bills of one shipment, that are looked at. */
+const maxKeys = 20
+
+export interface Explanation extends Verdict {
+  /** Newest first, 50 at most. */
+  readonly deliveries: ReadonlyArray<{
+    readonly deliveryId: string
+    readonly state: DeliveryState
+    readonly attempts: number
+    /** The receiver's HTTP status at the last attempt, when it answered. */
+    readonly lastStatus: number | null
+    readonly at: string
+  }>
+}
+
+export class Explanations extends Context.Service<Explanations, {
+  /**
+   * Names one subject: an eventId, a shipmentId or a PRO. Of a shipment, what is most urgent to know of anything in it; a freight bill
+   * is found by its PRO, its id or its shipment.
+   */
+  readonly explain: (tenantId: string, query: unknown) => Effect.Effect<Explanation, InvalidInput | LaneNotFound | ShipmentNotFound | StorageError>
+}>()("@waybill/core/operator/Explanations") {
+  static readonly layer = Layer.effect(
+    Explanations,
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const control = yield* DeliveryControl
+      const events = yield* TransitEventStore
+      const search = yield* shipmentSearch
+      const taleOf = yield* shipmentTales
+      const areas = yield* makeExplainAreas
+
+      const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
+        const after = idBefore(laneId)
+        const { lanes: [lane] } = after === undefined ? { lanes: [] } : yield* queue.lanes(tenantId, { state: undefined, after, limit: 1 })
+        if (lane?.laneId !== laneId) return yield* new LaneNotFound({ laneId })
+        return lane
+      })
+
+      /** The shipments and bills that are meant. */
+      const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, ShipmentNotFound | StorageError> {
+        const { name, value } = asked
+        const missing = new ShipmentNotFound({ sought: `${name} ${value.slice(0, 200)}`, advice: "Check the number, and that this tenant knows it." })
+        const event = name === "eventId" ? (yield* events.find(tenantId, [value]))[0] : undefined
+        if (name === "eventId" && event === undefined) return yield* missing
+        const shipmentIds = event !== undefined
+          ? [event.shipmentId]
+          : name === "pro" ? (yield* search(tenantId, value)).map(({ shipmentId }) => shipmentId) : [value]
+        const billIds = new Set<string>()
+        const known: Array<string> = []
+        for (const shipmentId of shipmentIds.slice(0, maxKeys)) {
+          const tale = yield* taleOf(tenantId, shipmentId, 1)
+          if (tale === undefined) continue
+          known.push(shipmentId)
+          for (const billId of tale.billIds) billIds.add(billId)
+        }
+        const bills = yield* areas.billsNamed(tenantId, value, [...billIds].slice(0, maxKeys))
+        if (known.length + bills.length === 0) return yield* missing
+        return { event, shipmentIds: known, bills }
+      })
+
+      const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {
+        const query = yield* decode(input)
+        const asked = yield* onlySubject(query)
+        const lane = yield* laneOf(tenantId, query.subscriptionId)
+        const subject = yield* subjectOf(tenantId, asked)
+        const traces = yield* Effect.forEach(yield* areas.tracesOf(tenantId, lane, subject), (each) => control.trace(tenantId, lane.laneId, each))
+        const trace = merged(traces)
+        const verdict = (trace === undefined ? undefined : verdictOf(lane, trace)) ?? (yield* areas.verdictOf(tenantId, lane, subject))
+        return { ...verdict, deliveries: shown(trace) }
+      })
+
+      return Explanations.of({ explain })
+    })
+  )
+}
+
+const decode = decodeInput(ExplainQuery, { closed: true })
+
+interface Asked {
+  readonly name: "eventId" | "shipmentId" | "pro"
+  readonly value: string
+}
+
+const subjects = ["eventId", "shipmentId", "pro"] as const
+
+const onlySubject = (query: typeof ExplainQuery.Type): Effect.Effect<Asked, InvalidInput> => {
+  const asked = subjects.flatMap((name) => query[name] === undefined ? [] : [{ name, value: query[name].trim() }])
+  return asked.length === 1
+    ? Effect.succeed(asked[0]!)
+    : Effect.fail(InvalidInput.of(fault([asked[1]?.name ?? "eventId"], "Name one of eventId, shipmentId and pro.")))
+}
+
+/** Several shipments or bills as one. */
+const merged = (traces: ReadonlyArray<LaneTrace>): LaneTrace | undefined => {
+  const [first] = traces
+  if (first === undefined || traces.length === 1) return first
+  const dropped = traces.flatMap((each) => each.dropped ?? []).sort((a, b) => b.at - a.at)[0]
+  return {
+    now: first.now,
+    waiting: traces.some(({ waiting }) => waiting),
+    behind: traces.filter(({ waiting }) => waiting).every(({ behind }) => behind),
+    deliveries: traces.flatMap(({ deliveries }) => deliveries).sort((a, b) => a.deliveryId < b.deliveryId ? 1 : -1).slice(0, 50),
+    dropped
+  }
+}
+
+const shown = (trace: LaneTrace | undefined): Explanation["deliveries"] =>
+  (trace?.deliveries ?? []).map(({ attempt, deliveryId, lastAttempt, sentAt, state }) => ({
+    deliveryId,
+    state,
+    attempts: attempt,
+    lastStatus: lastAttempt?.status ?? null,
+    at: formatInstant(lastAttempt?.at ?? sentAt)
+  }))

@@ -1,0 +1,86 @@
+/** What became of a subject at a subscription, decided from what its destination knows. */
+import type { LaneTrace, TracedDelivery } from "../../delivery/DeliveryControl.ts"
+import type { LaneOverview } from "../../delivery/DeliveryQueue.ts"
+import { breakerState } from "../../delivery/model/Breaker.ts"
+import { takeFromRate } from "../../delivery/model/RateLimit.ts"
+import { formatInstant } from "../../shared/Instant.ts"
+
+export const verdicts = ["delivered", "in_flight", "waiting", "dead", "dropped", "not_matched", "not_visible", "before_subscription"] as const
+export type VerdictName = typeof verdicts[number]
+
+export const waitReasons = ["turn", "order", "rate", "retry", "breaker", "paused", "access"] as const
+export type WaitReason = typeof waitReasons[number]
+
+/** A rule that decided, in words: what it asks, and what there is. */
+export interface VerdictReason {
+  readonly rule: string
+  readonly expected: string
+  readonly actual: string
+}
+
+export interface Verdict {
+  readonly verdict: VerdictName
+  readonly reasons: ReadonlyArray<VerdictReason>
+  readonly waitingFor: WaitReason | null
+}
+
+export const reason = (rule: string, expected: string, actual: string): VerdictReason => ({ rule, expected, actual })
+
+export const decided = (verdict: VerdictName, ...reasons: ReadonlyArray<VerdictReason>): Verdict => ({ verdict, reasons, waitingFor: null })
+
+const waits = (waitingFor: WaitReason, ...reasons: ReadonlyArray<VerdictReason>): Verdict => ({ verdict: "waiting", reasons, waitingFor })
+
+/** `undefined` where the destination never had the subject, or does not remember it. */
+export const verdictOf = (lane: LaneOverview, trace: LaneTrace): Verdict | undefined => {
+  const { deliveries, dropped } = trace
+  if (deliveries.some(({ state }) => state === "sending")) return decided("in_flight")
+  const retried = deliveries.find(({ state }) => state === "waiting")
+  if (trace.waiting || retried !== undefined) return held(lane) ?? (retried === undefined ? queued(lane, trace) : retrying(lane, retried))
+  const [last] = deliveries
+  if (dropped !== undefined && (last === undefined || dropped.at >= last.sentAt)) {
+    return decided("dropped", reason("dropped", "sent", `${dropped.reason} at ${formatInstant(dropped.at)}`))
+  }
+  return last === undefined ? undefined : ended(lane, last)
+}
+
+/** What holds up everything that waits. */
+const held = ({ held, status }: LaneOverview): Verdict | undefined => {
+  if (status.state !== "active") {
+    const by = status.pausedBy === undefined ? "" : ` by ${status.pausedBy}`
+    return waits("paused", reason("state", "active", `${status.state}${by}${status.reason === undefined ? "" : `: ${status.reason}`}`))
+  }
+  return held ? waits("access", reason("access", "the client and its tenant have access", "neither key nor token of the client is live, or its tenant is suspended")) : undefined
+}
+
+const retrying = ({ policy }: LaneOverview, { attempt, lastAttempt }: TracedDelivery): Verdict =>
+  waits("retry", reason("attempt", "accepted by the receiver", `attempt ${attempt} of ${policy.maxAttempts}: ${outcomeOf(lastAttempt)}`))
+
+const queued = (lane: LaneOverview, { behind, now }: LaneTrace): Verdict => {
+  const { breaker, policy, rateMark } = lane
+  const state = breakerState(breaker, now)
+  if (state !== "closed") {
+    return waits("breaker", reason("breaker", "closed", `${state} after ${breaker.failures} failed attempts, next at ${formatInstant(breaker.openUntil!)}`))
+  }
+  if (behind) return waits("order", reason("order", "what comes before it in its shipment or bill has ended", "something before it has not ended"))
+  const { granted, waitMillis } = takeFromRate(policy.rateLimitPerMinute, rateMark, now, 1)
+  if (granted === 0) return waits("rate", reason("rateLimitPerMinute", String(policy.rateLimitPerMinute), `used up until ${formatInstant(now + waitMillis)}`))
+  return waits("turn")
+}
+
+const ended = ({ policy }: LaneOverview, { attempt, lastAttempt, state }: TracedDelivery): Verdict => {
+  switch (state) {
+    case "delivered":
+      return decided("delivered")
+    case "cancelled":
+      return decided("dropped", reason("dropped", "sent", "cancelled while it waited for a retry"))
+    default:
+      return decided(
+        "dead",
+        reason("maxAttempts", `accepted within ${policy.maxAttempts} attempts`, `${outcomeOf(lastAttempt)} at attempt ${attempt}`),
+        ...(state === "dismissed" ? [reason("dismissed", "retried or recovered", "an operator dismissed it")] : [])
+      )
+  }
+}
+
+const outcomeOf = (last: TracedDelivery["lastAttempt"]): string =>
+  last === undefined ? "no outcome was written" : last.status === undefined ? last.outcome : `${last.outcome} (${last.status})`

@@ -1,0 +1,226 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ChargeWindows, DeliveryQueue, Explanations, FreightChargeIntake, ShipmentIntake, Subscriptions, type VerdictName, type WaitReason } from "@waybill/core"
+import { postedShipment, Receiver, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { change } from "../freight-charges/Charges.ts"
+import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+
+const explain = (query: Readonly<Record<string, string>>) => Effect.flatMap(Explanations, (all) => all.explain("acme", query))
+
+type Engine = Effect.Success<ReturnType<typeof makeEngine>>
+
+interface Case {
+  readonly says: string
+  readonly verdict: VerdictName
+  readonly waitingFor?: WaitReason
+  readonly rule?: string
+  readonly policy?: Readonly<Record<string, number>>
+  /** Brings event E of shipment S into that state. */
+  readonly when: (engine: Engine) => Effect.Effect<unknown, any, any>
+}
+
+const publishE = (engine: Engine, overrides = {}) => engine.publishEvent("S", { eventId: "E", ...overrides })
+
+const failing = (engine: Engine) => engine.receivers.script(hook, Receiver.fail(503))
+
+/** Works for so long, then stops. */
+const worked = (time: "1 second" | "5 seconds" | "1 minute" | "1 hour") => Effect.scoped(Effect.andThen(TestWaybill.run, TestWaybill.pass(time)))
+
+const once = { batchMaxSize: 1, maxAttempts: 9, initialBackoffSeconds: 600, maxBackoffSeconds: 600 }
+
+const cases: ReadonlyArray<Case> = [
+  { says: "was accepted", verdict: "delivered", when: (engine) => Effect.andThen(publishE(engine), worked("1 second")) },
+  {
+    says: "is being sent",
+    verdict: "in_flight",
+    when: (engine) => Effect.gen(function*() {
+      yield* engine.receivers.script(hook, Receiver.hang)
+      yield* publishE(engine)
+      yield* TestWaybill.run
+      yield* TestWaybill.pass("1 second")
+    })
+  },
+  { says: "waits for a worker", verdict: "waiting", waitingFor: "turn", when: publishE },
+  {
+    says: "waits for an earlier event of its shipment",
+    verdict: "waiting",
+    waitingFor: "order",
+    rule: "order",
+    when: (engine) => Effect.andThen(engine.publishEvent("S", { eventId: "D" }), publishE(engine))
+  },
+  {
+    says: "waits for the rate",
+    verdict: "waiting",
+    waitingFor: "rate",
+    rule: "rateLimitPerMinute",
+    policy: { batchMaxSize: 1, rateLimitPerMinute: 1 },
+    when: (engine) => Effect.gen(function*() {
+      yield* engine.publish("A")
+      yield* worked("1 second")
+      yield* publishE(engine)
+    })
+  },
+  {
+    says: "waits for its next attempt",
+    verdict: "waiting",
+    waitingFor: "retry",
+    rule: "attempt",
+    policy: once,
+    when: (engine) => Effect.andThen(failing(engine), Effect.andThen(publishE(engine), worked("1 second")))
+  },
+  {
+    says: "waits for the breaker",
+    verdict: "waiting",
+    waitingFor: "breaker",
+    rule: "breaker",
+    policy: once,
+    when: (engine) => Effect.gen(function*() {
+      yield* failing(engine)
+      yield* engine.publish("A", "B", "C", "F", "G", "H")
+      yield* worked("5 seconds")
+      yield* publishE(engine)
+    })
+  },
+  {
+    says: "waits for whoever paused it",
+    verdict: "waiting",
+    waitingFor: "paused",
+    rule: "state",
+    when: (engine) => Effect.gen(function*() {
+      yield* (yield* Subscriptions).pause("acme", engine.subscription.id, { reason: "Unpaid." })
+      yield* publishE(engine)
+    })
+  },
+  {
+    says: "used up its attempts",
+    verdict: "dead",
+    rule: "maxAttempts",
+    policy: { maxAttempts: 1 },
+    when: (engine) => Effect.andThen(failing(engine), Effect.andThen(publishE(engine), worked("1 second")))
+  },
+  {
+    says: "was purged",
+    verdict: "dropped",
+    rule: "dropped",
+    when: (engine) => Effect.andThen(publishE(engine), Effect.flatMap(Subscriptions, (all) => all.purge("acme", engine.subscription.id)))
+  },
+  {
+    says: "is of a type that is not asked for",
+    verdict: "not_matched",
+    rule: "eventTypes",
+    when: (engine) => Effect.andThen(engine.patch({ filters: { eventTypes: ["DELIVERED"] } }), publishE(engine))
+  },
+  {
+    says: "is of a shipment that is not named",
+    verdict: "not_matched",
+    rule: "shipmentIds",
+    when: (engine) => Effect.andThen(engine.patch({ filters: { shipmentIds: ["OTHER"] } }), publishE(engine))
+  },
+  { says: "is of an account that its client does not have", verdict: "not_visible", rule: "access", when: (engine) => publishE(engine, { accounts: ["B"] }) }
+]
+
+describe("Explanations", () => {
+  for (const { policy, rule, says, verdict, waitingFor, when } of cases) {
+    it.effect(`say ${verdict}${waitingFor === undefined ? "" : `, for ${waitingFor}`}: ${says}`, () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine(policy === undefined ? {} : { policy })
+        yield* when(engine)
+        const told = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
+        assert.deepStrictEqual([told.verdict, told.waitingFor], [verdict, waitingFor ?? null], JSON.stringify(told))
+        assert.deepStrictEqual(told.reasons.map((each) => each.rule), rule === undefined ? [] : [rule])
+        if (verdict === "not_matched" || verdict === "not_visible") return
+        const ofShipment = yield* explain({ subscriptionId: engine.subscription.id, shipmentId: "S" })
+        assert.strictEqual(ofShipment.verdict, verdict)
+      }) as Effect.Effect<void>))
+  }
+
+  it.effect("say access where its client or its tenant has none", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* publishE(engine)
+      const queue = yield* DeliveryQueue
+      const lanes = queue.lanes("acme", { state: undefined, after: undefined, limit: 1 })
+      const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/model/Verdict.ts"))
+      const [lane] = (yield* lanes).lanes
+      const trace = { now: 0, waiting: true, behind: false, deliveries: [], dropped: undefined }
+      assert.deepInclude(verdictOf({ ...lane!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
+    })))
+
+  it.effect("say what came before the subscription", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* publishE(engine)
+      yield* TestWaybill.pass("1 minute")
+      const later = yield* TestWaybill.subscribe(engine.tenant, engine.customer, { endpointUrl: hook })
+      const told = yield* explain({ subscriptionId: later.id, eventId: "E" })
+      assert.deepStrictEqual([told.verdict, told.reasons.map((each) => each.rule)], ["before_subscription", ["createdAt"]])
+    })))
+
+  it.effect("show the deliveries that carried it, newest first, and what the receiver answered", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* publishE(engine)
+      yield* worked("1 second")
+      const [delivery] = yield* engine.list()
+      const { deliveries } = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
+      assert.deepStrictEqual(deliveries.map(({ attempts, deliveryId, lastStatus, state }) => ({ attempts, deliveryId, lastStatus, state })), [
+        { attempts: 1, deliveryId: delivery!.deliveryId, lastStatus: 200, state: "delivered" }
+      ])
+    })))
+
+  it.effect("follow shipment statuses by shipment and by PRO", () =>
+    inEngine(Effect.gen(function*() {
+      const { subscription, tenant } = yield* makeEngine()
+      const follower = tenant.customer("follower", ["A"])
+      const stranger = tenant.customer("stranger", ["Z"])
+      const shipment = postedShipment("S", { accounts: ["A"], ShipmentMilestoneStatus: "In Transit" })
+      const pro = shipment.ProNumber
+      const follow = (principal: typeof follower, reference: string) => TestWaybill.follow(principal, { referenceNumbers: [reference], webhookUrl: hook })
+      const [mine, other, foreign] = [yield* follow(follower, pro), yield* follow(follower, "9999"), yield* follow(stranger, pro)]
+      yield* (yield* ShipmentIntake).report(tenant.carrier, { shipments: [shipment] })
+      for (const query of [{ shipmentId: "S" }, { pro }]) {
+        const of = ({ transactionId }: typeof mine) => Effect.map(explain({ subscriptionId: transactionId, ...query } as Record<string, string>), ({ verdict }) => verdict)
+        assert.deepStrictEqual([yield* of(mine), yield* of(other), yield* of(foreign)], ["waiting", "not_matched", "not_visible"])
+      }
+      assert.strictEqual((yield* explain({ subscriptionId: subscription.id, shipmentId: "S" })).verdict, "not_matched")
+      yield* worked("1 second")
+      assert.strictEqual((yield* explain({ subscriptionId: mine.transactionId, pro })).verdict, "delivered")
+    })))
+
+  it.effect("follow freight charges by PRO and bill, told at once or with a window", () =>
+    inEngine(Effect.gen(function*() {
+      const { receivers, tenant } = yield* makeEngine()
+      yield* receivers.script(hook, Receiver.accept())
+      const subscribe = (client: string, account: string, more = {}) =>
+        TestWaybill.subscribeToCharges(tenant.customer(client, [account]), {
+          webhookUrl: hook, accounts: [account], dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }, ...more
+        })
+      const [atOnce, hourly, foreign] = [yield* subscribe("one", "A"), yield* subscribe("two", "A", { frequency: "hourly" }), yield* subscribe("three", "Z")]
+      yield* (yield* FreightChargeIntake).report(tenant.carrier, { charges: [change("created", { uniqueID: "041-8367745", account: "A", accounts: ["A"] })] })
+      const verdicts = Effect.forEach([atOnce, hourly, foreign], ({ subscriptionId }) =>
+        Effect.map(explain({ subscriptionId, shipmentId: "041-8367745" }), ({ verdict, waitingFor }) => `${verdict} ${waitingFor}`))
+      assert.deepStrictEqual(yield* verdicts, ["waiting turn", "waiting turn", "not_matched null"])
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* Effect.forkScoped((yield* ChargeWindows).run)
+        yield* worked("1 hour")
+      }))
+      yield* worked("1 minute")
+      assert.deepStrictEqual(yield* verdicts, ["delivered null", "delivered null", "not_matched null"])
+    })))
+
+  it.effect("refuse what names no subject or several, and know nothing of what does not exist", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* publishE(engine)
+      const subscriptionId = engine.subscription.id
+      for (const query of [{ subscriptionId }, { subscriptionId, eventId: "E", shipmentId: "S" }, { eventId: "E" }]) {
+        assert.strictEqual((yield* Effect.flip(explain(query as Record<string, string>)))._tag, "InvalidInput")
+      }
+      for (const id of ["x", "0199ffff-0000-7000-8000-00000000d000"]) {
+        assert.strictEqual((yield* Effect.flip(explain({ subscriptionId: id, eventId: "E" })))._tag, "LaneNotFound")
+      }
+      for (const query of [{ eventId: "none" }, { shipmentId: "none" }, { pro: "none" }, { pro: "" }]) {
+        assert.strictEqual((yield* Effect.flip(explain({ subscriptionId, ...query } as Record<string, string>)))._tag, "ShipmentNotFound")
+      }
+    })))
+})
