@@ -153,7 +153,7 @@ const readWhole: Readonly<Record<string, string>> = {
 
 /** Asked now and then, by people or by the sweep, in the order of an index and up to a limit, or where an analysed table has one to follow. */
 const seldom = new Set([
-  "list deliveries, newest first", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment"
+  "list deliveries, newest first", "list a client's deliveries", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment"
 ])
 
 layer(testStorage(young), { excludeTestServices: true })("plans that are made while an installation is young, and kept while it grows", (it) => {

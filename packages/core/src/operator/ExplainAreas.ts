@@ -5,7 +5,6 @@ import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
 import { chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
-import { accountsEver } from "../freight-charges/model/Audience.ts"
 import type { ChargeSubscriptionSettings } from "../freight-charges/model/ChargeSubscription.ts"
 import { billFrom, currentOf, type FreightBill } from "../freight-charges/model/FreightBill.ts"
 import { billIdOf } from "../freight-charges/model/PreliminaryFreightCharge.ts"
@@ -124,7 +123,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     if (closesAt !== undefined) {
       return { verdict: "waiting", waitingFor: "turn", reasons: [reason("frequency", `${settings.frequency}: sent when its window closes`, `the window closes at ${formatInstant(closesAt)}`)] } satisfies Verdict
     }
-    const accounts = [...new Set(found.flatMap(accountsEver))]
+    const accounts = [...new Set(found.flatMap(({ versions }) => versions.flatMap((each) => each.accounts)))]
     const all = settings.billScope === "all_accounts"
     const covered = all ? accounts : accounts.filter((account) => settings.accounts.includes(account))
     if (covered.length === 0) return decided("not_matched", reason("accounts", named(settings.accounts), named(accounts)))

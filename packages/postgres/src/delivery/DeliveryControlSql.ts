@@ -68,9 +68,12 @@ gone AS (
 ),
 retried AS MATERIALIZED (
   SELECT d.delivery_id FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = $1 AND d.lane_id = (SELECT lane_id FROM lane) AND d.state = 'waiting'
+  WHERE d.tenant_id = $1 AND d.delivery_id = ANY (ARRAY(
+    SELECT w.delivery_id FROM ${schema}.deliveries AS w
+    WHERE w.tenant_id = $1 AND w.lane_id = (SELECT lane_id FROM lane) AND w.state = 'waiting'
+    LIMIT ${purgeStep}
+  ))
   ORDER BY d.delivery_id
-  LIMIT ${purgeStep}
   FOR UPDATE
 ),
 cancelled AS (
@@ -116,7 +119,7 @@ const refsOf = (schema: string, sources: ReadonlyArray<PayloadSource>): string =
   SELECT CASE WHEN $4::text[] IS NULL THEN NULL ELSE coalesce(array_agg(x.ref), '{}') END
   FROM (${sources.map((each) => `(
     SELECT x.${each.ref} AS ref FROM ${schema}.${each.table} AS x
-    WHERE x.tenant_id = $1 AND ${each.found ?? `x.${each.orderId} = ANY ($4::text[])`} AND l.source = '${each.source}' AND $4::text[] IS NOT NULL
+    WHERE x.tenant_id = $1 AND ${each.found ?? "false"} AND l.source = '${each.source}' AND $4::text[] IS NOT NULL
     OFFSET 0
   )`).join(" UNION ALL ")}) AS x
 )`

@@ -102,8 +102,10 @@ SELECT ${summaryColumns}
 FROM ${schema}.delivery_lanes AS l
 CROSS JOIN LATERAL (
   ${groups.map((states) => `(
-    SELECT d.* FROM ${schema}.deliveries AS d
-    WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${states}${where}
+    SELECT d.* FROM (
+      SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state ${states}${where}
+      ${states === stateGroups.inFlight ? "OFFSET 0" : ""}
+    ) AS d
     ORDER BY d.delivery_id ${direction}
     LIMIT $2::int8
   )`).join(" UNION ALL ")}

@@ -10,7 +10,7 @@ export interface PayloadSource {
   readonly ref: string
   /** Breaks ties of key and sequence within a batch. */
   readonly orderId: string
-  /** Finds rows `x` by orderIds in `$4::text[]`, where `orderId` itself has no index. */
+  /** Finds rows `x` by the orderIds in `$4::text[]`, by an index. Without it, entries are found by their keys only. */
   readonly found?: string
   /** What its entries are ordered by, and their place in that order. */
   readonly key: string

@@ -316,7 +316,7 @@ WITH refs AS MATERIALIZED (
     SELECT unnest(d.refs) FROM (
       SELECT d.refs FROM ${schema}.deliveries AS d
       WHERE d.tenant_id = $1 AND d.lane_id = $2::uuid AND d.state ${states}
-      ORDER BY d.delivery_id DESC
+      ${states.includes("sending") ? "" : "ORDER BY d.delivery_id DESC"}
       LIMIT 100
     ) AS d
   )`).join("\n  ")}

@@ -5,16 +5,18 @@ import { variables } from "../config/Variables.ts"
 import { auditCommand } from "./AuditCommand.ts"
 import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
+import { explainCommand, healthCommand } from "./ExplainCommands.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { keysCommand } from "./KeysCommand.ts"
 import { clientsCommand } from "./ClientsCommand.ts"
 import { limitsCommand } from "./LimitsCommand.ts"
 import { listenCommand } from "./ListenCommand.ts"
 import { migrateCommand } from "./MigrateCommand.ts"
-import { recoverCommand, replayCommand, retryCommand } from "./ResendCommands.ts"
+import { dismissCommand, recoverCommand, replayCommand, retryCommand } from "./ResendCommands.ts"
 import { secretsCommand } from "./SecretsCommand.ts"
 import { runServe, serveCommand } from "./ServeCommand.ts"
 import { simulateCommand } from "./SimulateCommand.ts"
+import { subscriptionsCommand } from "./SubscriptionsCommand.ts"
 import { tailCommand } from "./TailCommand.ts"
 import { tenantsCommand } from "./TenantsCommand.ts"
 import { verifyCommand } from "./VerifyCommand.ts"
@@ -39,7 +41,9 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withShortDescription(about),
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
-    { group: "For operators of a running server", commands: [tailCommand, deliveriesCommand, retryCommand, recoverCommand, replayCommand, auditCommand, tenantsCommand, clientsCommand, limitsCommand, secretsCommand, keysCommand] },
+    { group: "For operators of a running server", commands: [
+      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
+    ] },
     { group: "For receivers and for trying things", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
 )

@@ -8,7 +8,7 @@ import { unusable } from "./shared/Outcome.ts"
 import { answer, counted, jsonFlag, progress, table } from "./shared/Output.ts"
 import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
-const states = ["sending", "waiting", "delivered", "dead", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
+const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
 
 /** Of one call of the server's. */
 const pageSize = 500
@@ -22,6 +22,7 @@ export const deliveriesCommand = Command.make(
     ...operatorFlags,
     state: Flag.Literals("state", states).pipe(Flag.withDescription("Only those; dead are dead letters"), Flag.optional),
     subscription: Flag.String("subscription").pipe(Flag.withDescription("Only those of this subscription"), Flag.optional),
+    client: Flag.String("client").pipe(Flag.withDescription("Only those of this client's subscriptions: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
     since: instantFlag("since").pipe(Flag.withDescription("Created then or later, such as 15m, 2h or 2026-11-20T08:15:00Z; default 24h"), Flag.optional),
     limit: Flag.Int("limit").pipe(Flag.withDescription("List so many at most; default 100"), Flag.withDefault(100)),
     body: Flag.Boolean("body").pipe(Flag.withDescription("Of one delivery: only its body, byte for byte"), Flag.withDefault(false)),
@@ -42,6 +43,7 @@ export const deliveriesCommand = Command.make(
     const query = {
       state: Option.getOrUndefined(flags.state),
       subscriptionId: Option.getOrUndefined(flags.subscription),
+      client: Option.getOrUndefined(flags.client),
       since: Option.getOrElse(flags.since, () => new Date(Date.now() - dayMillis)),
       // one more tells whether there are more
       limit: Math.min(pageSize, flags.limit + 1)
@@ -58,10 +60,10 @@ export const deliveriesCommand = Command.make(
     if (flags.json) for (const delivery of shown) yield* Console.log(JSON.stringify(delivery))
     else if (shown.length > 0) yield* Console.log(table(shown.map(deliveryRow)))
     else yield* progress(`No such delivery since ${query.since.toISOString()}.`)
-    if (found.length > shown.length) yield* progress(`The oldest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
+    if (found.length > shown.length) yield* progress(`The newest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
   })
 ).pipe(
-  Command.withDescription("List deliveries of a tenant, oldest first, or show one with its body and every attempt"),
+  Command.withDescription("List deliveries of a tenant, newest first, or show one with its body and every attempt"),
   Command.withExamples([
     { command: "waybill deliveries --tenant acme --state dead --since 7d", description: "Dead letters of a week" },
     { command: "waybill deliveries --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One of them, body and attempts" },

@@ -1,4 +1,4 @@
-/** `waybill retry`, `recover` and `replay`: sending again, one, what died, or history. */
+/** `waybill retry`, `dismiss`, `recover` and `replay`: sending again, one, what died, or history; and putting aside what died. */
 import { OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -32,6 +32,28 @@ export const retryCommand = Command.make(
   Command.withDescription("Send deliveries again: the same bytes under the same id, with a full series of attempts. Ends at the first that is refused"),
   Command.withExamples([
     { command: "waybill retry --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One delivery" }
+  ])
+)
+
+export const dismissCommand = Command.make(
+  "dismiss",
+  {
+    ids: Argument.String("deliveryId").pipe(Argument.withDescription("One or several"), Argument.variadic({ min: 1 })),
+    ...operatorFlags,
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ ids, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const client = new OperatorClient(connected)
+    for (const deliveryId of ids) {
+      yield* called((signal) => client.dismissDelivery(tenantId, deliveryId, { signal }))
+      yield* answer(json, { json: { deliveryId, dismissed: true }, text: `${deliveryId} is dismissed.` })
+    }
+  })
+).pipe(
+  Command.withDescription("Dismiss dead letters: they no longer count and are not recovered. Ends at the first that is refused"),
+  Command.withExamples([
+    { command: "waybill dismiss --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "Nobody wants it any more" }
   ])
 )
 

@@ -1,5 +1,5 @@
 /** What windows of slow cadences promise: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
-import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
+import { ChargeSubscriptionStore, DeliveryControl, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
@@ -54,6 +54,30 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           ["window", ending(0)!.closesAt, "10/1,9/1,{\"船\":2},{\"käse\":1}"]
         ])
         assert.strictEqual(lane.waiting[0]!.size, lane.waiting[0]!.payload.length)
+      }))
+
+    it.effect("are found by a bill in them, while they collect and after they closed", () =>
+      Effect.gen(function*() {
+        const store = yield* ChargeSubscriptionStore
+        const control = yield* DeliveryControl
+        const tenantId = freshTenant()
+        yield* collecting(tenantId)
+        const ending = yield* window(soon)
+        yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }], { window: ending })
+        assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["ONE"]), { closesAt: ending(0)!.closesAt, orderIds: [] })
+        assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["OTHER"]), { closesAt: undefined, orderIds: [] })
+        yield* closeDue(tenantId)
+        const { closesAt, orderIds } = yield* store.windowsWith(tenantId, idOf(1), ["TWO", "OTHER"])
+        assert.deepStrictEqual([closesAt, orderIds.length], [undefined, 1])
+        assert.isTrue((yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })).waiting)
+        assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["OTHER"])).orderIds, [])
+        const lane = yield* claimOne(tenantId)
+        const queue = yield* DeliveryQueue
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["ONE"])).orderIds, orderIds)
+        const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })
+        assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
       }))
 
     it.effect("keep a bill's later notice instead of its earlier one, in one call and across calls", () =>

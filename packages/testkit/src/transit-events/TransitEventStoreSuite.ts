@@ -1,5 +1,6 @@
 /** What a `TransitEventStore` promises. */
 import {
+  DeliveryQueue,
   type EventFilter,
   type PageMark,
   type PageRequest,
@@ -79,6 +80,19 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* recent("S", 2, freshTenant()), [[], []])
         yield* store.allocate(tenantId, [{ shipmentId: "without events", needed: 0, highestGiven: 0, accounts: ["C"] }])
         assert.deepStrictEqual(yield* recent("without events", 2), [["C"], []])
+      }))
+
+    it.effect("tells when it stored an event", () =>
+      Effect.gen(function*() {
+        const store = yield* TransitEventStore
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* subscribe(tenantId)
+        yield* publish(tenantId, [{ shipmentId: "S", eventId: "E" }])
+        const { now } = yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 })
+        assert.closeTo((yield* store.storedAt(tenantId, "E"))!, now, 60_000)
+        assert.isUndefined(yield* store.storedAt(tenantId, "none"))
+        assert.isUndefined(yield* store.storedAt(freshTenant(), "E"))
       }))
 
     it.effect("assigns numbers above every one that a sender gave itself", () =>

@@ -250,6 +250,20 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(yield* hasTurn(tenantId))
       }))
 
+    it.effect("tells whether a client sees a shipment now", () =>
+      Effect.gen(function*() {
+        const store = yield* TransitSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* letSeeAll(tenantId, "carrier")
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["B"] })
+        const sees = (client: string, shipmentId: string) => store.clientSees(tenantId, client, shipmentId)
+        assert.deepStrictEqual([yield* sees("client", "S"), yield* sees("client", "T"), yield* sees("client", "none")], [true, false, false])
+        assert.deepStrictEqual([yield* sees("carrier", "T"), yield* sees("nobody", "S")], [true, false])
+        assert.isFalse(yield* store.clientSees(freshTenant(), "client", "S"))
+      }))
+
     it.effect("answers the documents of live subscriptions, and nothing of other ids", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore

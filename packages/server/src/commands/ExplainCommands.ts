@@ -1,0 +1,62 @@
+/** `waybill explain` and `waybill health`: why something was not sent, and how each tenant does. */
+import { type Explanation, type ExplainSubject, OperatorClient } from "@waybill/client"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, jsonFlag, printable, table } from "./shared/Output.ts"
+import { asOperator, asOperatorOfAll, called, connectionFlags, operatorFlags } from "./shared/Remote.ts"
+
+const textOf = ({ deliveries, reasons, verdict, waitingFor }: Explanation): string => [
+  `verdict: ${verdict}${waitingFor === null ? "" : `, for ${waitingFor}`}`,
+  ...reasons.map(({ actual, expected, rule }) => printable(`${rule}: expected ${expected}; actual ${actual}`)),
+  ...deliveries.length === 0 ? [] : [table(deliveries.map(({ at, attempts, deliveryId, lastStatus, state }) =>
+    [at, deliveryId, state, `attempts ${attempts}`, lastStatus === null ? "" : `status ${lastStatus}`]))]
+].join("\n")
+
+export const explainCommand = Command.make(
+  "explain",
+  {
+    id: Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription, of any area")),
+    ...operatorFlags,
+    event: Flag.String("event").pipe(Flag.withDescription("An eventId"), Flag.optional),
+    shipment: Flag.String("shipment").pipe(Flag.withDescription("A shipmentId, or the id of a freight bill"), Flag.optional),
+    pro: Flag.String("pro").pipe(Flag.withDescription("A PRO number"), Flag.optional),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ event, id, json, pro, shipment, ...flags }) {
+    const subjects: ReadonlyArray<ExplainSubject> = [
+      ...Option.toArray(event).map((eventId) => ({ eventId })),
+      ...Option.toArray(shipment).map((shipmentId) => ({ shipmentId })),
+      ...Option.toArray(pro).map((pro) => ({ pro }))
+    ]
+    const [subject] = subjects
+    if (subject === undefined || subjects.length > 1) return yield* unusable("Name one of --event, --shipment and --pro.")
+    const { tenantId, ...connection } = yield* asOperator(flags)
+    const explanation = yield* called((signal) => new OperatorClient(connection).explain(tenantId, id, subject, { signal }))
+    yield* answer(json, { json: explanation, text: textOf(explanation) })
+  })
+).pipe(
+  Command.withDescription("Explain why a subscription did or did not receive an event, or what concerns a shipment"),
+  Command.withExamples([
+    { command: "waybill explain --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --pro 041-8367745", description: "Where is it?" }
+  ])
+)
+
+export const healthCommand = Command.make(
+  "health",
+  { ...connectionFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ json, ...flags }) {
+    const connection = yield* asOperatorOfAll(flags)
+    const health = yield* called((signal) => new OperatorClient(connection).health({ signal }))
+    const rows = health.tenants.map((tenant) => [
+      tenant.tenantId,
+      `${tenant.inTrouble} of ${tenant.subscriptions} in trouble`,
+      `${tenant.waiting} waiting${tenant.oldestWaitingAt === null ? "" : ` since ${tenant.oldestWaitingAt}`}`,
+      `${tenant.dead} dead`
+    ])
+    yield* answer(json, { json: health, text: table(rows) })
+  })
+).pipe(
+  Command.withDescription("Show how deliveries of each tenant do, the worst first. Counts stop at 10,000"),
+  Command.withExamples([{ command: "waybill health", description: "Which tenant needs somebody" }])
+)

@@ -1,0 +1,151 @@
+/** `waybill subscriptions`: every subscription of a tenant, and what operators do with one. */
+import { OperatorClient, type OperatorSubscription, type SubscriptionState } from "@waybill/client"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { unusable } from "./shared/Outcome.ts"
+import { answer, counted, jsonFlag, printable, progress, table } from "./shared/Output.ts"
+import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+
+const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
+
+const id = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
+
+const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
+
+const many = (count: number): string => count >= 1000 ? "1000+" : String(count)
+
+const rowOf = (subscription: OperatorSubscription): ReadonlyArray<string> => [
+  subscription.subscriptionId,
+  subscription.area,
+  printable(subscription.client),
+  subscription.pausedBy === null ? subscription.state : `${subscription.state} by ${subscription.pausedBy}`,
+  `${many(subscription.waiting)} waiting, ${many(subscription.inFlight)} in progress, ${many(subscription.dead)} dead`,
+  printable(subscription.endpointUrl)
+]
+
+const textOf = (subscription: OperatorSubscription): string => {
+  const { breaker, delivery, lastAttempt } = subscription
+  return table([
+    ["subscription", subscription.subscriptionId],
+    ["area", subscription.area],
+    ["client", subscription.client],
+    ["endpoint", subscription.endpointUrl],
+    ["secret", subscription.hmacSecretId],
+    ["filters", JSON.stringify(subscription.filters)],
+    ["accounts", subscription.accounts === null ? "all of its client" : subscription.accounts.join(", ")],
+    ["delivery", JSON.stringify(delivery)],
+    ["state", `${subscription.state}${subscription.pausedBy === null ? "" : ` by ${subscription.pausedBy}`} since ${subscription.since}`],
+    ...subscription.reason === null ? [] : [["reason", subscription.reason]],
+    ...subscription.held ? [["access", "none at present: its client or its tenant"]] : [],
+    ["breaker", `${breaker.state}, ${counted(breaker.failures, "failure")} in a row${breaker.until === null ? "" : `, until ${breaker.until}`}`],
+    ["waiting", `${many(subscription.waiting)}${subscription.oldestWaitingAt === null ? "" : `, the oldest since ${subscription.oldestWaitingAt}`}`],
+    ["in progress", many(subscription.inFlight)],
+    ["dead", many(subscription.dead)],
+    ["dropped", String(subscription.dropped)],
+    ["last attempt", lastAttempt === null ? "none" : `${lastAttempt.outcome}${lastAttempt.status === null ? "" : ` ${lastAttempt.status}`} at ${lastAttempt.at}`]
+  ].map(([name, value]) => [name!, printable(value!)]))
+}
+
+const listCommand = Command.make(
+  "list",
+  {
+    ...operatorFlags,
+    client: Flag.String("client").pipe(Flag.withDescription("Only those of this client: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
+    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only those in this state"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("List so many at most; default 100"), Flag.withDefault(100)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*(flags) {
+    if (flags.limit < 1) return yield* unusable("--limit is a number from 1.")
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const query = { client: Option.getOrUndefined(flags.client), state: Option.getOrUndefined(flags.state), limit: Math.min(500, flags.limit + 1) }
+    const found = yield* called(async (signal) => {
+      const found: Array<OperatorSubscription> = []
+      for await (const subscription of new OperatorClient(connected).allSubscriptions(tenantId, query, { signal })) {
+        found.push(subscription)
+        if (found.length > flags.limit) break
+      }
+      return found
+    })
+    const shown = found.slice(0, flags.limit)
+    if (flags.json) for (const subscription of shown) yield* Console.log(JSON.stringify(subscription))
+    else if (shown.length > 0) yield* Console.log(table(shown.map(rowOf)))
+    else yield* progress("No such subscription.")
+    if (found.length > shown.length) yield* progress(`The first ${counted(shown.length, "subscription")}; there are more. Raise --limit, or narrow it down.`)
+  })
+).pipe(
+  Command.withDescription("List subscriptions of every client and area"),
+  Command.withExamples([{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Those of one client that are paused" }])
+)
+
+/** A call about one subscription that answers it. */
+const oneCommand = (
+  name: "show" | "resume",
+  description: string,
+  call: (client: OperatorClient, tenantId: string, id: string, signal: AbortSignal) => Promise<OperatorSubscription>
+) =>
+  Command.make(
+    name,
+    { id, ...operatorFlags, json: jsonFlag },
+    Effect.fnUntraced(function*({ id, json, ...flags }) {
+      const { tenantId, ...connected } = yield* asOperator(flags)
+      const subscription = yield* called((signal) => call(new OperatorClient(connected), tenantId, id, signal))
+      yield* answer(json, { json: subscription, text: textOf(subscription) })
+    })
+  ).pipe(Command.withDescription(description), Command.withExamples([{ command: `waybill subscriptions ${name} --tenant acme ${sample}`, description }]))
+
+const pauseCommand = Command.make(
+  "pause",
+  {
+    id,
+    ...operatorFlags,
+    reason: Flag.String("reason").pipe(Flag.withDescription("Its client reads it")),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ id, json, reason, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const subscription = yield* called((signal) => new OperatorClient(connected).pause(tenantId, id, { reason }, { signal }))
+    yield* answer(json, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
+  })
+).pipe(
+  Command.withDescription("Pause a subscription. Its client cannot resume it"),
+  Command.withExamples([{ command: `waybill subscriptions pause --tenant acme ${sample} --reason "The receiver floods us."`, description: "Until somebody resumes it" }])
+)
+
+const purgeCommand = Command.make(
+  "purge",
+  { id, ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ id, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    const dropped = yield* called((signal) => new OperatorClient(connected).purge(tenantId, id, { signal }))
+    yield* answer(json, { json: { subscriptionId: id, dropped }, text: `${counted(dropped, "entry", "entries")} of ${id} dropped.` })
+  })
+).pipe(
+  Command.withDescription("Drop what waits for a subscription and cancel its retries"),
+  Command.withExamples([{ command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Its backlog is not wanted any more" }])
+)
+
+const deleteCommand = Command.make(
+  "delete",
+  { id, ...operatorFlags, json: jsonFlag },
+  Effect.fnUntraced(function*({ id, json, ...flags }) {
+    const { tenantId, ...connected } = yield* asOperator(flags)
+    yield* called((signal) => new OperatorClient(connected).deleteSubscription(tenantId, id, { signal }))
+    yield* answer(json, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
+  })
+).pipe(
+  Command.withDescription("Delete a subscription, as if its client had done it"),
+  Command.withExamples([{ command: `waybill subscriptions delete --tenant acme ${sample}`, description: "Nothing more is sent" }])
+)
+
+export const subscriptionsCommand = Command.make("subscriptions").pipe(
+  Command.withDescription("List, show, pause, resume, purge and delete subscriptions of any area"),
+  Command.withSubcommands([
+    listCommand,
+    oneCommand("show", "Show one with what waits, what died, and why nothing goes out", (client, tenantId, id, signal) => client.getSubscription(tenantId, id, { signal })),
+    pauseCommand,
+    oneCommand("resume", "Let a paused subscription go on, whoever paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
+    purgeCommand,
+    deleteCommand
+  ])
+)
