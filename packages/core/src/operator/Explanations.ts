@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { DeliveryControl, type LaneTrace } from "../delivery/DeliveryControl.ts"
 import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type LaneOverview } from "../delivery/DeliveryQueue.ts"
+import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import type { DeliveryState } from "../delivery/model/DeliveryState.ts"
 import { shipmentSearch } from "../journey/ShipmentSearch.ts"
 import { shipmentTales } from "../journey/ShipmentTale.ts"

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- one table of calls, read as one */
 /** What operators do: tenants, keys, secrets, shipments across areas, and deliveries that did not arrive. */
 import {
   ApiKeyListQuery,
