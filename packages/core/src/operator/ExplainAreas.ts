@@ -20,7 +20,7 @@ import type { SubscriptionCreate } from "../transit-events/model/TransitSubscrip
 import { type StoredEvent, TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 import { areaOfSource } from "./DeliveringArea.ts"
-import { decided, reason, type Verdict } from "./model/Verdict.ts"
+import { decided, reason, type Verdict } from "./Verdict.ts"
 
 /** What somebody asks about: one event, or shipments with their freight bills. */
 export interface Subject {

@@ -14,7 +14,7 @@ import { idBefore } from "../shared/UniqueIds.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { makeExplainAreas, type Subject } from "./ExplainAreas.ts"
-import { verdictOf, type Verdict } from "./model/Verdict.ts"
+import { verdictOf, type Verdict } from "./Verdict.ts"
 
 export const ExplainQuery = Schema.Struct({
   subscriptionId: Schema.String,

@@ -140,7 +140,7 @@ describe("Explanations", () => {
       yield* publishE(engine)
       const queue = yield* DeliveryQueue
       const lanes = queue.lanes("acme", { state: undefined, after: undefined, limit: 1 })
-      const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/model/Verdict.ts"))
+      const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/Verdict.ts"))
       const [lane] = (yield* lanes).lanes
       const trace = { now: 0, waiting: true, behind: false, deliveries: [], dropped: undefined }
       assert.deepInclude(verdictOf({ ...lane!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })

@@ -1,9 +1,9 @@
 /** What became of a subject at a subscription, decided from what its destination knows. */
-import type { LaneTrace, TracedDelivery } from "../../delivery/DeliveryControl.ts"
-import type { LaneOverview } from "../../delivery/DeliveryQueue.ts"
-import { breakerState } from "../../delivery/model/Breaker.ts"
-import { takeFromRate } from "../../delivery/model/RateLimit.ts"
-import { formatInstant } from "../../shared/Instant.ts"
+import type { LaneTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
+import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
+import { breakerState } from "../delivery/model/Breaker.ts"
+import { takeFromRate } from "../delivery/model/RateLimit.ts"
+import { formatInstant } from "../shared/Instant.ts"
 
 export const verdicts = ["delivered", "in_flight", "waiting", "dead", "dropped", "not_matched", "not_visible", "before_subscription"] as const
 export type VerdictName = typeof verdicts[number]
