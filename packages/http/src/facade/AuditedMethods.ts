@@ -34,7 +34,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
     pause: subscription("pause"),
     resume: subscription("resume"),
     purge: subscription("purge"),
-    delete: subscription("delete")
+    remove: subscription("delete")
   }
 }
 
