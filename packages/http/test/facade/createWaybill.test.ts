@@ -63,7 +63,7 @@ describe("createWaybill", () => {
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const { id } = await waybill.subscriptions.create(customer, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
     await waybill.events.publish(carrier, [{ ...reportedEvent("S1"), parties: { accounts: ["A1"] } }])
-    expect((await waybill.allSubscriptions.list("acme")).data).toMatchObject([{ subscriptionId: id, client: customer.client, waiting: 1 }])
+    expect((await waybill.allSubscriptions.list("acme")).data).toMatchObject([{ subscriptionId: id, client: `key:${customer.client}`, waiting: 1 }])
     expect((await waybill.allSubscriptions.list("acme", { state: "paused" })).data).toEqual([])
     expect(await waybill.allSubscriptions.get("acme", id)).toMatchObject({ subscriptionId: id, waiting: 1 })
     expect(await rejection(waybill.allSubscriptions.get("other", id))).toMatchObject({ code: "subscription_not_found", status: 404 })

@@ -1,5 +1,5 @@
 /** Tenants, secrets, deliveries and shipments across areas as promises, for whoever runs the service: names, order and shapes of `createWaybill`. */
-import { ApiKeys, Clients, Deliveries, Explanations, fault, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, TenantRemoval, Tenants, TransitSubscriptions } from "@waybill/core"
+import { ApiKeys, Clients, Deliveries, Explanations, fault, InvalidInput, ShipmentJourneys, SigningSecrets, Subscriptions, TenantHealths, TenantLimits, TenantRemoval, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
 
@@ -32,6 +32,12 @@ export const operatorCallsOf = (run: Run, keep: (secret: string) => void) => ({
     /** Never a key itself: `cursor`, `limit`. */
     list: (tenantId: string, query: Members = {}) => run(Effect.flatMap(ApiKeys, (all) => all.list(tenantId, query))),
     revoke: (tenantId: string, id: string) => run(Effect.flatMap(ApiKeys, (all) => all.revoke(tenantId, id)))
+  },
+  limits: {
+    /** All quotas of a tenant, those that were never changed with their defaults. */
+    get: (tenantId: string) => run(Effect.flatMap(TenantLimits, (limits) => limits.get(tenantId))),
+    /** Changes those that are named; `null` returns one to its default. Answers all. */
+    put: (tenantId: string, change: Members) => run(Effect.flatMap(TenantLimits, (limits) => limits.put(tenantId, change)))
   },
   clients: {
     /** By client: `cursor`, `limit`. */
