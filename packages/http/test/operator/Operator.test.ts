@@ -192,7 +192,7 @@ describe("deliveries", () => {
     expect((await operate("GET", `acme/deliveries/${delivery.deliveryId}`)).status).toBe(404)
   })
 
-  it("are listed cursor by cursor", async () => {
+  it("are listed newest first unless told, cursor by cursor", async () => {
     const tenant = await service.tenant("d2")
     await tenant.subscribe(tenant.carrier, { delivery: { batchMaxSize: 1 } })
     await tenant.publish(...["a", "b", "c"].map((id) => reportedEvent(`S-${id}`, { eventId: id })))
@@ -202,8 +202,9 @@ describe("deliveries", () => {
     const second = await operate("GET", `d2/deliveries?limit=2&cursor=${first.json.nextCursor}`)
     expect(second.json.data.length).toBe(1)
     expect(second.json.nextCursor).toBe(null)
-    const newest = await operate("GET", "d2/deliveries?order=newest")
-    expect(newest.json.data).toEqual([...first.json.data, ...second.json.data].toReversed())
+    expect((await operate("GET", "d2/deliveries?order=newest")).json.data).toEqual([...first.json.data, ...second.json.data])
+    const oldest = await operate("GET", "d2/deliveries?order=oldest")
+    expect(oldest.json.data).toEqual([...first.json.data, ...second.json.data].toReversed())
   })
 
   it.each([["state=lost", "state"], ["since=yesterday", "since"], ["order=up", "order"], ["cursor=x", "cursor"], ["limit=0", "limit"], ["limit=501", "limit"]])(
@@ -300,18 +301,31 @@ describe("subscriptions", () => {
         area: "transit-events",
         client: "key:carrier",
         endpointUrl: url,
+        hmacSecretId: "main",
+        filters: {},
+        accounts: null,
+        delivery: { batchMaxSize: 200, initialBackoffSeconds: 5, maxAttempts: 12, maxBackoffSeconds: 3600, rateLimitPerMinute: 600 },
         state: "paused",
         reason: "The receiver answered 410 Gone.",
+        pausedBy: "engine",
+        held: false,
         since: expect.stringMatching(/Z$/),
         breaker: { state: "closed", failures: expect.any(Number), until: null },
         waiting: 1,
-        unsettled: expect.any(Number),
+        oldestWaitingAt: expect.stringMatching(/Z$/),
+        inFlight: expect.any(Number),
+        dropped: 0,
         dead: expect.any(Number),
         dueAt: null,
         lastAttempt: { at: expect.stringMatching(/Z$/), outcome: "gone", status: 410 }
       }],
       nextCursor: null
     }])
+    for (const client of ["carrier", "key:carrier"]) {
+      expect((await operate("GET", `s1/subscriptions?client=${client}`)).json.data).toMatchObject([{ subscriptionId: subscription.id }])
+      expect((await operate("GET", `s1/deliveries?client=${client}`)).json.data).toMatchObject([{ subscriptionId: subscription.id }])
+    }
+    expect((await operate("GET", "s1/subscriptions?client=jwt:carrier")).json.data).toEqual([])
     expect((await operate("GET", "s1/subscriptions?state=active")).json).toEqual({ data: [], nextCursor: null })
     for (const [query, parameter] of [["state=closed", "state"], ["limit=0", "limit"], ["cursor=x", "cursor"]] as const) {
       const refused = await operate("GET", `s1/subscriptions?${query}`)

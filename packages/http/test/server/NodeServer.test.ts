@@ -158,7 +158,7 @@ describe("in a host's router", () => {
     }
     const unknown = await get("/visibility/v1/none")
     expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "application/problem+json"])
-    const wrong = await fetch(`${mounted.url}/operator/v1/tenants/acme`, { method: "DELETE" })
+    const wrong = await fetch(`${mounted.url}/operator/v1/tenants/acme`, { method: "PATCH" })
     expect([wrong.status, wrong.headers.get("content-type")]).toEqual([405, "application/problem+json"])
     expect((await get("/elsewhere")).headers.get("content-type")).not.toBe("application/problem+json")
     await mounted.stop()
