@@ -79,7 +79,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   }),
   putTenant: (body, { tenantId }) => ({ ...body, hosts: [`${tenantId}.example`] }),
   putLimits: () => ({ subscriptions: 150_000, waitingDays: null }),
-  createApiKey: (body, { accounts, shipmentId }) => ({ ...body, name: `${shipmentId}-key`, accounts, expiresAt: "2100-01-01T00:00:00Z" }),
+  createApiKey: (body, { accounts, client }) => ({ ...body, name: client, accounts, expiresAt: "2100-01-01T00:00:00Z" }),
   putSecret: ({ anyClient: _, client: __, rotate: ___, ...body }, { accounts }) => ({ ...body, accounts }),
   pauseSubscription: () => ({ reason: "The receiver is being moved." }),
   recoverSubscription: () => ({ since: "2020-01-01T00:00:00Z" }),
@@ -135,6 +135,7 @@ const pickup = (body: Json, { accounts, isTest, proNumber }: Subject): Json => (
 })
 
 const queries: Readonly<Record<string, (subject: Subject) => Readonly<Record<string, string>>>> = {
+  deleteTenant: ({ tenantId }) => ({ confirm: tenantId }),
   listAudit: ({ tenantId }) => ({ tenant: tenantId }),
   listEvents: ({ shipmentId }) => ({ shipmentId }),
   listInvoices: ({ uniqueID }) => ({ uniqueID }),

@@ -39,6 +39,8 @@ const makers: Readonly<Record<string, readonly [maker: string, id: (made: any, a
   "invoices.deleteDocument": ["invoices.uploadDocument", (_, { invoiceNumber }) => ({ invoiceNumber })],
   "shipment-status.unsubscribe": ["shipment-status.subscribe", ({ transactionId }) => ({ transactionId })],
   "operator.deleteSecret": ["operator.putSecret", ({ hmacSecretId }) => ({ hmacSecretId })],
+  "operator.deleteTenant": ["operator.putTenant", (_, { tenantId }) => ({ tenantId })],
+  "operator.removeClient": ["operator.createApiKey", (_, { client }) => ({ client })],
   "operator.revokeApiKey": ["operator.createApiKey", ({ id }) => ({ keyId: id })],
   "pickups.deletePickup": ["pickups.createPickup", ([{ carrierPickupNumber }]) => ({ pickupId: carrierPickupNumber })],
   "pickups.updatePickup": ["pickups.createPickup", ([{ carrierPickupNumber }]) => ({ pickupId: carrierPickupNumber })]
@@ -56,21 +58,27 @@ let keys: KnownKeys
 const start = async () => {
   provider = await startIdentityProvider()
   world = await startWorld(provider, { logLevel: "Error" })
+  await world.service.tenant(spare)
   const accounts = ["A1", ...Array.from({ length: 2000 }, (_, at) => `F${at}`)]
   const customer = await world.acme.customer("fuzz", accounts)
   keys = { carrier: world.acme.carrier, customer, others: await Promise.all(Array.from({ length: 40 }, (_, at) => world.acme.customer(`fuzz-${at}`, ["A1"]))) }
 }
+
+/** What ends a tenant's work is tried on one that nothing else is asked of. */
+const spare = "spare"
+const onSpareTenant = ["operator.deleteTenant", "operator.suspendTenant", "operator.resumeTenant"]
 
 /** The subject that a call is about, what the call uses up made anew. */
 const subjectFor = async (operation: Operation, seed: number): Promise<Subject> => {
   const { mine, near } = world.subjects
   // what was reported again and again has a long history, which takes its time to read
   const isRecord = operation.contract.area === "intake" && operation.endpoint.method === "GET"
-  const ids = isRecord ? near : { ...mine, ...own }
+  const isSpare = onSpareTenant.includes(operation.id)
+  const ids = isRecord ? near : { ...mine, ...own, ...(isSpare ? { tenantId: spare } : {}) }
   const [makerName, idOf] = makers[operation.id] ?? []
   if (makerName === undefined || intentOf(operation, seed) !== "valid") return ids
   const maker = operationOf(makerName)
-  const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}` }
+  const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}`, client: `${ids.client}-m${seed}`, tenantId: isSpare ? `${spare}-m${seed}` : ids.tenantId }
   // the secret of the subject itself signs for its subscriptions
   const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, chanceOf(seed), { full: true })
   const made = await send(world.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)

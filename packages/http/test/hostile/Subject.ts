@@ -13,6 +13,8 @@ export interface Subject {
   readonly uniqueID: string
   readonly invoiceNumber: string
   readonly billId: string
+  /** Has a key and no subscriptions: the name that new keys are given. */
+  readonly client: string
   /** Of a secret that only clients with one of the accounts may name. */
   readonly hmacSecretId: string
   /** Where its client's subscriptions deliver to. */
@@ -42,6 +44,7 @@ export const subjectNamed = (word: string, of: Pick<Subject, "tenantId" | "accou
   uniqueID: `${word}papers-invoice`,
   invoiceNumber: `${word}papers-4711`,
   billId: `${word}BILL`,
+  client: `${word}-leaver`,
   hmacSecretId: `${word}-secret`,
   webhookUrl: `https://${word}own.example/hook`,
   eventId: `${word}-event`,

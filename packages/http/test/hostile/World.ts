@@ -78,5 +78,9 @@ const plant = async (service: TestService, name: SubjectName, keys: { readonly c
   subject = { ...subject, transactionId: (await ask("shipment-status.subscribe", client, "own")).transactionId }
   await service.deliver()
   subject = { ...subject, deliveryId: (await ask("operator.listDeliveries", operator)).data[0].deliveryId }
-  return { ...subject, keyId: (await ask("operator.createApiKey", operator)).id }
+  // who is removed is another one than whose key is revoked
+  await ask("operator.createApiKey", operator)
+  const leaver = subject.client
+  subject = { ...subject, client: `${word}-staff` }
+  return { ...subject, client: leaver, keyId: (await ask("operator.createApiKey", operator)).id }
 }
