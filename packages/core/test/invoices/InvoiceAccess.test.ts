@@ -17,7 +17,7 @@ const viewers: ReadonlyArray<{ readonly who: Partial<Principal>; readonly sees: 
   { who: { roles: ["carrier"] }, sees: () => true },
   { who: { roles: ["carrier"], dot: "USDOT 01" }, sees: (dot) => dot === "1" },
   { who: { roles: ["carrier", "customer"], mc: "MC-2", accounts: ["A"] }, sees: (_, mc) => mc === "2" },
-  { who: { roles: ["carrier"], dot: "2", mc: "1" }, sees: (dot, mc) => dot === "2" && mc === "1" },
+  { who: { roles: ["carrier"], dot: "2", mc: "1" }, sees: (dot, mc) => mc === "1" && (dot === "2" || dot === "") },
   { who: { roles: ["carrier"], dot: "-" }, sees: () => false },
   { who: { roles: ["customer"], accounts: ["A"] }, sees: (_, __, owners) => owners.has("A") },
   { who: { roles: ["customer"], accounts: ["B", "C"], dot: "1" }, sees: (_, __, owners) => owners.has("B") || owners.has("C") },
@@ -107,17 +107,19 @@ describe("who writes what of area B", () => {
       for (const call of calls) assert.strictEqual(yield* tagOf(call), "NotPermitted")
     })))
 
-  it.effect("a carrier with numbers writes what bears all of them, however they are written", () =>
+  it.effect("a carrier with numbers writes what bears one of them and no other number of the same kind, however they are written", () =>
     inService(Effect.gen(function*() {
       const { documents, invoices, of } = yield* setup
       const mine = of({ dot: "USDOT0012", mc: "34" })
       yield* invoices.create(mine, invoiceSample({ DOT: "12", MC: "MC 34" }))
-      for (const [DOT, MC] of [["13", "34"], ["12", "35"], ["12", ""], ["", "34"]] as const) {
+      for (const [DOT, MC] of [["13", "34"], ["12", "35"], ["13", ""], ["", "35"]] as const) {
         assert.strictEqual(yield* tagOf(invoices.create(mine, invoiceSample({ DOT, MC }))), "InvoiceNotYours")
         assert.strictEqual(yield* tagOf(invoices.replace(mine, "INV-1", invoiceSample({ DOT, MC }))), "InvoiceNotYours")
         assert.strictEqual(yield* tagOf(documents.upload(mine, documentsSample({ DOT, MC }))), "InvoiceNotYours")
       }
       yield* invoices.create(of({ dot: "12" }), invoiceSample({ uniqueID: "INV-2", DOT: "12", MC: "35" }))
+      yield* invoices.create(mine, invoiceSample({ uniqueID: "INV-3", DOT: "12", MC: "" }))
+      yield* invoices.create(mine, invoiceSample({ uniqueID: "INV-4", DOT: "", MC: "34" }))
       assert.strictEqual(yield* tagOf(invoices.create(of({ mc: "34" }), invoiceSample({ DOT: "12", MC: "35" }))), "InvoiceNotYours")
     })))
 

@@ -113,16 +113,19 @@ describe("following shipments", () => {
       assert.strictEqual(yield* tagOf(subscriptions.subscribe(customer, input)), "InvalidInput")
     })))
 
-  it.effect("sees what a key's client may see at that moment", () =>
+  it.effect("sends nothing while a key's client has no key, and what waited when it has one again", () =>
     inService(Effect.gen(function*() {
       const { happen, post, subscriptions, told } = yield* makeCarrier
       const keys = yield* ApiKeys
       const { id } = yield* keys.create("acme", { name: "keyed", roles: ["customer"], accounts: ["A"] })
-      yield* subscriptions.subscribe({ tenantId: "acme", client: "keyed", roles: ["customer"], accounts: ["A"], origin: "key" }, { ...wanted, referenceNumbers: ["S1"] })
+      yield* subscriptions.subscribe({ tenantId: "acme", client: "key:keyed", roles: ["customer"], accounts: ["A"], origin: "key" }, { ...wanted, referenceNumbers: ["S1"] })
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
-      yield* keys.revoke("acme", id)
-      yield* happen("S1", { type: "OUT_FOR_DELIVERY" })
       assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up"])
+      yield* happen("S1", { type: "OUT_FOR_DELIVERY" })
+      yield* keys.revoke("acme", id)
+      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up"])
+      yield* keys.create("acme", { name: "keyed", roles: ["customer"], accounts: ["A"] })
+      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Out for Delivery"])
     })))
 })
 
