@@ -33,8 +33,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "freezing asks for no token",
     file: queue,
-    find: `rows.held(tenantId, each)?.status.state === "active"`,
-    replace: `rows.find(tenantId, each.laneId)?.status.state === "active"`
+    find: "const lane = rows.held(tenantId, each)",
+    replace: "const lane = rows.find(tenantId, each.laneId)"
   },
   {
     name: "settling asks for no token, and a sender that lost its lease ends a delivery",
@@ -291,8 +291,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "a lane that is paused meanwhile freezes",
     file: queue,
-    find: `rows.held(tenantId, each)?.status.state === "active"`,
-    replace: "rows.held(tenantId, each) !== undefined"
+    find: "isActive(lane) && gate.admits(lane, now)",
+    replace: "gate.admits(lane, now)"
   },
   {
     name: "deliveries of a subscription that is removed are not cancelled",
@@ -309,8 +309,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "a subscription that moved is sent to where it was",
     file: queue,
-    find: `journal.set(lane, "settings", { ...settings, envelope`,
-    replace: `journal.set(lane, "settings", { ...settings, endpointUrl, envelope`
+    find: `journal.set(lane, "settings", { ...settings, client, envelope`,
+    replace: `journal.set(lane, "settings", { ...settings, client, endpointUrl, envelope`
   },
   {
     name: "the breaker of an old address holds the new one",
