@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, ApiKeys, Clients, TenantRemoval, Tenants, tokenClient, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { AccessStore, ApiKeys, Clients, makeRememberAccess, TenantRemoval, Tenants, tokenClient, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -99,6 +99,31 @@ describe("access of a client of API keys", () => {
     })))
 })
 
+describe("access of a client of tokens", () => {
+  it.effect("ends seven days after its last token was seen, and what waits is sent when one is seen again", () =>
+    inService(Effect.gen(function*() {
+      const { publish, subscriptions, tenant, url } = yield* setup
+      const client = tokenClient("https://idp.example/", "shipper")!
+      const principal = { ...tenant.customer("shipper", ["A"]), client, origin: "token" as const }
+      const seen = yield* makeRememberAccess
+      const received = Effect.gen(function*() {
+        yield* TestWaybill.run
+        yield* TestWaybill.pass(60_000)
+        return (yield* (yield* ScriptedReceivers).deliveredEvents(url)).length
+      })
+      yield* seen(principal)
+      yield* subscriptions.create(principal, { endpointUrl: url, hmacSecretId: "main" })
+      yield* TestClock.adjust(days(6))
+      yield* publish("S1")
+      assert.strictEqual(yield* received, 1)
+      yield* TestClock.adjust(days(1))
+      yield* publish("S2")
+      assert.strictEqual(yield* received, 1)
+      yield* seen(principal)
+      assert.strictEqual(yield* received, 2)
+    })))
+})
+
 describe("names of clients", () => {
   const part = Schema.String.check(Schema.isPattern(/^[:%3AkeyjwtI/]{1,6}$/))
 
@@ -109,6 +134,17 @@ describe("names of clients", () => {
       assert.isTrue(one.startsWith("jwt:"))
       assert.strictEqual(one === other, issuer === otherIssuer && sub === otherSub)
     }))
+
+  it.effect("keep a token apart from the key that is called like its subject", () =>
+    inService(Effect.gen(function*() {
+      const { customer, keys, subscriptions, tenant, url } = yield* setup
+      const byKey = yield* keys.principalOf((yield* customer(["A"])).key)
+      const byToken = { ...tenant.customer("shipper", ["A"]), client: tokenClient("https://idp.example/", "shipper")!, origin: "token" as const }
+      const { id } = yield* subscriptions.create(byKey, { endpointUrl: url, hmacSecretId: "main" })
+      assert.strictEqual((yield* subscriptions.list(byToken, {})).totalCount, 0)
+      assert.strictEqual((yield* Effect.flip(subscriptions.remove(byToken, id)))._tag, "SubscriptionNotFound")
+      assert.strictEqual((yield* subscriptions.list(byKey, {})).totalCount, 1)
+    })))
 
   it.effect("of keys do not start like a qualified one", () =>
     inService(Effect.gen(function*() {
