@@ -105,7 +105,7 @@ export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl"
   readonly pickupDesk?: HostPickupDesk
   /** Where the contents of documents are, if not in `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
   readonly documents?: DocumentsOutside
-  /** Gets every log entry. By default warnings and errors go to the console as JSON. */
+  /** Gets every log entry. By default warnings and errors go to standard error as JSON. */
   readonly log?: (entry: LogEntry) => void
 }
 
@@ -188,7 +188,7 @@ const egressOf = (allowed: ReadonlyArray<string>) => {
 
 export const loggerOf = (log: WaybillOptions["log"]) =>
   log === undefined
-    ? Layer.merge(Logger.layer([Logger.consoleJson]), Layer.succeed(References.MinimumLogLevel, "Warn"))
+    ? Layer.merge(Logger.layer([Logger.withConsoleError(Logger.formatJson)]), Layer.succeed(References.MinimumLogLevel, "Warn"))
     : Layer.merge(Logger.layer([Logger.map(Logger.formatStructured, (entry) => log(entryOf(entry)))]), Layer.succeed(References.MinimumLogLevel, "Debug"))
 
 const entryOf = (entry: {
