@@ -2,21 +2,24 @@
 import { Effect } from "effect"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
+import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 
 /** Until interrupted. */
-export const runBackground: Effect.Effect<void, never, ChargeWindows | Clients | DeliveryWorker | Retention | TenantRemoval> = Effect.gen(function*() {
+export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeliveryWorker | Retention | TenantRemoval> = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
   const retention = yield* Retention
+  const backlogs = yield* Backlogs
   const clients = yield* Clients
   const removal = yield* TenantRemoval
   yield* Effect.all([
     tireless("delivery worker", worker.run),
     tireless("closing of charge windows", windows.run),
     tireless("retention", retention.run),
+    tireless("upkeep of waiting entries", backlogs.run),
     tireless("review of client access", clients.run),
     tireless("removal of deleted tenants", removal.run)
   ], { concurrency: "unbounded", discard: true })

@@ -19,6 +19,7 @@ import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
 import { Explanations } from "./operator/Explanations.ts"
 import { Subscriptions } from "./operator/Subscriptions.ts"
+import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
@@ -58,6 +59,7 @@ export const layer = Layer.mergeAll(
   DeliveryWorker.layer,
   Retention.layer,
   TenantRemoval.layer,
+  Backlogs.layer,
   ApiKeys.layer,
   AuditLog.layer
 ).pipe(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChargeWindows, Clients, DeliveryWorker, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, ChargeWindows, Clients, DeliveryWorker, Retention, runBackground, TenantRemoval } from "@waybill/core"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -13,6 +13,7 @@ describe("what goes on in the background", () => {
         Layer.succeed(DeliveryWorker, DeliveryWorker.of({ run: lives("worker"), drain: Effect.succeed(0) })),
         Layer.succeed(ChargeWindows, ChargeWindows.of({ run: Effect.andThen(started("windows"), Effect.die("a defect")), closeDue: Effect.succeed(0) })),
         Layer.succeed(Retention, Retention.of({ run: lives("retention"), sweep: Effect.succeed(0) })),
+        Layer.mock(Backlogs, { run: Effect.never }),
         Layer.mock(Clients, { run: Effect.never }),
         Layer.mock(TenantRemoval, { run: Effect.never })
       )

@@ -36,6 +36,8 @@ const statementsIn = (quoted: string) => ({
   "freeze": queue.freeze(quoted),
   "drop what may not be seen": drops.dropUnseen(quoted, sources),
   "take back deliveries": drops.withdraw(quoted, sources),
+  "count a backlog": drops.countBacklog(quoted),
+  "drop what is too much": drops.dropExcess(quoted),
   "forget drops": drops.forgetDrops(quoted),
   "access is back": queue.accessRestored(quoted, "client"),
   "settle": settle(quoted),

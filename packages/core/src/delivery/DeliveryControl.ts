@@ -10,6 +10,9 @@ import type { DeliveryState } from "./model/DeliveryState.ts"
 /** Entries that one step of a purge removes, at most. */
 export const purgeStep = 5000
 
+/** Entries that one step over a backlog looks at, and removes, at most. */
+export const backlogStep = 5000
+
 /** Nothing is counted beyond this for a tenant's health. */
 export const healthCount = 10_000
 
@@ -28,6 +31,40 @@ export interface PurgeStep {
   readonly dropped: number
   /** `undefined` when nothing is left to look at. */
   readonly next: PurgePosition | undefined
+}
+
+/** Where a count of a tenant's backlog goes on. */
+export interface BacklogPosition extends PurgePosition {
+  readonly laneId: string
+}
+
+/** Entries that were queued within one stretch of time. */
+export interface BacklogCount {
+  readonly laneId: string
+  /** When the stretch begins: a multiple of the width that was asked for. */
+  readonly queuedFrom: number
+  readonly entries: number
+  /** How many entries the lane had lost at that moment, ever. */
+  readonly dropped: number
+}
+
+export interface BacklogCounts {
+  /** The store's clock. */
+  readonly now: number
+  /** By lane. */
+  readonly counts: ReadonlyArray<BacklogCount>
+  /** `undefined` when nothing is left to look at. */
+  readonly next: BacklogPosition | undefined
+}
+
+/** What is too much in a lane. */
+export interface BacklogExcess {
+  readonly queuedBefore: number
+  /** Entries, at most; a step removes `backlogStep` at most. */
+  readonly limit: number
+  readonly reason: "over_count" | "over_age"
+  /** How many entries the lane has lost, ever, as far as the caller knows: where it is more, somebody else counts at the same time. */
+  readonly dropped: number
 }
 
 /** Why a lane is paused while it is purged. A purge that was interrupted leaves it so. */
@@ -89,6 +126,13 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
   readonly purgeNext: (tenantId: string, laneId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
   /** Undoes what `beginPurge` did to the lane. */
   readonly endPurge: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
+  /** Counts `backlogStep` waiting entries of a tenant, lane by lane, in stretches of time of this width. Takes no lock. */
+  readonly countBacklog: (tenantId: string, widthMillis: number, after: BacklogPosition | undefined) => Effect.Effect<BacklogCounts, StorageError>
+  /**
+   * Looks at `backlogStep` waiting entries of a lane in their order and removes those that are too much, in whatever state the lane is.
+   * Removes nothing, and has no next step, where the lane has lost more than the caller knows. What is frozen stays.
+   */
+  readonly dropExcess: (tenantId: string, laneId: string, excess: BacklogExcess, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
   /** A dead letter is `dismissed` afterwards. Answers the state it was in; other states are left alone. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
   /** What the lane knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */

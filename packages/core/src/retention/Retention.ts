@@ -1,5 +1,5 @@
 /** Removes what nobody will ask for any more: settled deliveries, shipments long delivered, bills long ended, old pickups, and what was told of them. */
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { AccessStore } from "../access/AccessStore.ts"
 import { AuditStore } from "../audit/AuditStore.ts"
@@ -10,6 +10,7 @@ import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { firstIdAt } from "../shared/UniqueIds.ts"
+import { unhurried } from "../shared/Unhurried.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 
 const pauseMillis = 3_600_000
@@ -92,19 +93,12 @@ export class Retention extends Context.Service<Retention, {
   )
 }
 
-/** For every moment a store spends on removing, others have so many: what is old can wait. */
-const pausePerMoment = 4
-
-/** A store that somebody holds up is not left alone for longer than this. */
-const longestPauseMillis = 1000
-
 /** A store removes a few thousand a call, so that nobody waits for it long, and is left alone for a while after each. */
 const untilNone = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
   let removed = 0
   for (;;) {
-    const [took, some] = yield* Effect.timed(prune)
+    const some = yield* unhurried(prune, (count) => count > 0)
     removed += some
     if (some === 0) return removed
-    yield* Effect.sleep(Duration.min(Duration.times(took, pausePerMoment), Duration.millis(longestPauseMillis)))
   }
 })

@@ -1,6 +1,8 @@
 /** What operators do to lanes and deliveries, on Postgres. */
 import {
   type AttemptRecord,
+  type BacklogExcess,
+  type BacklogPosition,
   DeliveryControl,
   type DeliveryState,
   type PurgePosition,
@@ -9,15 +11,19 @@ import {
   type TraceSubject
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { int8Array, textArray } from "../client/PgBulk.ts"
+import { int8Array, textArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./DeliveryControlSql.ts"
+import * as drops from "./DeliveryDropSql.ts"
 import { lockLane } from "./DeliveryQueueSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
 /** Before every entry: keys are not empty. */
 const atStart: PurgePosition = { key: "", sequence: 0, ref: 0 }
+const beforeLanes: BacklogPosition = { laneId: "00000000-0000-0000-0000-000000000000", ...atStart }
+
+type CountedRow = readonly [number, boolean, string | null, string | null, number | null, number | null, string | null, number, number, number]
 
 /** Over the tables that hold the bytes of entries. */
 export const layer = (sources: ReadonlyArray<PayloadSource>) =>
@@ -41,6 +47,34 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
           return { dropped, next: more ? { key, sequence, ref } : undefined }
         })).pipe(StorageError.refail("DeliveryControl.purgeNext"))
 
+      const countBacklog = Effect.fnUntraced(function*(tenantId: string, widthMillis: number, after = beforeLanes) {
+        const rows = (yield* sql.bulk(
+          drops.countBacklog(schema),
+          [tenantId, widthMillis, after.laneId, after.key, after.sequence, after.ref],
+          ["float8", "bool", "uuid", "text", "int8", "int8", "uuid", "int8", "int8", "int8"]
+        )) as ReadonlyArray<ReadonlyArray<unknown>> as ReadonlyArray<CountedRow>
+        const [now, more, lastLane, key, sequence, ref] = rows[0]!
+        return {
+          now,
+          counts: rows.flatMap(([, , , , , , laneId, place, entries, dropped]) =>
+            laneId === null ? [] : [{ laneId, queuedFrom: place * widthMillis, entries, dropped }]),
+          next: more ? { laneId: lastLane!, key: key!, sequence: sequence!, ref: ref! } : undefined
+        }
+      }, StorageError.refail("DeliveryControl.countBacklog"))
+
+      const dropExcess = (tenantId: string, laneId: string, excess: BacklogExcess, after = atStart) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql.bulk(lockLane(schema), [tenantId, laneId], ["uuid"])
+          const [row] = yield* sql.bulk(
+            drops.dropExcess(schema),
+            [tenantId, excess.reason, laneId, after.key, after.sequence, after.ref, excess.queuedBefore, excess.limit, excess.dropped],
+            ["int8", "bool", "text", "int8", "int8"]
+          )
+          const [dropped, more, key, sequence, ref] = row as [number, boolean, string, number, number]
+          if (dropped > 0) yield* sql.bulk(drops.forgetDrops(schema), [tenantId, uuidArray([laneId])])
+          return { dropped, next: more ? { key, sequence, ref } : undefined }
+        })).pipe(StorageError.refail("DeliveryControl.dropExcess"))
+
       const trace = Effect.fnUntraced(function*(tenantId: string, laneId: string, { key, orderIds }: TraceSubject) {
         const [row] = yield* sql.bulk(traceLane, [tenantId, laneId, key, orderIds === undefined ? null : textArray(orderIds)])
         const [now, waiting, behind, dropped, refs] = row as [number, boolean, boolean, readonly [string, string] | null, ReadonlyArray<number> | null]
@@ -62,6 +96,8 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         purgeNext,
         endPurge: (tenantId, laneId) =>
           sql.bulk(statements.endPurge(schema), [tenantId, laneId]).pipe(Effect.asVoid, StorageError.refail("DeliveryControl.endPurge")),
+        countBacklog,
+        dropExcess,
         dismiss: (tenantId, deliveryId) =>
           sql.bulk(statements.dismiss(schema), [tenantId, deliveryId], ["text"]).pipe(
             Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), ([state]) => state as DeliveryState)),

@@ -1,4 +1,5 @@
-/** The statements for what may not be sent any more. */
+/** The statements for what may not be sent any more, and for what waits beyond its tenant's quotas. */
+import { backlogStep } from "@waybill/core"
 import { mayBeSent } from "./DeliveryGateSql.ts"
 import { lockedInOrder } from "./DeliveryQueueSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
@@ -29,8 +30,7 @@ counted AS (
   SET dropped = l.dropped + g.count
   FROM (SELECT g.lane_id, count(*) AS count FROM gone AS g GROUP BY g.lane_id) AS g
   WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.lane_id = ANY (ARRAY(SELECT lane_id FROM chosen))
-)
-SELECT lane_id, ref FROM gone`
+)`
 
 /**
  * Drops what the clients of some leased lanes may no longer see, of the keys that are named. Judged anew: what was given back to a client
@@ -57,7 +57,65 @@ chosen AS MATERIALIZED (
     LIMIT ${droppedAtOnce}
   ) AS e
   WHERE ${mayBeSent(schema, sources, { source: "l.source", client: "l.client", entry: "e" })} IS FALSE
-),${dropChosen(schema)}`
+),${dropChosen(schema)}
+SELECT lane_id, ref FROM gone`
+
+/** $2: width of a stretch of time in milliseconds; $3 to $6: the entry to begin after. One row without a lane where nothing is left. */
+export const countBacklog = (schema: string) => `
+WITH stretch AS MATERIALIZED (
+  SELECT e.lane_id, e.key, e.sequence, e.ref, floor(extract(epoch FROM e.queued_at) * 1000 / $2::float8)::int8 AS place
+  FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = $1 AND (e.lane_id, e.key, e.sequence, e.ref) > ($3::uuid, $4, $5::int8, $6::int8)
+  ORDER BY e.lane_id, e.key, e.sequence, e.ref
+  LIMIT ${backlogStep}
+),
+last AS MATERIALIZED (
+  SELECT s.lane_id, s.key, s.sequence, s.ref FROM stretch AS s ORDER BY s.lane_id DESC, s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1
+),
+grouped AS MATERIALIZED (
+  SELECT s.lane_id, s.place, count(*) AS entries FROM stretch AS s GROUP BY s.lane_id, s.place
+),
+losses AS MATERIALIZED (
+  SELECT g.lane_id, l.dropped
+  FROM (SELECT DISTINCT lane_id FROM grouped) AS g
+  CROSS JOIN LATERAL (
+    SELECT l.dropped FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.state <> 'closed'
+    OFFSET 0
+  ) AS l
+)
+SELECT (extract(epoch FROM now()) * 1000)::float8 AS now,
+       (SELECT count(*) FROM stretch) = ${backlogStep} AS more,
+       t.lane_id AS last_lane_id, t.key, t.sequence, t.ref, g.lane_id, g.place, g.entries, g.dropped
+FROM (SELECT 1 AS one) AS o
+LEFT JOIN last AS t ON true
+LEFT JOIN (
+  SELECT g.lane_id, g.place, g.entries, s.dropped FROM grouped AS g JOIN losses AS s ON s.lane_id = g.lane_id
+) AS g ON true
+ORDER BY g.lane_id`
+
+/**
+ * $3: the lane; $4 to $6: the entry to begin after; $7: queued before, in milliseconds; $8: how many at most; $9: what the lane has lost. A
+ * statement of its own behind the lock of the lane, so that it sees what was frozen, settled and dropped before.
+ */
+export const dropExcess = (schema: string) => `
+WITH lane AS MATERIALIZED (
+  SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $3::uuid AND state <> 'closed' AND dropped = $9::int8
+),
+stretch AS MATERIALIZED (
+  SELECT e.lane_id, e.key, e.sequence, e.ref, e.ctid AS spot, e.queued_at FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = $1 AND e.lane_id = (SELECT lane_id FROM lane) AND (e.key, e.sequence, e.ref) > ($4, $5::int8, $6::int8)
+  ORDER BY e.key, e.sequence, e.ref
+  LIMIT ${backlogStep}
+),
+chosen AS MATERIALIZED (
+  SELECT s.lane_id, s.key, s.sequence, s.ref, s.spot FROM stretch AS s
+  WHERE s.queued_at < to_timestamp($7::float8 / 1000)
+  ORDER BY s.key, s.sequence, s.ref
+  LIMIT $8::int8
+),${dropChosen(schema)}
+SELECT (SELECT count(*) FROM gone) AS dropped, (SELECT count(*) FROM stretch) = ${backlogStep} AS more, s.key, s.sequence, s.ref
+FROM (SELECT 1 AS one) AS o
+LEFT JOIN (SELECT s.key, s.sequence, s.ref FROM stretch AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1) AS s ON true`
 
 /** Forgets all but the newest drops of some lanes. */
 export const forgetDrops = (schema: string) => `

@@ -1,5 +1,10 @@
 /** What operators do to lanes and deliveries, in memory. */
 import {
+  type BacklogCount,
+  type BacklogCounts,
+  type BacklogExcess,
+  type BacklogPosition,
+  backlogStep,
   DeliveryControl,
   type DeliveryState,
   type LaneTrace,
@@ -66,8 +71,17 @@ export const DeliveryControlMemory = {
         const last = stretch.at(-1)
         return {
           dropped: cancelled + stretch.length,
-          next: last === undefined || stretch.length < purgeStep ? undefined : { key: last.key, sequence: last.sequence, ref: last.ref }
+          next: last === undefined || stretch.length < purgeStep ? undefined : placeOf(last)
         }
+      }
+
+      const dropExcess = (lane: Lane, excess: BacklogExcess, after: PurgePosition | undefined, now: number): PurgeStep => {
+        if (lane.dropped !== excess.dropped) return { dropped: 0, next: undefined }
+        const stretch = [...lane.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, backlogStep)
+        const chosen = stretch.filter(({ queuedAt }) => queuedAt < excess.queuedBefore).slice(0, excess.limit)
+        for (const entry of chosen) rows.drop(lane, entry, excess.reason, now)
+        const last = stretch.at(-1)
+        return { dropped: chosen.length, next: last === undefined || stretch.length < backlogStep ? undefined : placeOf(last) }
       }
 
       const dismiss = (delivery: Delivery): DeliveryState => {
@@ -92,6 +106,12 @@ export const DeliveryControlMemory = {
           Effect.asVoid(withLane(tenantId, laneId, (lane, now) => {
             if (lane.status.reason === purgeReason) resume(lane, now)
           })),
+        countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
+        dropExcess: (tenantId, laneId, excess, after) =>
+          operate((now) => {
+            const lane = rows.find(tenantId, laneId)
+            return lane === undefined ? { dropped: 0, next: undefined } : dropExcess(lane, excess, after, now)
+          }),
         dismiss: (tenantId, deliveryId) =>
           operate(() => Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), dismiss)),
         trace: (tenantId, laneId, subject) => operate((now) => traceOf(rows, tenantId, laneId, subject, now)),
@@ -102,6 +122,28 @@ export const DeliveryControlMemory = {
 }
 
 const byPlace = (a: PurgePosition, b: PurgePosition): number => compareText(a.key, b.key) || a.sequence - b.sequence || a.ref - b.ref
+
+const placeOf = ({ key, ref, sequence }: PurgePosition): PurgePosition => ({ key, sequence, ref })
+
+const countsOf = (rows: LaneRows, tenantId: string, width: number, after: BacklogPosition | undefined, now: number): BacklogCounts => {
+  const stretch = [...rows.tenant(tenantId).lanes.values()]
+    .sort((a, b) => compareText(a.laneId, b.laneId))
+    .flatMap((lane) => [...lane.byRef.values()].sort(byPlace).map((entry) => ({ lane, entry })))
+    .filter(({ entry, lane }) => after === undefined || (compareText(lane.laneId, after.laneId) || byPlace(entry, after)) > 0)
+    .slice(0, backlogStep)
+  const counts = new Map<string, BacklogCount>()
+  for (const { entry, lane: { dropped, laneId } } of stretch) {
+    const queuedFrom = Math.floor(entry.queuedAt / width) * width
+    const entries = (counts.get(`${laneId} ${queuedFrom}`)?.entries ?? 0) + 1
+    counts.set(`${laneId} ${queuedFrom}`, { laneId, queuedFrom, entries, dropped })
+  }
+  const last = stretch.at(-1)
+  return {
+    now,
+    counts: [...counts.values()],
+    next: last === undefined || stretch.length < backlogStep ? undefined : { laneId: last.lane.laneId, ...placeOf(last.entry) }
+  }
+}
 
 const isInFlight = ({ state }: { readonly state: DeliveryState }): boolean => state === "sending" || state === "waiting"
 

@@ -1,5 +1,5 @@
 /** What a `DeliveryControl` promises operators who act on lanes and deliveries, and look for what became of a subject. */
-import { DeliveryControl, DeliveryQueue, type LaneOverview, purgeReason, type StoragePorts } from "@waybill/core"
+import { backlogStep, DeliveryControl, DeliveryQueue, type LaneOverview, purgeReason, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import {
@@ -157,6 +157,75 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
         yield* publish(tenantId, [{ shipmentId: "F" }])
         assert.strictEqual(yield* purge(tenantId), 0)
+      }))
+
+    it.effect("counts what waits, lane by lane, and not what is frozen or was queued for a lane that is closed", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        assert.deepStrictEqual((yield* control.countBacklog(tenantId, 60_000, undefined)).counts, [])
+        for (const n of [2, 3]) yield* subscribe(tenantId, { n })
+        yield* seed(tenantId, { A: 2, B: 1 })
+        yield* queue.closeLane(tenantId, idOf(3))
+        yield* queue.changeLane(tenantId, laneSettings({ n: 2, state: "paused" }))
+        yield* deliverEach(tenantId, ["sending"])
+        // so wide that all of them fall into one stretch
+        const { counts, next, now } = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
+        assert.deepStrictEqual(counts, [{ laneId: idOf(1), queuedFrom: 0, entries: 2, dropped: 0 }, { laneId: idOf(2), queuedFrom: 0, entries: 3, dropped: 0 }])
+        assert.isUndefined(next)
+        const narrow = yield* control.countBacklog(tenantId, 1000, undefined)
+        for (const { queuedFrom } of narrow.counts) {
+          assert.strictEqual(queuedFrom % 1000, 0)
+          assert.closeTo(queuedFrom, now, 60_000)
+        }
+        const after = { laneId: idOf(1), key: "B", sequence: 1_000_000, ref: 0 }
+        assert.deepStrictEqual((yield* control.countBacklog(tenantId, 2 ** 45, after)).counts, [counts[1]!])
+      }))
+
+    it.effect("drops of a lane what is older than that, in its order and no more than it is told to, and says why", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* subscribe(tenantId, { n: 2, state: "paused" })
+        yield* seed(tenantId, { A: 3, B: 2 })
+        const lane = yield* deliverEach(tenantId, ["sending"])
+        yield* queue.changeLane(tenantId, laneSettings({ state: "paused" }))
+        const { now } = yield* control.countBacklog(tenantId, 1000, undefined)
+        const drop = (limit: number, dropped: number, queuedBefore = now + 60_000, reason: "over_count" | "over_age" = "over_count") =>
+          Effect.map(control.dropExcess(tenantId, idOf(1), { queuedBefore, limit, reason, dropped }, undefined), (step) => step.dropped)
+        const why = (key: string, orderId: string) =>
+          Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: [orderId] }), ({ dropped, waiting }) => dropped?.reason ?? waiting)
+        assert.strictEqual(yield* drop(10, 0, now - 60_000), 0)
+        assert.strictEqual(yield* drop(2, 0), 2)
+        assert.deepStrictEqual([yield* why("A", "A/2"), yield* why("A", "A/3"), yield* why("B", "B/1")], ["over_count", "over_count", true])
+        // somebody who knows nothing of these two
+        assert.strictEqual(yield* drop(2, 0), 0)
+        assert.strictEqual(yield* drop(1, 2, now + 60_000, "over_age"), 1)
+        assert.deepStrictEqual([yield* why("B", "B/1"), yield* why("B", "B/2")], ["over_age", true])
+        const [after, other] = [yield* overview(tenantId), yield* overview(tenantId, 2)]
+        assert.deepStrictEqual([after.waiting, after.inFlight, after.dropped, other.waiting, other.dropped], [1, 1, 3, 5, 0])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
+        assert.deepStrictEqual(yield* control.dropExcess(tenantId, nowhere, { queuedBefore: now, limit: 1, reason: "over_age", dropped: 0 }, undefined), { dropped: 0, next: undefined })
+        assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
+      }))
+
+    it.effect("looks at a large backlog in steps, each from where the one before ended", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: backlogStep, B: 2 })
+        const first = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
+        const second = yield* control.countBacklog(tenantId, 2 ** 45, first.next)
+        assert.deepStrictEqual([first, second].map(({ counts }) => counts.map(({ entries }) => entries)), [[backlogStep], [2]])
+        assert.isUndefined(second.next)
+        const excess = { queuedBefore: first.now + 60_000, limit: backlogStep + 1, reason: "over_count" as const, dropped: 0 }
+        const step = yield* control.dropExcess(tenantId, idOf(1), excess, undefined)
+        assert.strictEqual(step.dropped, backlogStep)
+        const last = yield* control.dropExcess(tenantId, idOf(1), { ...excess, limit: 1, dropped: backlogStep }, step.next)
+        assert.deepStrictEqual(last, { dropped: 1, next: undefined })
       }))
 
     it.effect("holds an active lane still while it is purged, and says why; one that is paused stays as it is", () =>

@@ -1,0 +1,90 @@
+/** What waits stays within the quotas, whatever holds it up, and what went is seen and can be had again. */
+import { assert, describe, it } from "@effect/vitest"
+import { Backlogs, DeliveryControl, Subscriptions, TenantLimits } from "@waybill/core"
+import { Receiver, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+
+const sweep = Effect.flatMap(Backlogs, (backlogs) => backlogs.sweep)
+
+const allow = (change: unknown) => Effect.flatMap(TenantLimits, (limits) => limits.put("acme", change))
+
+const counts = Effect.map(Effect.flatMap(Subscriptions, (all) => all.list("acme", {})), ({ data }) => data.map(({ dropped, waiting }) => ({ dropped, waiting })))
+
+const reasonOf = (laneId: string, shipmentId: string) =>
+  Effect.map(
+    Effect.flatMap(DeliveryControl, (control) => control.trace("acme", laneId, { key: shipmentId, orderIds: undefined })),
+    ({ dropped, waiting }) => waiting ? "waiting" : dropped?.reason
+  )
+
+describe("what waits beyond the quotas", () => {
+  it.effect("is dropped from the oldest on while the subscription is paused, says so, and comes with a replay", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.patch({ status: "paused" })
+      // the oldest are not the first by their shipments' names
+      for (const shipmentId of ["D", "C", "B", "A", "E"]) {
+        yield* engine.publish(shipmentId)
+        yield* TestWaybill.pass("2 minutes")
+      }
+      assert.strictEqual(yield* sweep, 0)
+      yield* allow({ waitingPerSubscription: 3 })
+      assert.strictEqual(yield* sweep, 2)
+      assert.strictEqual(yield* sweep, 0)
+      assert.deepStrictEqual(yield* counts, [{ waiting: 3, dropped: 2 }])
+      const reasons = yield* Effect.forEach(["A", "B", "C", "D", "E"], (shipmentId) => reasonOf(engine.subscription.id, shipmentId))
+      assert.deepStrictEqual(reasons, ["waiting", "waiting", "over_count", "over_count", "waiting"])
+      yield* TestWaybill.run
+      yield* engine.patch({ status: "active" })
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1", "E/1"])
+      assert.strictEqual(yield* engine.subscriptions.replay("acme", engine.subscription.id, { from: "1970-01-01T00:00:00Z", shipmentIds: ["C", "D"] }), 2)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1", "C/1", "D/1", "E/1"])
+    })))
+
+  it.effect("is dropped by its age as well, each subscription by itself", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.patch({ status: "paused" })
+      yield* allow({ waitingDays: 1, waitingPerSubscription: 2 })
+      for (const shipmentId of ["D", "C", "B", "A"]) {
+        yield* engine.publish(shipmentId)
+        yield* TestWaybill.pass("11 hours")
+      }
+      assert.strictEqual(yield* sweep, 2)
+      const reasons = yield* Effect.forEach(["A", "B", "C", "D"], (shipmentId) => reasonOf(engine.subscription.id, shipmentId))
+      assert.deepStrictEqual(reasons, ["waiting", "waiting", "over_age", "over_age"])
+    })))
+
+  it.effect("is dropped alike when all of it was queued at once, a shipment's first events first", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.patch({ status: "paused" })
+      yield* engine.publish("A", "A", "A", "B", "B")
+      yield* allow({ waitingPerSubscription: 4 })
+      assert.strictEqual(yield* sweep, 1)
+      yield* TestWaybill.run
+      yield* engine.patch({ status: "active" })
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/2", "A/3", "B/1", "B/2"])
+    })))
+
+  it.effect("is dropped while a receiver is down, but not what waits for a retry", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 600, maxBackoffSeconds: 600 } })
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* allow({ waitingPerSubscription: 1 })
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* TestWaybill.run
+        yield* engine.publish("A", "A", "A", "A")
+        yield* TestWaybill.pass("1 minute")
+      }))
+      assert.strictEqual(yield* sweep, 2)
+      assert.deepStrictEqual(yield* counts, [{ waiting: 1, dropped: 2 }])
+      yield* engine.receivers.script(hook, Receiver.accept())
+      yield* TestWaybill.run
+      yield* TestWaybill.pass("1 hour")
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/4"])
+    })))
+})
