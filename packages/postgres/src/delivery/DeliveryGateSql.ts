@@ -25,7 +25,7 @@ export const accessOf = (schema: string, client: string): string => `
 export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, lane: string): string => `CASE ${lane}.source ${
   sources.map((each) =>
     each.judged === "by key"
-      ? `WHEN '${each.source}' THEN CASE WHEN q.opens AND NOT ${lane}.sees_all THEN ${each.visible(schema, `${lane}.client`, "q.key", "q.ref")} END`
+      ? `WHEN '${each.source}' THEN CASE WHEN q.opens AND NOT ${lane}.sees_all THEN ${(each.visibleByAccounts ?? each.visible)(schema, `${lane}.client`, "q.key", "q.ref")} END`
       : `WHEN '${each.source}' THEN ${each.visible(schema, `${lane}.client`, "q.key", "q.ref")}`
   ).join("\n    ")
 } END`

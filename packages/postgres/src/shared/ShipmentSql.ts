@@ -86,13 +86,8 @@ viewers AS MATERIALIZED (
   WHERE c.tenant_id = $1 AND c.sees_all
 )`
 
-/**
- * Whether a client may see a shipment, by whatever credentials it has now: one lookup for a client that sees everything, else one for
- * the shipment and one for each of its accounts; a carrier's number is one more.
- */
-export const clientSees = (schema: string, client: string, shipmentId: string): string => `(
-  EXISTS (SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.sees_all OFFSET 0)
-  OR EXISTS (
+/** Whether one of a client's accounts is a shipment's: a lookup for the shipment and one for each of its accounts; a carrier's number is one more. */
+export const accountsSee = (schema: string, client: string, shipmentId: string): string => `EXISTS (
     SELECT FROM (
       SELECT unnest(sh.accounts || sh.carrier) AS account FROM ${schema}.shipments AS sh WHERE sh.tenant_id = $1 AND sh.shipment_id = ${shipmentId}
       OFFSET 0
@@ -102,5 +97,10 @@ export const clientSees = (schema: string, client: string, shipmentId: string): 
       OFFSET 0
     ) AS ca
     OFFSET 0
-  )
+  )`
+
+/** Whether a client may see a shipment, by whatever credentials it has now: one lookup for a client that sees everything, else also those for its accounts. */
+export const clientSees = (schema: string, client: string, shipmentId: string): string => `(
+  EXISTS (SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.sees_all OFFSET 0)
+  OR ${accountsSee(schema, client, shipmentId)}
 )`

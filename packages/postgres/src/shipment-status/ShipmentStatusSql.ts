@@ -1,7 +1,7 @@
 /** The statements of shipment statuses. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { clientSees, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
+import { accountsSee, clientSees, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
 export const shipmentStatusPayloads: PayloadSource = {
@@ -12,7 +12,8 @@ export const shipmentStatusPayloads: PayloadSource = {
   key: "shipment_id",
   sequence: "sequence",
   judged: "by key",
-  visible: clientSees
+  visible: clientSees,
+  visibleByAccounts: accountsSee
 }
 
 export const readStatuses = (schema: string) => `

@@ -1,6 +1,6 @@
 /** The statements of the event log. */
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { clientSees, viewers, withStatus } from "../shared/ShipmentSql.ts"
+import { accountsSee, clientSees, viewers, withStatus } from "../shared/ShipmentSql.ts"
 
 /** What the delivery queue must know to find the bytes that an entry refers to. */
 export const transitEventPayloads: PayloadSource = {
@@ -12,7 +12,8 @@ export const transitEventPayloads: PayloadSource = {
   key: "shipment_id",
   sequence: "sequence",
   judged: "by key",
-  visible: clientSees
+  visible: clientSees,
+  visibleByAccounts: accountsSee
 }
 
 export const findEvents = (schema: string) => `
