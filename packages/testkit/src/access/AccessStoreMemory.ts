@@ -114,13 +114,15 @@ const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
           .map(({ hash: _, revoked: __, ...key }): ListedApiKey => key)
       ),
     touchKeys: (tenantId: string, uses: ReadonlyArray<{ readonly id: string; readonly client: string; readonly at: number }>) =>
-      operate(() => {
-        for (const { at, client, id } of uses) {
-          const key = rows.of(tenantId).keys.get(id)
-          if (key !== undefined && (key.lastUsedAt ?? -Infinity) < at) journal.put(rows.of(tenantId).keys, id, { ...key, lastUsedAt: at })
-          rows.seeClient(tenantId, client, at)
-        }
-      })
+      operate(() =>
+        journal.asRecord(() => {
+          for (const { at, client, id } of uses) {
+            const key = rows.of(tenantId).keys.get(id)
+            if (key !== undefined && (key.lastUsedAt ?? -Infinity) < at) journal.put(rows.of(tenantId).keys, id, { ...key, lastUsedAt: at })
+            rows.seeClient(tenantId, client, at)
+          }
+        })
+      )
   }
 }
 

@@ -12,12 +12,14 @@ export const AuditStoreMemory = {
       const entries = new Map<string, AuditRecord>()
       return AuditStore.of({
         put: (records) =>
-          operate(() => {
-            for (const record of records) {
-              const { object, result, status } = record
-              journal.put(entries, record.id, { ...entries.get(record.id) ?? record, object, result, status })
-            }
-          }),
+          operate(() =>
+            journal.asRecord(() => {
+              for (const record of records) {
+                const { object, result, status } = record
+                journal.put(entries, record.id, { ...entries.get(record.id) ?? record, object, result, status })
+              }
+            })
+          ),
         page: ({ actor, before, from, limit, tenantId }) =>
           operate(() =>
             [...entries.values()]

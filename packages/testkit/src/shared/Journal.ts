@@ -2,6 +2,8 @@
 
 export class Journal {
   private readonly steps: Array<() => void> = []
+  /** Those of them that are not counted. */
+  private readonly uncounted = new Set<() => void>()
 
   /** Changes that were kept, ever. */
   kept = 0
@@ -16,13 +18,36 @@ export class Journal {
 
   /** Takes back everything since `mark`, newest first. */
   rewindTo(mark: number): void {
-    while (this.steps.length > mark) this.steps.pop()!()
+    while (this.steps.length > mark) {
+      const step = this.steps.pop()!
+      this.uncounted.delete(step)
+      step()
+    }
   }
 
   /** What happened is kept. */
   forget(): void {
-    this.kept += this.steps.length
+    this.kept += this.steps.length - this.uncounted.size
     this.steps.length = 0
+    this.uncounted.clear()
+  }
+
+  /** Changes that only tell that a call was made: they can be taken back like others, and count as none. */
+  asRecord<A>(work: () => A): A {
+    const [mark, before] = [this.mark, this.entries]
+    const answer = work()
+    const steps = this.steps.splice(mark)
+    this.entries = before
+    for (const step of steps) this.uncounted.delete(step)
+    if (steps.length === 0) return answer
+    const undo = () => {
+      const entries = this.entries
+      for (const step of steps.toReversed()) step()
+      this.entries = entries
+    }
+    this.steps.push(undo)
+    this.uncounted.add(undo)
+    return answer
   }
 
   set<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): void {

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 
 export class KeptChanges extends Context.Service<KeptChanges, {
-  /** Single changes to single records since it was built, those that were rolled back left out. */
+  /** Single changes to single records since it was built, without those that were rolled back, and without records of calls: the audit log, and when a client was last seen. */
   readonly count: () => number
   /** Records, members of lists and the like that are there more than when it was built. */
   readonly entries: () => number

@@ -66,6 +66,24 @@ describe("Journal", () => {
   })
 })
 
+describe("records of calls in a journal", () => {
+  it.prop("are taken back like other changes, and count as none", [changes, changes], ([kept, undone]) => {
+    const world = make()
+    const { journal } = world
+    for (const change of kept) journal.asRecord(() => journal.asRecord(() => apply(world, change)))
+    journal.forget()
+    assert.deepStrictEqual([journal.kept, journal.entries], [0, 0])
+    const before = pictureOf(world)
+    journal.asRecord(() => {
+      for (const change of undone) apply(world, change)
+    })
+    journal.rewindTo(0)
+    journal.forget()
+    assert.strictEqual(pictureOf(world), before)
+    assert.deepStrictEqual([journal.kept, journal.entries], [0, 0])
+  })
+})
+
 describe("lowerBound", () => {
   it("finds where something belongs in a sorted list", () => {
     const list = [1, 3, 3, 5]
