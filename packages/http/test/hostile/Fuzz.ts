@@ -4,6 +4,7 @@
  */
 import { KeptChanges } from "@waybill/testkit"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { operatorKey } from "../TestService.ts"
 import { callOf, targetOf } from "./Calls.ts"
 import { chanceOf } from "./Chance.ts"
 import { type IdentityProvider, startIdentityProvider } from "./IdentityProvider.ts"
@@ -68,6 +69,9 @@ const start = async () => {
   provider = await startIdentityProvider()
   world = await startWorld(provider, { logLevel: "Error" })
   await world.service.tenant(spare)
+  // far more of everything than a client has use for
+  const limits = { eventSubscriptionsPerClient: 100_000, chargeSubscriptionsPerClient: 100_000, requestsPerSecondPerCustomer: 1_000_000, requestsPerSecondPerCarrier: 1_000_000 }
+  await world.service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
   const accounts = ["A1", ...Array.from({ length: 2000 }, (_, at) => `F${at}`)]
   const customer = await world.acme.customer("fuzz", accounts)
   keys = { carrier: world.acme.carrier, customer, others: await Promise.all(Array.from({ length: 40 }, (_, at) => world.acme.customer(`fuzz-${at}`, ["A1"]))) }
@@ -116,7 +120,7 @@ export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
     beforeAll(async () => {
       await start()
       await makeOwn()
-    })
+    }, 120_000)
     afterAll(async () => {
       await world.service.stop()
       await provider.close()
