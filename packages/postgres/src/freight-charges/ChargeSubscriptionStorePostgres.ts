@@ -78,15 +78,22 @@ export const layer = Layer.effect(
       return row![0] === 1
     })
 
-    const closeWindows = Effect.fnUntraced(function*(tenantId: string) {
-      for (;;) {
+    /** `undefined` where somebody else closed these windows meanwhile, and more may be due. */
+    const closeSome = (tenantId: string) =>
+      sql.withTransaction(Effect.gen(function*() {
         const due = yield* sql.bulk(statements.dueWindows(schema), [tenantId], ["uuid"])
         if (due.length === 0) return 0
         const held = yield* sql.bulk(statements.lockDueWindows(schema), [tenantId, idsOf(due)], ["uuid"])
-        // somebody else closed these while we waited, and more may be due
-        if (held.length === 0) continue
+        if (held.length === 0) return undefined
         const [row] = yield* sql.bulk(statements.closeWindows(schema), [tenantId, idsOf(held)], ["int8"])
         return row![0] as number
+      }))
+
+    /** Each try is a transaction of its own: rows that are not due any more stay locked until it ends, and the next ones may come before them in the order of locks. */
+    const closeWindows = Effect.fnUntraced(function*(tenantId: string) {
+      for (;;) {
+        const closed = yield* closeSome(tenantId)
+        if (closed !== undefined) return closed
       }
     })
 
@@ -151,7 +158,7 @@ export const layer = Layer.effect(
             nextDueInMillis: millis === null || millis === undefined ? undefined : Math.max(1, Math.ceil(millis))
           }
         }).pipe(StorageError.refail("ChargeSubscriptionStore.windowsDue")),
-      closeWindows: (tenantId) => sql.withTransaction(closeWindows(tenantId)).pipe(StorageError.refail("ChargeSubscriptionStore.closeWindows"))
+      closeWindows: (tenantId) => closeWindows(tenantId).pipe(StorageError.refail("ChargeSubscriptionStore.closeWindows"))
     })
   })
 )
