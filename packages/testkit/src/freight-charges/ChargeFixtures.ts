@@ -9,6 +9,7 @@ import {
   type InFlightBill,
   type LaneSettings,
   type LaneState,
+  secretOfClient,
   Transaction,
   type WindowTimes
 } from "@waybill/core"
@@ -34,6 +35,7 @@ export const chargeLane = (fixture: ChargeSubscriptionFixture = {}): LaneSetting
   return {
     ...laneSettings({ client, n, state, endpointUrl: webhookUrl }),
     source,
+    hmacSecretId: secretOfClient(client),
     envelope: { open: "[", close: "]" },
     signing: "whenRegistered",
     whenDead: "pause"
