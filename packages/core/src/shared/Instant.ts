@@ -39,8 +39,9 @@ export const InstantText = Schema.String.annotate({ format: "date-time" }).check
   )
 )
 
-/** UTC text with milliseconds for an instant. */
-export const formatInstant = (millis: number): string => {
+/** UTC text with milliseconds for an instant. What a clock or a database counts below the millisecond is cut off. */
+export const formatInstant = (instant: number): string => {
+  const millis = Math.floor(instant)
   const days = Math.floor(millis / 86_400_000)
   const rest = millis - days * 86_400_000
   const z = days + 719_468

@@ -46,6 +46,11 @@ describe("parseInstant", () => {
     assert.strictEqual(formatInstant(-62_135_596_800_000), "0001-01-01T00:00:00.000Z")
   })
 
+  it("writes whole milliseconds of an instant that counts microseconds", () => {
+    assert.strictEqual(formatInstant(1_795_401_835_489.229), "2026-11-23T02:43:55.489Z")
+    assert.strictEqual(formatInstant(-0.5), "1969-12-31T23:59:59.999Z")
+  })
+
   it("takes fractions of any length up to nine digits, to the millisecond", () => {
     const base = Date.parse("2026-11-20T08:15:00Z")
     assert.strictEqual(parseInstant("2026-11-20T08:15:00.5Z"), base + 500)
