@@ -53,7 +53,7 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
   useAnnounced(troubled === 0 ? "No subscription is in trouble." : `${plural(troubled, "subscription")} in trouble.`)
   return (
     <>
-      {rows.length === 0 ? <Empty>{state === undefined ? "Nobody has subscribed to anything yet." : `No subscription is ${state}.`}</Empty> : (
+      {rows.length === 0 ? <Empty>{client !== undefined ? "This client has no such subscription." : state === undefined ? "Nobody has subscribed to anything yet." : `No subscription is ${state}.`}</Empty> : (
         <Table
           caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble`}
           columns={columns}

@@ -272,7 +272,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`, { hurried: true })
     await later(page, () => stand.asked.length >= 7)
     expect(most).toBe(1)
-    await page.getByRole("button", { name: "Pause" }).click()
+    await page.getByRole("button", { name: "Pause", exact: true }).click()
     await page.getByText("paused", { exact: true }).first().waitFor()
     const before = stand.asked.length
     await page.clock.runFor(600_000)
@@ -299,7 +299,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await later(page, page.getByText("2 new, shown when the list is let go."))
     expect(await at()).toEqual(before)
     expect(await page.getByRole("row").nth(1).innerText()).toContain("cancelled")
-    await page.getByRole("button", { name: "Pause" }).focus()
+    await page.getByRole("button", { name: "Pause", exact: true }).focus()
     await page.mouse.move(600, 5)
     await later(page, links.first().filter({ hasText: instantOf(301).slice(11, 19) }))
   })
