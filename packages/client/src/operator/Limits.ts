@@ -6,9 +6,9 @@ export interface Limits {
   readonly statusSubscriptionsPerClient: number
   /** Live subscriptions of the tenant, of all areas and clients. */
   readonly subscriptions: number
-  /** Entries that wait for one subscription. Stored and shown; nothing is dropped for it yet. */
+  /** Entries that wait for one subscription. The oldest beyond it are dropped in the background. */
   readonly waitingPerSubscription: number
-  /** How many days an entry may wait. Stored and shown; nothing is dropped for it yet. */
+  /** How many days an entry may wait. Older ones are dropped in the background. */
   readonly waitingDays: number
   /** Of one client without the role carrier, in each process. */
   readonly requestsPerSecondPerCustomer: number

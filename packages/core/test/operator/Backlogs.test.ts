@@ -1,6 +1,6 @@
 /** What waits stays within the quotas, whatever holds it up, and what went is seen and can be had again. */
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, DeliveryControl, Subscriptions, TenantLimits } from "@waybill/core"
+import { Backlogs, Explanations, Subscriptions, TenantLimits } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
@@ -11,10 +11,11 @@ const allow = (change: unknown) => Effect.flatMap(TenantLimits, (limits) => limi
 
 const counts = Effect.map(Effect.flatMap(Subscriptions, (all) => all.list("acme", {})), ({ data }) => data.map(({ dropped, waiting }) => ({ dropped, waiting })))
 
-const reasonOf = (laneId: string, shipmentId: string) =>
+/** What an operator is told: the verdict, and why it was dropped. */
+const reasonOf = (subscriptionId: string, shipmentId: string) =>
   Effect.map(
-    Effect.flatMap(DeliveryControl, (control) => control.trace("acme", laneId, { key: shipmentId, orderIds: undefined })),
-    ({ dropped, waiting }) => waiting ? "waiting" : dropped?.reason
+    Effect.flatMap(Explanations, (all) => all.explain("acme", { subscriptionId, shipmentId })),
+    ({ reasons, verdict }) => verdict === "dropped" ? `dropped: ${reasons[0]?.actual.split(" ")[0]}` : verdict
   )
 
 describe("what waits beyond the quotas", () => {
@@ -33,7 +34,7 @@ describe("what waits beyond the quotas", () => {
       assert.strictEqual(yield* sweep, 0)
       assert.deepStrictEqual(yield* counts, [{ waiting: 3, dropped: 2 }])
       const reasons = yield* Effect.forEach(["A", "B", "C", "D", "E"], (shipmentId) => reasonOf(engine.subscription.id, shipmentId))
-      assert.deepStrictEqual(reasons, ["waiting", "waiting", "over_count", "over_count", "waiting"])
+      assert.deepStrictEqual(reasons, ["waiting", "waiting", "dropped: over_count", "dropped: over_count", "waiting"])
       yield* TestWaybill.run
       yield* engine.patch({ status: "active" })
       yield* TestWaybill.pass("1 minute")
@@ -43,7 +44,7 @@ describe("what waits beyond the quotas", () => {
       assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1", "C/1", "D/1", "E/1"])
     })))
 
-  it.effect("is dropped by its age as well, each subscription by itself", () =>
+  it.effect("is dropped by its age first, so that what is young enough stays", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.patch({ status: "paused" })
@@ -54,7 +55,7 @@ describe("what waits beyond the quotas", () => {
       }
       assert.strictEqual(yield* sweep, 2)
       const reasons = yield* Effect.forEach(["A", "B", "C", "D"], (shipmentId) => reasonOf(engine.subscription.id, shipmentId))
-      assert.deepStrictEqual(reasons, ["waiting", "waiting", "over_age", "over_age"])
+      assert.deepStrictEqual(reasons, ["waiting", "waiting", "dropped: over_age", "dropped: over_age"])
     })))
 
   it.effect("is dropped alike when all of it was queued at once, a shipment's first events first", () =>

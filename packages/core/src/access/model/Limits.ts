@@ -12,9 +12,9 @@ export const defaultLimits = {
   statusSubscriptionsPerClient: 50_000,
   /** Live subscriptions of the tenant, of all areas and clients. */
   subscriptions: 200_000,
-  /** Entries that wait for one subscription. Stored and shown; nothing is dropped for it yet. */
+  /** Entries that wait for one subscription. The oldest beyond it are dropped in the background. */
   waitingPerSubscription: 1_000_000,
-  /** How long an entry may wait. Stored and shown; nothing is dropped for it yet. */
+  /** How many days an entry may wait. Older ones are dropped in the background. */
   waitingDays: 7,
   /** Requests a second of one client without the role carrier, in each process. */
   requestsPerSecondPerCustomer: 500,
