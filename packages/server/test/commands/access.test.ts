@@ -13,12 +13,12 @@ describe("tenants on the command line", { timeout: 60_000 }, () => {
     expect(made).toEqual({ code: 0, stdout: "broker-1 is Broker \\u202eOne, looked up at Track.Broker.example, b.example.\n", stderr: "" })
     const listed = await run(["tenants", "list"], { env })
     expect(listed).toMatchObject({ code: 0, stderr: "" })
-    expect(listed.stdout.split("\n")).toEqual([expect.stringMatching(/^acme +Acme Freight$/), expect.stringMatching(/^broker-1  Broker \\u202eOne  track\.broker\.example b\.example$/), ""])
+    expect(listed.stdout.split("\n")).toEqual([expect.stringMatching(/^acme +Acme Freight +active$/), expect.stringMatching(/^broker-1  Broker \\u202eOne  active  track\.broker\.example b\.example$/), ""])
     const changed = await run(["tenants", "put", "broker-1", "--name", "Broker", "--json"], { env })
     expect([changed.code, ...jsonLines(changed.stdout)]).toEqual([0, { tenantId: "broker-1", name: "Broker", hosts: [] }])
     expect(jsonLines((await run(["tenants", "list", "--json"], { env })).stdout)).toEqual([
-      { tenantId: "acme", name: "Acme Freight", hosts: [] },
-      { tenantId: "broker-1", name: "Broker", hosts: [] }
+      { tenantId: "acme", name: "Acme Freight", hosts: [], state: "active" },
+      { tenantId: "broker-1", name: "Broker", hosts: [], state: "active" }
     ])
   })
 
