@@ -221,7 +221,7 @@ describe("The client and the service agree", () => {
     await carrier.intake.registerShipments([shipment])
     await waybill.runOnce()
     const { data: [lane] } = await operator.listSubscriptions("acme", { state: "active" })
-    expect(lane).toMatchObject({ subscriptionId: transactionId, area: "shipment-status", client: "shipper", endpointUrl: webhookUrl, waiting: 0, unsettled: 0, dead: 0 })
+    expect(lane).toMatchObject({ subscriptionId: transactionId, area: "shipment-status", client: "key:shipper", endpointUrl: webhookUrl, waiting: 0, inFlight: 0, dead: 0 })
     expect(lane!.lastAttempt).toMatchObject({ outcome: "accepted", status: expect.any(Number) })
 
     for (const reference of ["S/1", "0418367745", "B/1"]) {

@@ -115,7 +115,7 @@ describe("the log of refusals", () => {
     const lines = service.log.slice(before).filter(({ level }) => level === "WARN")
     expect(lines.map(({ annotations: { address, client, route, status }, message }) => [message, address, status, route, client])).toEqual([
       ["Access refused: wrong API key.", "198.51.100.7", 401, "/visibility/v1/events", undefined],
-      ["Access refused: role operator is needed.", "198.51.100.7", 403, "/operator/v1/tenants", "carrier"],
+      ["Access refused: role operator is needed.", "198.51.100.7", 403, "/operator/v1/tenants", "key:carrier"],
       ["Access refused: no credentials.", "2001:db8:0:0::/64", 401, "/visibility/v1/events", undefined]
     ])
     expect(JSON.stringify(service.log.slice(before))).not.toContain("wb.")
