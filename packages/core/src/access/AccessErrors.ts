@@ -55,7 +55,7 @@ export class TenantNotFound extends Schema.TaggedError<TenantNotFound>()("Tenant
   }
 }
 
-/** The operator suspended the tenant: nobody of it may call, and nothing is sent. */
+/** The operator suspended the tenant: its calls are refused and nothing is sent. */
 export class TenantSuspended extends Schema.TaggedError<TenantSuspended>()("TenantSuspended", { tenantId: Schema.String }) {
   override get message(): string {
     return `Tenant ${this.tenantId} is suspended. Ask the operator of the service to resume it.`

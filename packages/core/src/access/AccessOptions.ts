@@ -1,4 +1,4 @@
-/** How long access lasts that nobody revokes. */
+/** How long access lasts when it is not revoked. */
 import { Context } from "effect"
 
 /** How long a client without access keeps its subscriptions before they are closed. */

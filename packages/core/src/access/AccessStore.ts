@@ -82,7 +82,7 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly setTenantState: (tenantId: string, state: TenantState) => Effect.Effect<Option.Option<Tenant>, StorageError>
   /** Marks the tenant as deleted. Whether there was one. */
   readonly deleteTenant: (tenantId: string) => Effect.Effect<boolean, StorageError>
-  /** Ids of deleted tenants of which something may be left. */
+  /** Ids of deleted tenants whose data may not be removed completely. */
   readonly deletedTenants: Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Removes about so many rows of a deleted tenant, whatever they are of. Answers how many; 0 when only its mark is left. */
   readonly purgeTenant: (tenantId: string, limit: number) => Effect.Effect<number, StorageError>

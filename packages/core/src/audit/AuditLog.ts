@@ -18,7 +18,7 @@ const maxWaiting = 10_000
 /** Ids and names come from callers: no control characters, and no longer than any that can exist. */
 const bounded = (text: string): string => plain.test(text) ? text : text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "?").slice(0, 500)
 
-/** Nearly every text, told cheaply: calls of intake come by the thousand. */
+/** Matches nearly every text with a cheap test, because intake calls are frequent. */
 const plain = /^[\x20-\x7e]{0,500}$/
 
 export class AuditLog extends Context.Service<AuditLog, {

@@ -31,7 +31,7 @@ export interface ClientView {
   readonly state: "live" | "held"
 }
 
-/** Subscriptions that are closed between two looks at what is left. */
+/** Subscriptions that one step closes before the remaining ones are read again. */
 const stepSize = 100
 
 /** Subscriptions that a removal closes before it answers. The background closes the rest; nothing is sent in the meantime. */
@@ -46,7 +46,7 @@ export class Clients extends Context.Service<Clients, {
   readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>
   /** Revokes its keys, closes its subscriptions, drops what waits, and forgets its access. `client` bare or qualified. */
   readonly remove: (tenantId: string, client: string) => Effect.Effect<void, ClientNotFound | StorageError>
-  /** Follows access that ended by itself, and goes on with removals. Answers how many clients were looked at. */
+  /** Applies access that expired and continues removals. Returns the number of clients that were processed. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps until interrupted. */
   readonly run: Effect.Effect<never>

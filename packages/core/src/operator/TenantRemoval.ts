@@ -34,7 +34,7 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
       const documents = yield* DocumentStore
       const contents = yield* DocumentContents
 
-      /** Contents first, wherever they are kept: without their records nobody finds them. */
+      /** Deletes contents before their records: without a record, a content cannot be found. */
       const removeDocuments = Effect.fnUntraced(function*(tenantId: string) {
         for (;;) {
           const records = yield* documents.list(tenantId, { _tag: "All" }, everything, { after: undefined, limit: recordsPerStep })

@@ -47,7 +47,7 @@ const callOf = (principal: Principal, exchange: Exchange, { action, id, object }
   requestId: exchange.correlationId
 })
 
-/** 0 where nobody knows what became of the call: it was interrupted. */
+/** 0 where the outcome is unknown, because the call was interrupted. */
 const statusOf = (cause: Cause.Cause<Failure>, exchange: Exchange): number => {
   const failed = cause.reasons.find(Cause.isFailReason)
   if (cause.reasons.some(Cause.isDieReason)) return 500

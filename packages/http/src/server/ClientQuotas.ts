@@ -11,7 +11,7 @@ const burstSeconds = 2
 
 const longestWaitSeconds = 60
 
-/** An upload ends when its client is done, which nobody can foresee. */
+/** The length of an upload depends on its client. */
 const uploadRetrySeconds = 5
 
 interface TokenBucket {

@@ -32,7 +32,7 @@ export const holdClient = (schema: string) => `
 UPDATE ${schema}.clients SET live_until = ($4::timestamptz[])[1], review_at = ($4::timestamptz[])[2]
 WHERE tenant_id = $1 AND client = $2 AND origin = $3`
 
-/** A client nobody knows gets a row, so that its removal can go on after a crash. */
+/** An unknown client gets a row, so that its removal can continue after a crash. */
 export const markEnding = (schema: string) => `
 WITH marked AS (
   UPDATE ${schema}.clients

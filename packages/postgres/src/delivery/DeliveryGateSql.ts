@@ -1,7 +1,7 @@
 /** Who may be sent what: the conditions that claims and freezes apply. */
 import type { PayloadSource } from "./PayloadSource.ts"
 
-/** Whether the tenant sends at all. One that nobody registered does. */
+/** Whether the tenant may send. A tenant that is not registered may. */
 export const tenantIsActive = (schema: string): string =>
   `(SELECT coalesce(bool_and(t.state = 'active'), true) FROM ${schema}.tenants AS t WHERE t.tenant_id = $1)`
 

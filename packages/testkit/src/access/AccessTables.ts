@@ -158,7 +158,7 @@ export class AccessRows {
     return this.of(tenantId).clients.get(client)?.accounts ?? nobody.accounts
   }
 
-  /** Whether the tenant sends at all. One that nobody registered does. */
+  /** Whether the tenant may send. A tenant that is not registered may. */
   isActive(tenantId: string): boolean {
     const tenant = this.tenants.get(tenantId)
     return tenant === undefined || tenant.state === "active"

@@ -25,7 +25,7 @@ const endAccess = (tenantId: string, client: string, accounts: ReadonlyArray<str
   Effect.flatMap(AccessStore, (access) =>
     access.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts, live: { until: 0 } }))
 
-/** Gives a client access, and tells the queue. */
+/** Gives a client access and notifies the queue. */
 const giveAccess = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>
   Effect.andThen(letSee(tenantId, client, accounts), Effect.flatMap(DeliveryQueue, (queue) => queue.accessRestored(tenantId, client)))
 
