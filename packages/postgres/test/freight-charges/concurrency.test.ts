@@ -147,5 +147,5 @@ layer(service, { excludeTestServices: true })("freight charges, when everything 
       assert.isAbove(counts.versions, 300)
       assert.isAbove(counts.told, 500)
       assert.isAbove(counts.gone, 100)
-    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 30_000)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 120_000)
 })
