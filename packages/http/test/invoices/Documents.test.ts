@@ -221,10 +221,10 @@ describe("large files", () => {
     expect(body.pulled()).toBeLessThan(300_000)
   }, 60_000)
 
-  it("come ten at once", async () => {
-    const uploads = Array.from({ length: 10 }, (_, n) => uploadStream(uploadBody([4 * mebibyte + n], { invoiceNumber: `TEN-${n}`, accounts: ["A1"] }).stream))
-    expect((await Promise.all(uploads)).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201))
-    const downloads = await Promise.all(Array.from({ length: 10 }, (_, n) => call("GET", `/documents/TEN-${n}`, debtor)))
+  it("come eight at once, as many as a client may send", async () => {
+    const uploads = Array.from({ length: 8 }, (_, n) => uploadStream(uploadBody([4 * mebibyte + n], { invoiceNumber: `EIGHT-${n}`, accounts: ["A1"] }).stream))
+    expect((await Promise.all(uploads)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
+    const downloads = await Promise.all(Array.from({ length: 8 }, (_, n) => call("GET", `/documents/EIGHT-${n}`, debtor)))
     for (const [n, { json }] of downloads.entries()) {
       expect(sha256([Buffer.from(json.documents[0].files[0].content, "base64")])).toBe(sha256(pdfPieces(4 * mebibyte + n)))
     }

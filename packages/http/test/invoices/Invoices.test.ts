@@ -148,9 +148,9 @@ describe("replacing an invoice", () => {
     const principal = { tenantId: "acme", client: "auditor", roles: ["carrier"], accounts: [], origin: "token" } as const
     const history = await service.run(Effect.flatMap(Invoices, (all) => all.history(principal, invoice.uniqueID, { DOT: invoice.DOT, MC: invoice.MC })))
     expect(history.map(({ action, client, comments: said }) => [action, client, said])).toEqual([
-      ["created", "carrier", []],
-      ["replaced", "carrier", comments],
-      ["deleted", "carrier", comments]
+      ["created", "key:carrier", []],
+      ["replaced", "key:carrier", comments],
+      ["deleted", "key:carrier", comments]
     ])
   })
 

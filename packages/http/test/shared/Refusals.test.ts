@@ -256,7 +256,7 @@ describe("the access log", () => {
     await service.send("GET", "/operator/v1/tenants/acme/deliveries", { key: operatorKey, headers: { "x-request-id": "log-4" } })
     const lines = service.log.slice(before).filter(({ annotations, level }) => annotations["status"] !== undefined && level !== "DEBUG")
     expect(lines.map(({ annotations: { durationMillis, ...rest }, message }) => ({ message, ...rest, timed: typeof durationMillis }))).toEqual([
-      { message: "POST /intake/v1/transit-events 200", correlationId: "log-1", method: "POST", route: "/intake/v1/transit-events", status: 200, tenant: "acme", client: "carrier", timed: "number" },
+      { message: "POST /intake/v1/transit-events 200", correlationId: "log-1", method: "POST", route: "/intake/v1/transit-events", status: 200, tenant: "acme", client: "key:carrier", timed: "number" },
       { message: "Access refused: unknown key.", address: "unknown", correlationId: "log-2", method: "GET", route: "/visibility/v1/subscriptions/{subscriptionId}", status: 401, timed: "number" },
       { message: "GET (none) 404", correlationId: "log-3", method: "GET", route: "(none)", status: 404, timed: "number" },
       { message: "GET /operator/v1/tenants/{tenantId}/deliveries 200", correlationId: "log-4", method: "GET", route: "/operator/v1/tenants/{tenantId}/deliveries", status: 200, client: "operator", timed: "number" }
