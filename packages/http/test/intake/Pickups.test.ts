@@ -32,7 +32,7 @@ describe("what the carrier's system says of a pickup", () => {
     expect((await report(number, body)).json.result).toBe("duplicate")
     const found = await record(number)
     expect([found.status, found.json.carrierPickupNumber, found.json.visibility.status, found.json.visibility.stopEta]).toEqual([200, number, "En Route", `${day}T08:00:00.000`])
-    expect(found.json.history.map(({ by, position, status, what }: any) => [position, what, by, status])).toEqual([[1, "ordered", "shipper", "Accepted"], [2, "reported", "carrier", "En Route"]])
+    expect(found.json.history.map(({ by, position, status, what }: any) => [position, what, by, status])).toEqual([[1, "ordered", "key:shipper", "Accepted"], [2, "reported", "key:carrier", "En Route"]])
     expect(found.json.request).toMatchObject({ isTest: false, customer: "Closets" })
     expect((await record(found.json.pickupId)).json).toEqual(found.json)
   })
