@@ -79,7 +79,8 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   }, StorageError>
   /**
    * Closes windows that are due: queues what each collected as one entry, by billId. A window closes once, whoever asks.
-   * Answers how many closed; at most a few hundred a call.
+   * Answers how many closed, a few hundred a call at most, and whether more may be due. A transaction calls it once: subscriptions
+   * are locked in the order of their ids, and a second call may come to one before those that the first holds.
    */
-  readonly closeWindows: (tenantId: string) => Effect.Effect<number, StorageError>
+  readonly closeWindows: (tenantId: string) => Effect.Effect<{ readonly closed: number; readonly more: boolean }, StorageError>
 }>()("@waybill/core/freight-charges/ChargeSubscriptionStore") {}

@@ -29,9 +29,9 @@ export class ChargeWindows extends Context.Service<ChargeWindows, {
         let closed = 0
         for (;;) {
           const some = yield* store.closeWindows(tenantId)
-          closed += some
-          if (some > 0) yield* wakeups.wake(tenantId)
-          else return closed
+          closed += some.closed
+          if (some.closed > 0) yield* wakeups.wake(tenantId)
+          if (!some.more) return closed
           yield* Effect.yieldNow
         }
       })

@@ -102,7 +102,7 @@ describe("windows", () => {
             : Effect.sync(() => {
               const n = left.get(tenantId)!
               left.set(tenantId, 0)
-              return n
+              return { closed: n, more: n > 0 }
             })
       })
       const context = yield* Layer.build(Layer.fresh(ChargeWindows.layer).pipe(Layer.provide(Layer.succeed(ChargeSubscriptionStore, store))))

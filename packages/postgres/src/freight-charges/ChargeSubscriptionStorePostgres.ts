@@ -78,24 +78,16 @@ export const layer = Layer.effect(
       return row![0] === 1
     })
 
-    /** `undefined` where somebody else closed these windows meanwhile, and more may be due. */
-    const closeSome = (tenantId: string) =>
+    /** More may be due, or these were closed by somebody else meanwhile: the next call sees. This one holds its locks until its transaction ends. */
+    const closeWindows = (tenantId: string) =>
       sql.withTransaction(Effect.gen(function*() {
         const due = yield* sql.bulk(statements.dueWindows(schema), [tenantId], ["uuid"])
-        if (due.length === 0) return 0
+        if (due.length === 0) return { closed: 0, more: false }
         const held = yield* sql.bulk(statements.lockDueWindows(schema), [tenantId, idsOf(due)], ["uuid"])
-        if (held.length === 0) return undefined
+        if (held.length === 0) return { closed: 0, more: true }
         const [row] = yield* sql.bulk(statements.closeWindows(schema), [tenantId, idsOf(held)], ["int8"])
-        return row![0] as number
+        return { closed: row![0] as number, more: true }
       }))
-
-    /** Each try is a transaction of its own: rows that are not due any more stay locked until it ends, and the next ones may come before them in the order of locks. */
-    const closeWindows = Effect.fnUntraced(function*(tenantId: string) {
-      for (;;) {
-        const closed = yield* closeSome(tenantId)
-        if (closed !== undefined) return closed
-      }
-    })
 
     const documents = makeDocuments(sql, `${schema}.freight_charge_subscriptions`, "cancelled_at IS NULL")
 

@@ -2,6 +2,7 @@
 import {
   AccessStore,
   ChargeSubscriptions,
+  ChargeSubscriptionStore,
   ChargeWindows,
   type ChargeTelling,
   FreightBillStore,
@@ -126,6 +127,7 @@ export const makeStorm = Effect.gen(function*() {
   const intake = yield* FreightChargeIntake
   const subscriptions = yield* ChargeSubscriptions
   const windows = yield* ChargeWindows
+  const store = yield* ChargeSubscriptionStore
   const access = yield* AccessStore
   const transaction = yield* Transaction
   const latest = new Map<string, { readonly charge: ReturnType<typeof markedCharge>; readonly owners: Json }>()
@@ -242,10 +244,10 @@ export const makeStorm = Effect.gen(function*() {
     yield* Effect.all([...publishers, ...makers, ...movers], { concurrency: "unbounded" })
   }).pipe(Effect.orDie)
 
-  /** Some of what is closed is taken back. */
+  /** Some of what is closed is taken back: one call of the store, as a transaction may close windows once. */
   const close = (seed: number) => {
     const draw = makeDraw(seed)
-    return Effect.forever(Effect.andThen(Effect.suspend(() => somehow(draw, windows.closeDue)), Effect.sleep(5 + draw(20))))
+    return Effect.forever(Effect.andThen(Effect.suspend(() => somehow(draw, store.closeWindows(tenant.tenantId))), Effect.sleep(5 + draw(20))))
   }
 
   return { tenant, rage, closers: Effect.raceAllFirst([close(31), close(32), windows.run]), subscriptions, principal }

@@ -54,7 +54,7 @@ layer(testStorage(schema), { excludeTestServices: true })("beside each other", (
       const two = yield* Effect.forkChild(store.closeWindows(tenantId))
       yield* somebodyWaits
       yield* commit
-      const closed = (yield* Fiber.join(one)) + (yield* Fiber.join(two))
+      const closed = (yield* Fiber.join(one)).closed + (yield* Fiber.join(two)).closed
       assert.deepStrictEqual([closed, yield* count("freight_charge_windows", tenantId), yield* count("delivery_entries", tenantId), yield* count("freight_charge_collected", tenantId)], [1, 1, 1, 0])
     }))
 

@@ -43,12 +43,12 @@ export const ChargeSubscriptionStoreMemory = {
           .map((each) => each.body)
       }
 
-      const closeWindows = (tenantId: string, now: number): number => {
+      const closeWindows = (tenantId: string, now: number) => {
         const due = windowsOf(rows, tenantId).filter((each) => each.closesAt <= now)
           .sort((a, b) => a.closesAt - b.closesAt)
           .slice(0, closeLimit)
         for (const { closesAt, row } of due) rows.closeWindow(tenantId, row, closesAt, now)
-        return due.length
+        return { closed: due.length, more: due.length > 0 }
       }
 
       return ChargeSubscriptionStore.of({

@@ -25,7 +25,8 @@ const collecting = Effect.fnUntraced(function*(tenantId: string, n = 1, client =
   yield* subscribeToCharges(tenantId, { n, client, source: "freight-charge-windows" })
 })
 
-const close = (tenantId: string) => Effect.flatMap(ChargeSubscriptionStore, (store) => store.closeWindows(tenantId))
+const close = (tenantId: string) =>
+  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.closeWindows(tenantId), ({ closed }) => closed))
 
 /** Waits until a window can be closed, and closes it. */
 const closeDue = (tenantId: string) => eventually(close(tenantId), (count) => count > 0)
