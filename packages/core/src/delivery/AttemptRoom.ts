@@ -1,4 +1,5 @@
-/** How much a worker may have under way at once, and how much of it one lane. */
+/** How much a worker may have under way at once, and how much of it one lane, one client and one tenant. */
+import { AttemptShares, type LaneOwner } from "./AttemptShares.ts"
 import type { DeliveryOptions } from "./DeliveryOptions.ts"
 
 /** A nearly full worker waits this long for more room, rather than ask storage about every place that becomes free. */
@@ -22,9 +23,11 @@ export class AttemptRoom {
   /** When each loop of a nearly full worker asks for lanes all the same: what is under way may hang. */
   readonly patientUntil = { arrived: Infinity, due: Infinity }
   private readonly limits: Limits
+  private readonly shares: AttemptShares
 
   constructor(limits: Limits) {
     this.limits = limits
+    this.shares = new AttemptShares({ attempts: limits.concurrency, bytes: limits.maxBytesInFlight })
   }
 
   /** Attempts that may still be started. */
@@ -41,18 +44,28 @@ export class AttemptRoom {
     return this.free === 0 || this.freeBytes === 0 || this.unwritten >= this.limits.concurrency
   }
 
-  /**
-   * Attempts that one lane may have under way. Once half of the room is taken, the fewer the less is left: by the defaults 128 lanes
-   * whose receivers hang would take all of it, and so it takes 476 of them.
-   */
+  /** Attempts that one lane may have under way, whoever it belongs to. */
   get perLane(): number {
-    const { concurrency, laneConcurrency } = this.limits
-    return Math.ceil(laneConcurrency * Math.min(1, 2 * this.free / concurrency) ** 2)
+    return this.perLaneWith(this.free / this.limits.concurrency)
   }
 
   /** Attempts that this lane may start now. */
-  of(lane: { readonly underWay: number }): number {
-    return Math.max(0, Math.min(this.perLane - lane.underWay, this.free))
+  of(lane: LaneOwner & { readonly underWay: number }): number {
+    const perLane = Math.min(this.perLane, this.perLaneWith(this.shares.leftFor(lane)))
+    return Math.max(0, Math.min(perLane - lane.underWay, this.free, this.shares.freeFor(lane)))
+  }
+
+  /** Whether this lane's client, or its tenant, has all that it may have under way, while there is room for others. */
+  isOthers(lane: LaneOwner): boolean {
+    return this.shares.freeFor(lane) === 0
+  }
+
+  /**
+   * Once half of the room is taken, the fewer the less is left: by the defaults 128 lanes whose receivers hang would take all of
+   * it, and so it takes 476 of them. Of a client's part likewise.
+   */
+  private perLaneWith(left: number): number {
+    return Math.ceil(this.limits.laneConcurrency * Math.min(1, 2 * left) ** 2)
   }
 
   /** New lanes that one loop may ask for, beside the so many that are held; each of them can start something. */
@@ -77,21 +90,24 @@ export class AttemptRoom {
   }
 
   /** Attempts that are to be started once they are frozen. A negative number takes it back. */
-  promise(attempts: number): void {
+  promise(lane: LaneOwner, attempts: number): void {
     this.promised += attempts
+    this.shares.add(lane, attempts, 0)
   }
 
   /** One that was promised starts. */
-  begin(bytes: number): void {
+  begin(lane: LaneOwner, bytes: number): void {
     this.promised -= 1
     this.underWay += 1
     this.bytes += bytes
+    this.shares.add(lane, 0, bytes)
   }
 
-  end(bytes: number): void {
+  end(lane: LaneOwner, bytes: number): void {
     this.underWay -= 1
     this.bytes -= bytes
     this.unwritten += 1
+    this.shares.add(lane, -1, -bytes)
   }
 
   written(attempts: number): void {

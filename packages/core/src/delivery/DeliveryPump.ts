@@ -279,9 +279,8 @@ export class DeliveryPump {
   ): Effect.Effect<number, StorageError> {
     const pump = this
     const { options, queue } = this.services
-    let promised = 0
+    const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze; promised: number }> = []
     return Effect.gen(function*() {
-      const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze }> = []
       for (const lane of claimed) {
         const held = pump.hold(tenantId, lane, now, storeAhead)
         touched.add(held)
@@ -299,18 +298,18 @@ export class DeliveryPump {
         }
         const attempts = plan.again.length + plan.batches.length
         if (attempts === 0) continue
-        promised += attempts
-        pump.room.promise(attempts)
-        planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt) })
+        pump.room.promise(held, attempts)
+        planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt), promised: attempts })
       }
       if (planned.length === 0) return 0
-      const inAll = promised
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze)).pipe(
         Effect.onError(() => Effect.sync(() => {
           for (const { held } of planned) held.doubtful = true
         }))
       )
-      for (const { freeze, held, lane, plan } of planned) {
+      let started = 0
+      for (const each of planned) {
+        const { freeze, held, lane, plan } = each
         if (!ours.has(lane.laneId)) {
           // paused, deleted or taken over meanwhile; giving it back changes nothing where it is no longer ours
           held.more = false
@@ -319,14 +318,17 @@ export class DeliveryPump {
         }
         const keys = yield* pump.services.keysOf(tenantId, lane, storeNow)
         for (const attempt of attemptsOf(tenantId, lane, plan, freeze, { keys, storeAhead })) {
-          promised -= 1
+          each.promised -= 1
+          started += 1
           yield* pump.send(held, attempt)
           // hundreds at a stretch would hold up whatever else this process does
-          if ((inAll - promised) % sendsAtAStretch === 0) yield* Effect.yieldNow
+          if (started % sendsAtAStretch === 0) yield* Effect.yieldNow
         }
       }
-      return inAll - promised
-    }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.promise(-promised))))
+      return started
+    }).pipe(Effect.onExit(() => Effect.sync(() => {
+      for (const { held, promised } of planned) if (promised > 0) pump.room.promise(held, -promised)
+    })))
   }
 
   private hold(tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane {
@@ -358,14 +360,14 @@ export class DeliveryPump {
   }
 
   private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {
-    this.room.begin(attempt.body.length)
+    this.room.begin(lane, attempt.body.length)
     this.attempts += 1
     lane.underWay += 1
     return this.flights.begin(attempt, (verdict) => this.land(lane, attempt, verdict))
   }
 
   private land(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
-    this.room.end(attempt.body.length)
+    this.room.end(lane, attempt.body.length)
     lane.underWay -= 1
     lane.settled = true
     judge(lane, attempt, verdict)
@@ -377,8 +379,11 @@ export class DeliveryPump {
     const { finished, hopeless } = this.outcomes.take()
     const released: Array<HeldLane> = []
     for (const lane of this.lanes.values()) {
-      if (mayRelease(lane, { now, isWanted: !this.stopping && this.lanes.size < this.services.options.maxLanes })) released.push(lane)
-      else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
+      if (mayRelease(lane, { now, isWanted: !this.stopping && this.lanes.size < this.services.options.maxLanes })) {
+        // it would come back at once, and take the place of a lane that may send
+        if (lane.more && this.room.isOthers(lane)) lane.notBefore = Math.max(lane.notBefore, now + askAgainMillis)
+        released.push(lane)
+      } else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
         // kept because it can be handed more; a rate that held it back may have been what nobody else waited for
         this.agenda.due.add(lane.tenantId)
         this.agenda.lookAt(now + lookAgainMillis)

@@ -89,6 +89,7 @@ export interface DueDelivery {
 
 /** A lane under our lease, with what could go out now. */
 export interface ClaimedLane extends LaneLease {
+  readonly client: string
   readonly endpointUrl: string
   readonly hmacSecretId: string
   readonly secrets: ReadonlyArray<SealedVersion>

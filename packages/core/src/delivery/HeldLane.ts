@@ -7,6 +7,7 @@ import { afterFailure, afterSuccess, type Breaker } from "./model/Breaker.ts"
 export interface HeldLane {
   readonly tenantId: string
   readonly laneId: string
+  readonly client: string
   readonly token: number
   readonly since: number
   /** By the last claim. Attempts that began before may still go to another. */
@@ -117,6 +118,7 @@ export const outcomesOf = (
 export const holdLane = (tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane => ({
   tenantId,
   laneId: lane.laneId,
+  client: lane.client,
   token: lane.token,
   since: now,
   endpointUrl: lane.endpointUrl,

@@ -2,32 +2,46 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryOptions } from "@waybill/core"
 import * as Arbitrary from "effect/Arbitrary"
 import { AttemptRoom } from "../../src/delivery/AttemptRoom.ts"
+import type { LaneOwner } from "../../src/delivery/AttemptShares.ts"
 import { int, listOf, oneOf } from "../arbitraries.ts"
 
 const defaults = DeliveryOptions.defaults
 
-const start = (room: AttemptRoom, attempts: number) => {
-  room.promise(attempts)
-  for (let n = 0; n < attempts; n++) room.begin(0)
+/** Lane `n` of a tenant and a client of its own. */
+const laneOf = (n: number, underWay = 0) => ({ tenantId: `tenant-${n}`, client: "client", underWay })
+
+const start = (room: AttemptRoom, lane: LaneOwner, attempts: number) => {
+  room.promise(lane, attempts)
+  for (let n = 0; n < attempts; n++) room.begin(lane, 0)
 }
 
-/** How many lanes take what they may, one after the other, until nothing is left. */
-const lanesThatFill = (room: AttemptRoom): ReadonlyArray<number> => {
+/** Attempts of a hundred tenants, so that no part of one is used up. */
+const startAmongMany = (room: AttemptRoom, attempts: number) => {
+  for (let n = 0; n < attempts; n++) start(room, laneOf(n % 100), 1)
+}
+
+/** How many attempts lanes take, one lane after the other, until nothing is left for the next one. */
+const lanesThatFill = (room: AttemptRoom, laneOf: (n: number) => LaneOwner & { readonly underWay: number }): ReadonlyArray<number> => {
   const taken: Array<number> = []
-  while (!room.isFull) {
-    const attempts = room.of({ underWay: 0 })
-    assert.isAbove(attempts, 0, "whoever comes while there is room gets some")
-    start(room, attempts)
+  for (;;) {
+    const lane = laneOf(taken.length)
+    const attempts = room.of(lane)
+    if (attempts === 0) return taken
+    start(room, lane, attempts)
     taken.push(attempts)
   }
-  return taken
 }
+
+const parts = [
+  [1 / 2, (lane: LaneOwner) => `${lane.tenantId} ${lane.client}`],
+  [3 / 4, (lane: LaneOwner) => lane.tenantId]
+] as const
 
 const limits = Arbitrary.all({ concurrency: int(1, 300), laneConcurrency: int(1, 40), maxBytesInFlight: oneOf([1000]), maxLanes: int(1, 20) })
 
 describe("the room for attempts", () => {
   it("gives a lane all it may have until half is taken, and less the less is left", () => {
-    const taken = lanesThatFill(new AttemptRoom(defaults))
+    const taken = lanesThatFill(new AttemptRoom(defaults), laneOf)
     assert.deepStrictEqual(taken.slice(0, 64), Array.from({ length: 64 }, () => defaults.laneConcurrency))
     assert.deepStrictEqual(taken, [...taken].sort((a, b) => b - a))
     assert.strictEqual(taken.length, 476)
@@ -36,40 +50,67 @@ describe("the room for attempts", () => {
 
   it.prop("is never overdrawn, whatever is promised, begun, ended and taken back", [limits, listOf(int(0, 5), 1, 200)], ([limits, steps]) => {
     const room = new AttemptRoom(limits)
-    const lanes = Array.from({ length: 5 }, () => ({ underWay: 0, promised: 0 }))
+    const lanes = Array.from({ length: 5 }, (_, n) => ({ tenantId: `tenant-${n % 2}`, client: `client-${n % 3}`, underWay: 0, promised: 0 }))
     for (const [n, step] of steps.entries()) {
       const lane = lanes[n % lanes.length]!
-      const held = { underWay: lane.underWay + lane.promised }
+      const held = { ...lane, underWay: lane.underWay + lane.promised }
       if (step === 0 && lane.promised > 0) {
-        room.promise(-lane.promised)
+        room.promise(lane, -lane.promised)
         lane.promised = 0
       } else if (step === 1 && lane.promised > 0) {
-        room.begin(1)
+        room.begin(lane, 1)
         lane.promised -= 1
         lane.underWay += 1
       } else if (step === 2 && lane.underWay > 0) {
-        room.end(1)
+        room.end(lane, 1)
         room.written(1)
         lane.underWay -= 1
       } else {
         const attempts = room.of(held)
-        room.promise(attempts)
+        room.promise(lane, attempts)
         lane.promised += attempts
       }
       const all = lanes.reduce((sum, each) => sum + each.underWay + each.promised, 0)
       assert.strictEqual(room.free, limits.concurrency - all)
       assert.isAtMost(all, limits.concurrency)
       assert.isTrue(lanes.every((each) => each.underWay + each.promised <= limits.laneConcurrency))
+      for (const [part, ownerOf] of parts) {
+        for (const owner of new Set(lanes.map(ownerOf))) {
+          const own = lanes.filter((each) => ownerOf(each) === owner)
+          assert.isAtMost(own.reduce((sum, each) => sum + each.underWay + each.promised, 0), Math.ceil(limits.concurrency * part))
+        }
+      }
     }
+  })
+
+  it("gives one client half of it, and all clients of one tenant three quarters, however many lanes they have", () => {
+    const room = new AttemptRoom(defaults)
+    const of = (taken: ReadonlyArray<number>) => taken.reduce((sum, each) => sum + each, 0)
+    assert.strictEqual(of(lanesThatFill(room, () => ({ tenantId: "a", client: "one", underWay: 0 }))), 1024)
+    assert.strictEqual(of(lanesThatFill(room, (n) => ({ tenantId: "a", client: `other-${n % 50}`, underWay: 0 }))), 512)
+    assert.isTrue(room.isOthers({ tenantId: "a", client: "newcomer" }))
+    assert.isFalse(room.isOthers({ tenantId: "b", client: "one" }))
+    assert.strictEqual(of(lanesThatFill(room, laneOf)), 512)
+  })
+
+  it("gives one client half of the bytes", () => {
+    const room = new AttemptRoom({ ...defaults, maxBytesInFlight: 100 })
+    const lane = laneOf(1)
+    room.promise(lane, 1)
+    room.begin(lane, 50)
+    assert.strictEqual(room.of(lane), 0)
+    assert.isAbove(room.of({ ...lane, client: "other" }), 0)
+    room.end(lane, 50)
+    assert.isAbove(room.of(lane), 0)
   })
 
   it("is full as long as as many outcomes wait to be written as attempts may be under way", () => {
     const room = new AttemptRoom({ ...defaults, concurrency: 2 })
-    start(room, 2)
+    startAmongMany(room, 2)
     assert.isTrue(room.isFull)
-    room.end(0)
+    room.end(laneOf(0), 0)
     assert.isFalse(room.isFull)
-    room.end(0)
+    room.end(laneOf(1), 0)
     assert.isTrue(room.isFull, "two wait to be written")
     room.written(1)
     assert.isFalse(room.isFull)
@@ -77,13 +118,13 @@ describe("the room for attempts", () => {
 
   it("is full when the bytes are, and not before", () => {
     const room = new AttemptRoom({ ...defaults, maxBytesInFlight: 100 })
-    room.promise(2)
-    room.begin(99)
+    room.promise(laneOf(1), 2)
+    room.begin(laneOf(1), 99)
     assert.isFalse(room.isFull)
-    room.begin(500)
+    room.begin(laneOf(1), 500)
     assert.isTrue(room.isFull)
     assert.strictEqual(room.freeBytes, 0)
-    room.end(500)
+    room.end(laneOf(1), 500)
     assert.strictEqual(room.freeBytes, 1)
   })
 
@@ -110,14 +151,14 @@ describe("the room for attempts", () => {
 
   it("asks for none while it is nearly full, but not for ever: what is under way may hang", () => {
     const room = new AttemptRoom(defaults)
-    start(room, defaults.concurrency - 10)
+    startAmongMany(room, defaults.concurrency - 10)
     assert.strictEqual(room.newLanes(1000, 0, "due"), 0)
     assert.strictEqual(room.newLanes(1019, 0, "due"), 0)
     assert.deepStrictEqual(room.patientUntil, { arrived: Infinity, due: 1020 })
     // each of them can start something
     assert.strictEqual(room.newLanes(1020, 0, "due"), 5)
     assert.strictEqual(room.newLanes(1021, 0, "due"), 0)
-    for (let n = 0; n < 300; n++) room.end(0)
+    for (let n = 0; n < 300; n++) room.end(laneOf(n % 100), 0)
     room.written(300)
     assert.isAbove(room.newLanes(1022, 0, "due"), 0)
     assert.deepStrictEqual(room.patientUntil, { arrived: Infinity, due: Infinity })
@@ -125,7 +166,7 @@ describe("the room for attempts", () => {
 
   it("lets each loop wait for itself while it is nearly full, or one would take the other's turns", () => {
     const room = new AttemptRoom(defaults)
-    start(room, defaults.concurrency - 10)
+    startAmongMany(room, defaults.concurrency - 10)
     for (const loop of ["due", "arrived"] as const) assert.strictEqual(room.newLanes(1000, 0, loop), 0)
     for (const loop of ["due", "arrived"] as const) assert.strictEqual(room.newLanes(1020, 0, loop), 5)
   })

@@ -21,6 +21,7 @@ const older = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
 const lane: ClaimedLane = {
   laneId: "lane",
+  client: "client",
   token: 1,
   endpointUrl: "https://receiver.example/hook",
   hmacSecretId: "main",

@@ -282,7 +282,7 @@ describe.each(ways)("by %s", (way) => {
           assert.lengthOf(yield* engine.receivers.requests(), 15)
           assert.isAtMost(claims, 40)
         }),
-        { concurrency: 16, laneConcurrency: 32, drainMillis: 0 }
+        { concurrency: 32, laneConcurrency: 32, drainMillis: 0 }
       ))
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, DeliveryQueue, DeliveryWorker, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { DeliveryOptions, DeliveryQueue, DeliveryWorker, type Principal, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { Receiver, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer } from "effect"
 
@@ -103,4 +103,39 @@ describe("two hundred lanes whose receivers hang", () => {
         assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
       }
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 60_000)
+})
+
+describe("a client whose every receiver hangs", () => {
+  /** Subscriptions of one client, more than there is room for attempts. */
+  const many = Array.from({ length: 60 }, (_, n) => `https://hanging-${n}.example/hook`)
+
+  it.effect("keeps half of the attempts and no more, so that another client of its tenant and another tenant are served", () =>
+    Effect.gen(function*() {
+      const events = yield* TransitEvents
+      const receivers = yield* ScriptedReceivers
+      const [tenant, neighbour] = [yield* TestWaybill.tenant(), yield* TestWaybill.tenant("neighbour")]
+      const delivery = { batchMaxSize: 1 }
+      for (const endpointUrl of many) {
+        yield* TestWaybill.subscribe(tenant, tenant.customer("hostile", ["H"]), { endpointUrl, delivery })
+        yield* receivers.script(endpointUrl, [Receiver.hang])
+      }
+      yield* TestWaybill.subscribe(tenant, tenant.customer("healthy", ["A"]), { endpointUrl: healthy, delivery })
+      yield* TestWaybill.subscribe(neighbour, neighbour.customer("healthy", ["A"]), { endpointUrl: moved, delivery })
+      yield* (yield* DeliveryWorker).run.pipe(Effect.forkScoped)
+      const publish = (carrier: Principal, shipmentId: string, account: string) =>
+        Effect.orDie(events.publish(carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
+      for (let n = 0; n < 4; n++) yield* publish(tenant.carrier, `H${n}`, "H")
+      yield* TestWaybill.pass(1_000)
+      const underWay = (yield* receivers.requests()).length
+      assert.strictEqual(underWay, 16, "half of the room")
+      for (let n = 0; n < 40; n++) {
+        yield* publish(tenant.carrier, `A${n}`, "A")
+        yield* publish(neighbour.carrier, `A${n}`, "A")
+        yield* TestWaybill.pass(100)
+        // before the next one comes, and long before what hangs runs into its deadline
+        assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
+        assert.lengthOf(yield* receivers.delivered(moved), n + 1)
+      }
+      assert.strictEqual((yield* receivers.requests()).length, underWay + 80)
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 32, laneConcurrency: 4, maxLanes: 200, drainMillis: 0 } }))), 30_000)
 })

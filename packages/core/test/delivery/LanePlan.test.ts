@@ -29,6 +29,7 @@ const due = (deliveryId: string, parts: Partial<DueDelivery> = {}): DueDelivery 
 
 const lane = (parts: Partial<ClaimedLane> = {}): ClaimedLane => ({
   laneId: "lane",
+  client: "client",
   token: 1,
   endpointUrl: "https://receiver.example/",
   hmacSecretId: "main",

@@ -8,6 +8,7 @@ import { lookAgainAfter, mayRelease, refillable } from "../../src/delivery/LaneT
 const lane = (over: Partial<HeldLane> = {}): HeldLane => ({
   tenantId: "acme",
   laneId: "1",
+  client: "client",
   token: 1,
   since: 0,
   endpointUrl: "https://receiver.example/hook",

@@ -292,8 +292,8 @@ const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
 }
 
 const laneOf = (row: Row): ReadLane => {
-  const [laneId, endpointUrl, hmacSecretId, open, close, signing, whenDead] =
-    row[1] as [string, string, string, string, string, LaneSigning, WhenDead]
+  const [laneId, endpointUrl, hmacSecretId, open, close, signing, whenDead, client] =
+    row[1] as [string, string, string, string, string, LaneSigning, WhenDead, string]
   const [token, arrivals, maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute, failures] =
     row[2] as [number, number, number, number, number, number, number, number]
   const [rateMark, openUntil, now] = row[3] as [number | null, number | null, number]
@@ -303,6 +303,7 @@ const laneOf = (row: Row): ReadLane => {
     unseen: [],
     lane: {
       laneId,
+      client,
       token,
       endpointUrl,
       hmacSecretId,

@@ -251,7 +251,7 @@ ours AS MATERIALIZED (
 )
 SELECT o.place AS lane,
        CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[
-         o.lane_id::text, o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close, o.signing, o.when_dead
+         o.lane_id::text, o.endpoint_url, o.hmac_secret_id, o.envelope_open, o.envelope_close, o.signing, o.when_dead, o.client
        ] END AS texts,
        CASE WHEN coalesce(e.place, 1) = 1 THEN ARRAY[
          o.lease_token, o.arrivals, o.max_attempts, o.initial_backoff_seconds, o.max_backoff_seconds, o.batch_max_size,

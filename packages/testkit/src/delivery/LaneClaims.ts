@@ -16,6 +16,7 @@ export const claimedLane = (
   const deliveries = lane.breaker.openUntil === undefined ? request.deliveriesPerLane : 1
   return {
     laneId: lane.laneId,
+    client,
     token: lane.token,
     endpointUrl,
     hmacSecretId,
