@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { RecentMap } from "../shared/RecentMap.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { TenantNotFound } from "./AccessErrors.ts"
@@ -34,12 +35,10 @@ export class TenantLimits extends Context.Service<TenantLimits, {
       const store = yield* AccessStore
       const transaction = yield* Transaction
       const decode = decodeInput(LimitsChange, { closed: true })
-      const cache = new Map<string, CachedLimits>()
+      const cache = new RecentMap<CachedLimits>(maxCached)
 
       const remember = (tenantId: string, limits: Limits, now: number) => {
-        cache.delete(tenantId)
-        cache.set(tenantId, { limits, freshUntil: now + cacheMillis })
-        if (cache.size > maxCached) cache.delete(cache.keys().next().value!)
+        cache.put(tenantId, { limits, freshUntil: now + cacheMillis })
         return limits
       }
 

@@ -10,6 +10,7 @@ import type { SecretStore } from "../delivery/SecretStore.ts"
 import { placeOfSecret } from "../delivery/SigningSecrets.ts"
 import { addressNotAllowed, type WebhookSender } from "../delivery/WebhookSender.ts"
 import { CallLog } from "../shared/CallLog.ts"
+import { RecentMap } from "../shared/RecentMap.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
@@ -98,14 +99,12 @@ const unsignable = ({ webhookUrl }: Trial) =>
 
 /** Counts every client's tests: an unlimited test would be a way to send requests anywhere. */
 export const makeTestAllowance = () => {
-  const logs = new Map<string, CallLog>()
+  const logs = new RecentMap<CallLog>(maxClients)
   return Effect.fnUntraced(function*({ client, tenantId }: Principal) {
     const now = yield* Clock.currentTimeMillis
     const name = JSON.stringify([tenantId, client])
     const log = logs.get(name) ?? new CallLog()
-    logs.delete(name)
-    logs.set(name, log)
-    if (logs.size > maxClients) logs.delete(logs.keys().next().value!)
+    logs.put(name, log)
     const waitMillis = log.admit(testsPerMinute, now)
     if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
   })

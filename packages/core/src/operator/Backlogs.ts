@@ -5,6 +5,7 @@ import { TenantLimits } from "../access/TenantLimits.ts"
 import { type BacklogCounts, type BacklogExcess, type BacklogPosition, DeliveryControl, type PurgePosition, type PurgeStep } from "../delivery/DeliveryControl.ts"
 import { reportDropped } from "../delivery/DeliveryReport.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { sweepEvery } from "../shared/Sweeps.ts"
 import { unhurried } from "../shared/Unhurried.ts"
 
 const sweepMillis = 300_000
@@ -115,14 +116,7 @@ export class Backlogs extends Context.Service<Backlogs, {
         return removed.reduce((sum, each) => sum + each, 0)
       }).pipe(Effect.withSpan("Backlogs.sweep"))
 
-      const run = Effect.forever(
-        sweep.pipe(
-          Effect.catchTag("StorageError", (error) => Effect.logWarning("Waiting entries were not checked against quotas. The next sweep tries again.", error)),
-          Effect.andThen(Effect.sleep(sweepMillis))
-        )
-      )
-
-      return Backlogs.of({ sweep, run })
+      return Backlogs.of({ sweep, run: sweepEvery(sweepMillis, sweep, "Waiting entries were not checked against quotas. The next sweep tries again.") })
     })
   )
 }

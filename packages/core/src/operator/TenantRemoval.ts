@@ -6,6 +6,7 @@ import { AccessStore } from "../access/AccessStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { DocumentStore } from "../invoices/DocumentStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { sweepEvery } from "../shared/Sweeps.ts"
 
 const sweepMillis = 15_000
 
@@ -64,12 +65,7 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
           if (!(yield* access.deleteTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
         }),
         sweep,
-        run: Effect.forever(
-          sweep.pipe(
-            Effect.catchTag("StorageError", (error) => Effect.logWarning("A deleted tenant was not removed. The next sweep tries again.", error)),
-            Effect.andThen(Effect.sleep(sweepMillis))
-          )
-        )
+        run: sweepEvery(sweepMillis, sweep, "A deleted tenant was not removed. The next sweep tries again.")
       })
     })
   )

@@ -9,6 +9,7 @@ import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { sweepEvery } from "../shared/Sweeps.ts"
 import { firstIdAt } from "../shared/UniqueIds.ts"
 import { unhurried } from "../shared/Unhurried.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
@@ -81,14 +82,7 @@ export class Retention extends Context.Service<Retention, {
         return removed.reduce((sum, each) => sum + each, entries)
       }).pipe(Effect.withSpan("Retention.sweep"))
 
-      const run = Effect.forever(
-        sweep.pipe(
-          Effect.catchTag("StorageError", (error) => Effect.logWarning("What is old could not be removed; the next sweep tries again.", error)),
-          Effect.andThen(Effect.sleep(pauseMillis))
-        )
-      )
-
-      return Retention.of({ sweep, run })
+      return Retention.of({ sweep, run: sweepEvery(pauseMillis, sweep, "What is old could not be removed. The next sweep tries again.") })
     })
   )
 }

@@ -1,6 +1,7 @@
 /** How many lookups of other people's freight a caller may make: numbers are sequential, so whoever may ask without end learns them all. */
 import { Context, Effect } from "effect"
 import * as Clock from "effect/Clock"
+import { RecentMap } from "../shared/RecentMap.ts"
 import { SpreadLimiter } from "../shared/SpreadLimiter.ts"
 import { TooManyLookups } from "./ShipmentStatusErrors.ts"
 
@@ -30,8 +31,7 @@ export interface LookupAllowance {
 export const lookupAllowance: Effect.Effect<LookupAllowance> = Effect.gen(function*() {
   const { othersLookupsAtOnce, othersLookupsPerMinute: perMinute } = yield* ShipmentStatusOptions
   const limits = { perMinute, atOnce: Math.min(perMinute, Math.max(1, othersLookupsAtOnce ?? Math.floor(perMinute / 10))) }
-  // in the order of the last payment, so that the first one was quiet longest
-  const limiters = new Map<string, SpreadLimiter>()
+  const limiters = new RecentMap<SpreadLimiter>(maxCallers)
   return {
     pay: ({ client, tenantId }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -39,9 +39,7 @@ export const lookupAllowance: Effect.Effect<LookupAllowance> = Effect.gen(functi
         const limiter = limiters.get(caller) ?? new SpreadLimiter()
         const waitMillis = limiter.admit(limits, now)
         if (waitMillis > 0) return Effect.fail(new TooManyLookups({ retryAfterSeconds: Math.ceil(waitMillis / 1000) }))
-        limiters.delete(caller)
-        limiters.set(caller, limiter)
-        if (limiters.size > maxCallers) limiters.delete(limiters.keys().next().value!)
+        limiters.put(caller, limiter)
         return Effect.void
       })
   }

@@ -4,7 +4,7 @@
  *
  * Credentials that held lately are still checked, so a failing neighbour behind the same proxy does not lock anybody out.
  */
-import { keyAddress, type PresentedRequest, RateExceeded, sha256 } from "@waybill/core"
+import { keyAddress, type PresentedRequest, RateExceeded, RecentMap, sha256 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { presentedIn } from "./PresentedCredentials.ts"
 
@@ -23,7 +23,7 @@ interface Window {
 
 /** Counts of one minute each, in the order in which their minutes began. */
 class Windows {
-  private readonly windows = new Map<string, Window>()
+  private readonly windows = new RecentMap<Window>(mostRemembered)
 
   /** Failures within the minute that runs for this name. */
   countOf(name: string, now: number): Window | undefined {
@@ -37,9 +37,7 @@ class Windows {
       running.count += 1
       return
     }
-    this.windows.delete(name)
-    this.windows.set(name, { until: now + windowMillis, count: 1 })
-    if (this.windows.size > mostRemembered) this.windows.delete(this.windows.keys().next().value!)
+    this.windows.put(name, { until: now + windowMillis, count: 1 })
   }
 
   get size(): number {
@@ -77,7 +75,7 @@ export class FailedCredentials {
   private readonly byAddress = new Windows()
   private readonly byCredential = new Windows()
   /** Credentials that held, the latest last. */
-  private readonly good = new Set<string>()
+  private readonly good = new RecentMap<true>(mostRemembered)
 
   /** Fails while these credentials are not to be checked. */
   admit({ address, credential, digest }: Presented, now: number): Effect.Effect<void, RateExceeded> {
@@ -97,9 +95,7 @@ export class FailedCredentials {
   }
 
   held({ digest }: Presented): void {
-    this.good.delete(digest)
-    this.good.add(digest)
-    if (this.good.size > mostRemembered) this.good.delete(this.good.keys().next().value!)
+    this.good.put(digest, true)
   }
 
   /** Entries in memory. */

@@ -1,5 +1,5 @@
 /** Tells the storage what clients with tokens may see and that they were seen, so that deliveries follow while they are not here. */
-import { type AccessStore, type DeliveryQueue, isCarrier, isOperator, makeRememberAccess, type Principal, type StorageError, type Transaction, type Wakeups } from "@waybill/core"
+import { type AccessStore, type DeliveryQueue, isCarrier, isOperator, makeRememberAccess, type Principal, RecentMap, type StorageError, type Transaction, type Wakeups } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 
@@ -13,7 +13,7 @@ const maxRemembered = 10_000
 const seenMillis = 60_000
 
 export const makeTokenAccess = Effect.map(makeRememberAccess, (rememberAccess) => {
-  const lastSeen = new Map<string, { readonly says: string; readonly until: number }>()
+  const lastSeen = new RecentMap<{ readonly says: string; readonly until: number }>(maxRemembered)
 
   /** Writes when the credential says something else than at this client's last call here, and once a minute. */
   return Effect.fnUntraced(function*(principal: Principal): Effect.fn.Return<void, StorageError> {
@@ -24,8 +24,6 @@ export const makeTokenAccess = Effect.map(makeRememberAccess, (rememberAccess) =
     const known = lastSeen.get(who)
     if (known !== undefined && known.says === says && now < known.until) return
     yield* rememberAccess(principal)
-    lastSeen.delete(who)
-    if (lastSeen.size >= maxRemembered) lastSeen.delete(lastSeen.keys().next().value!)
-    lastSeen.set(who, { says, until: now + seenMillis })
+    lastSeen.put(who, { says, until: now + seenMillis })
   })
 })

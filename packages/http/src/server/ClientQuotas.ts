@@ -1,5 +1,5 @@
 /** What each client may do in a second and at the same time, counted in this process. */
-import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, type StorageError, TenantLimits } from "@waybill/core"
+import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 
@@ -28,17 +28,14 @@ export interface ClientQuotas {
 
 export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> = Effect.gen(function*() {
   const limits = yield* TenantLimits
-  // in the order of the last request
-  const buckets = new Map<string, TokenBucket>()
+  const buckets = new RecentMap<TokenBucket>(maxClients)
   const uploads = new Map<string, number>()
 
   const take = (client: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
     const bucket = buckets.get(client) ?? { tokens: limit * burstSeconds, filledAt: now }
     bucket.tokens = Math.min(limit * burstSeconds, bucket.tokens + Math.max(0, now - bucket.filledAt) / 1000 * limit)
     bucket.filledAt = now
-    buckets.delete(client)
-    buckets.set(client, bucket)
-    if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value!)
+    buckets.put(client, bucket)
     if (bucket.tokens < 1) {
       const seconds = limit === 0 ? longestWaitSeconds : Math.ceil((1 - bucket.tokens) / limit)
       return Effect.fail(new RateExceeded({ quota, limit, retryAfterSeconds: Math.min(longestWaitSeconds, seconds) }))

@@ -4,7 +4,7 @@ import { constants } from "node:crypto"
 import { lookup as dnsLookup } from "node:dns/promises"
 import { connect as connectTcp, isIP, type LookupFunction, Socket } from "node:net"
 import { connect as connectTls, createSecureContext, getCACertificates } from "node:tls"
-import type { AttemptFailure } from "@waybill/core"
+import { type AttemptFailure, RecentMap } from "@waybill/core"
 import { type EgressPolicy, isAllowedAddress } from "./AddressGuard.ts"
 
 /** Resolves a name to all its addresses, in the order the resolver gave them. */
@@ -50,7 +50,7 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
     // a receiver could ask for one handshake after the other
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION
   })
-  const sessions = new Map<string, Buffer>()
+  const sessions = new RecentMap<Buffer>(maxSessions)
   const lookup = vettedLookup(oneAtATime(resolve), egress)
 
   return (endpoint, done) => {
@@ -142,11 +142,9 @@ const maxSessions = 1000
 /** A session holds the receiver's certificate and ticket, which it may blow up. */
 const maxSessionBytes = 16_384
 
-const remember = (sessions: Map<string, Buffer>, key: string, session: Buffer): void => {
-  sessions.delete(key)
-  if (session.length > maxSessionBytes) return
-  sessions.set(key, session)
-  if (sessions.size > maxSessions) sessions.delete(sessions.keys().next().value!)
+const remember = (sessions: RecentMap<Buffer>, key: string, session: Buffer): void => {
+  if (session.length > maxSessionBytes) sessions.delete(key)
+  else sessions.put(key, session)
 }
 
 /** `reached` tells a refused connection from a failed handshake. */

@@ -1,7 +1,7 @@
 /** Sends webhooks over HTTP/1.1 with undici: vetted addresses, one deadline, a few kilobytes of answer, nothing followed. */
 import { Clock, Effect, Layer } from "effect"
 import { createRequire } from "node:module"
-import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
+import { AttemptOutcome, RecentMap, type WebhookRequest, WebhookSender } from "@waybill/core"
 import { addressNotAllowed, type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
 import { Attempt } from "./Attempt.ts"
 import { Connections, type OriginAddress } from "./Connections.ts"
@@ -84,13 +84,12 @@ const maxDestinations = 4096
 
 /** Judges a URL as at its subscription, once per text: the policy never changes, and the address is vetted at each connect. */
 const rememberDestinations = (egress: EgressPolicy): (url: string) => Destination | undefined => {
-  const known = new Map<string, Destination | undefined>()
+  const known = new RecentMap<Destination | undefined>(maxDestinations)
   return (url) => {
     const found = known.get(url)
     if (found !== undefined || known.has(url)) return found
     const destination = refusalOfUrl(url, egress) === undefined ? parseDestination(new URL(url)) : undefined
-    if (known.size >= maxDestinations) known.delete(known.keys().next().value!)
-    known.set(url, destination)
+    known.put(url, destination)
     return destination
   }
 }
