@@ -196,6 +196,22 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "sending")
       }))
 
+    it.effect("does not send such a delivery again when its attempt fails", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const lane = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        yield* reassign(tenantId, "S", ["B"])
+        // looked through while it is being sent, and again afterwards
+        yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting" })], lanes: [releaseOf(lane)] })
+        const { lanes: [next] } = yield* claim(tenantId)
+        assert.deepStrictEqual(next!.due, [])
+        assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "cancelled")
+      }))
+
     it.effect("says of a lane that its secret belongs to somebody else by now", () =>
       Effect.gen(function*() {
         const secrets = yield* SecretStore

@@ -47,10 +47,11 @@ export class LaneGate {
     // whatever was queued was seen then
     const changes = this.access.changes + this.shipments.changes
     if (lane.clearedAt === changes) return 0
-    lane.clearedAt = changes
-    const inFlight = (delivery: Delivery) => delivery.state === "sending" && delivery.token === lane.token
-    const frozen = [...lane.unsettled.values()].filter((each) => !inFlight(each) && each.entries.some((entry) => !this.sees(lane, entry)))
-    for (const delivery of frozen) this.withdraw(lane, delivery, now)
+    const frozen = [...lane.unsettled.values()].filter((each) => each.entries.some((entry) => !this.sees(lane, entry)))
+    const ended = frozen.filter(({ state, token }) => state !== "sending" || token !== lane.token)
+    for (const delivery of ended) this.withdraw(lane, delivery, now)
+    // what is being sent ends by itself, and is judged when it waits for another attempt
+    lane.clearedAt = ended.length === frozen.length ? changes : undefined
     const unseen = [...lane.byRef.values()].filter((entry) => !this.sees(lane, entry))
     for (const entry of unseen) this.drop(lane, entry, "not_visible", now)
     return unseen.length

@@ -33,6 +33,8 @@ export class ClaimAudit {
     const grants = new Map<string, Grant>()
     const refilled = new Set(request.refill.map(({ laneId, token }) => `${laneId} ${token}`))
     let fresh = 0
+    let dropped = 0
+    this.holdBack(request, now)
     for (const claimed of claim.lanes) {
       const lane = ledger.lane(request.tenantId, claimed.laneId)
       if (lane === undefined || !lane.open) {
@@ -40,6 +42,7 @@ export class ClaimAudit {
         continue
       }
       if (lane.state !== "active") world.violate("A lane that is paused or stopped is not handed out", `${who} was handed ${lane.name}, which is ${lane.state}`)
+      if (!ledger.access.admits(lane, now)) world.violate("A lane whose client or tenant has no access is not handed out", `${who} was handed ${lane.name}`)
       if (refilled.has(`${claimed.laneId} ${claimed.token}`)) {
         if (!lane.leased || lane.token !== claimed.token) world.violate("A lease that was lost is not filled again", `${who} holds ${lane.name} by ${claimed.token}, the lease is ${lane.token}`)
       } else {
@@ -52,6 +55,7 @@ export class ClaimAudit {
         lane.failures = lane.breaker.failures
       }
       lane.leasedUntil = now + request.leaseMillis
+      dropped += ledger.clear(lane)
       this.compare(lane, claimed)
       grants.set(laneKeyOf(request.tenantId, claimed.laneId), {
         lane,
@@ -63,7 +67,17 @@ export class ClaimAudit {
       })
     }
     if (fresh > request.maxLanes) world.violate("A claim leases no more lanes than were asked for", `${fresh} of ${request.maxLanes}`)
+    if (dropped !== claim.dropped) world.violate("What its client may no longer see is dropped, and nothing else", `${who}: ${claim.dropped} instead of ${dropped}`)
     return grants
+  }
+
+  /** A lease that has run out ends where its lane is set aside because it has no access. */
+  private holdBack({ only, tenantId }: ClaimRequest, now: number): void {
+    if (only === "arrived") return
+    for (const lane of this.ledger.lanes.values()) {
+      if (lane.tenantId !== tenantId || lane.state !== "active" || lane.leasedUntil > now) continue
+      if (!this.ledger.access.admits(lane, now)) lane.leased = false
+    }
   }
 
   private compare(lane: LedgerLane, claimed: ClaimedLane): void {

@@ -24,7 +24,15 @@ export class FreezeAudit {
 
   /** Lanes that may be sent from, as things are now. */
   expected(tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlySet<string> {
-    return new Set(lanes.filter((each) => this.ledger.held(tenantId, each)?.state === "active").map(({ laneId }) => laneId))
+    return new Set(lanes.filter((each) => {
+      const lane = this.ledger.held(tenantId, each)
+      return lane?.state === "active" && this.ledger.access.admits(lane, this.world.storeNow)
+    }).map(({ laneId }) => laneId))
+  }
+
+  /** Whether an operator purged one of these lanes: what a claim handed out before is gone then. */
+  purged(tenantId: string, lanes: ReadonlyArray<Freeze>, ours: ReadonlySet<string>): boolean {
+    return lanes.some(({ laneId }) => ours.has(laneId) && this.ledger.lane(tenantId, laneId)!.purgedIn >= 0)
   }
 
   /** Whether everything that these lanes freeze still waits: a call that came late finds that it does not. */
@@ -59,7 +67,7 @@ export class FreezeAudit {
     const permits: Permits = new Map()
     for (const freeze of lanes) {
       if (expected.has(freeze.laneId) !== ours.has(freeze.laneId)) {
-        this.world.violate("Only who holds the lease of an active lane freezes", `${who} by ${freeze.token}: ${ours.has(freeze.laneId) ? "let" : "refused"}`)
+        this.world.violate("Only who holds the lease of an active lane with access freezes", `${who} by ${freeze.token}: ${ours.has(freeze.laneId) ? "let" : "refused"}`)
       }
       if (!expected.has(freeze.laneId)) {
         counts.lostLeases += 1

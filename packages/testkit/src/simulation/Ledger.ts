@@ -2,7 +2,8 @@
  * What must be true of the queue, kept apart from it: who owes what to whom, and who may send it. It learns of every call that
  * reaches the store, and says what the call had to do there.
  */
-import type { Breaker, LaneSettings, LaneState } from "@waybill/core"
+import type { Breaker, LaneSettings, LaneState, PausedBy } from "@waybill/core"
+import { AccessLedger } from "./AccessLedger.ts"
 
 /** One event that one subscription is owed. */
 export interface LedgerEntry {
@@ -44,6 +45,13 @@ export interface LedgerLane {
   readonly name: string
   settings: LaneSettings
   state: LaneState
+  /** Who paused it, and whether for a purge. */
+  pausedBy: PausedBy | undefined
+  purging: boolean
+  /** The state that an operator's pause found, where it is not active that comes back. */
+  resumesAs: "inactive" | undefined
+  /** The step of the schedule in which it was purged last. */
+  purgedIn: number
   open: boolean
   token: number
   leased: boolean
@@ -83,6 +91,7 @@ export class Ledger {
   readonly deliveries = new Map<string, LedgerDelivery>()
   /** Newest first. */
   readonly keys = new Map<string, Array<LedgerKey>>()
+  readonly access = new AccessLedger()
   /** Entries and deliveries that have not come to an end. */
   restless = 0
 
@@ -114,6 +123,10 @@ export class Ledger {
       name,
       settings,
       state: settings.state,
+      pausedBy: undefined,
+      purging: false,
+      resumesAs: undefined,
+      purgedIn: -1,
       open: true,
       token: 0,
       leased: false,
@@ -136,7 +149,28 @@ export class Ledger {
       lane.failures = lane.leased ? undefined : 0
     }
     lane.settings = settings
-    lane.state = settings.state
+    if (lane.state === settings.state) return
+    this.turn(lane, settings.state, settings.state === "paused" ? "client" : undefined)
+  }
+
+  turn(lane: LedgerLane, state: LaneState, pausedBy: PausedBy | undefined): void {
+    lane.state = state
+    lane.pausedBy = pausedBy
+    lane.purging = false
+    lane.resumesAs = undefined
+  }
+
+  /** An operator pauses it, for a purge or otherwise. */
+  pause(lane: LedgerLane, purging: boolean): void {
+    const resumesAs = lane.state === "inactive" ? "inactive" : lane.resumesAs
+    this.turn(lane, "paused", "operator")
+    lane.purging = purging
+    lane.resumesAs = resumesAs
+  }
+
+  /** An operator resumes it. */
+  resume(lane: LedgerLane): void {
+    if (lane.state === "paused") this.turn(lane, lane.resumesAs ?? "active", undefined)
   }
 
   close(lane: LedgerLane): void {
@@ -150,11 +184,12 @@ export class Ledger {
     lane.unsettled.clear()
   }
 
-  /** Everybody in `clients` who is there to be told is owed these from now on. */
-  publish(tenantId: string, clients: ReadonlySet<string>, events: ReadonlyArray<PublishedEvent>): void {
+  /** Every open subscription whose client sees them is owed these from now on, whether it has access at present or not. */
+  publish(tenantId: string, events: ReadonlyArray<PublishedEvent>): void {
     for (const lane of this.lanes.values()) {
-      if (lane.tenantId !== tenantId || !lane.open || lane.state === "inactive" || !clients.has(lane.client)) continue
+      if (lane.tenantId !== tenantId || !lane.open || lane.state === "inactive" || lane.resumesAs === "inactive") continue
       for (const { body, eventId, sequence, shipmentId } of events) {
+        if (!this.access.sees(lane, shipmentId)) continue
         const entry: LedgerEntry = { key: shipmentId, sequence, orderId: eventId, body, before: lane.last.get(shipmentId), passed: false }
         lane.last.set(shipmentId, entry)
         const own = lane.waiting.get(shipmentId)
@@ -191,6 +226,66 @@ export class Ledger {
     this.deliveries.set(frozen.id, frozen)
     lane.unsettled.set(frozen.id, frozen)
     return frozen
+  }
+
+  /**
+   * What a claim takes out of a lane before it hands anything out: frozen deliveries with something that their client may no longer see end and
+   * their entries wait again, then such entries are dropped. Answers how many.
+   */
+  clear(lane: LedgerLane): number {
+    for (const delivery of lane.unsettled.values()) {
+      const inFlight = delivery.state === "sending" && delivery.token === lane.token
+      if (!inFlight && delivery.entries.some(({ key }) => !this.access.sees(lane, key))) this.withdraw(delivery)
+    }
+    let dropped = 0
+    for (const [key, entries] of lane.waiting) {
+      if (this.access.sees(lane, key)) continue
+      dropped += entries.length
+      this.drop(lane, key)
+    }
+    return dropped
+  }
+
+  private withdraw(delivery: LedgerDelivery): void {
+    const { lane } = delivery
+    this.cancel(delivery)
+    for (const entry of delivery.entries) {
+      const own = lane.waiting.get(entry.key) ?? []
+      lane.waiting.set(entry.key, [...own, entry].sort((a, b) => a.sequence - b.sequence))
+    }
+    this.restless += delivery.entries.length
+  }
+
+  private cancel(delivery: LedgerDelivery): void {
+    delivery.state = "cancelled"
+    delivery.lane.unsettled.delete(delivery.id)
+    this.restless -= 1
+  }
+
+  /** What waits of a shipment will not be sent: its next may go. */
+  private drop(lane: LedgerLane, key: string): void {
+    const entries = lane.waiting.get(key) ?? []
+    for (const entry of entries) entry.passed = true
+    lane.waiting.delete(key)
+    this.restless -= entries.length
+  }
+
+  /** A purge drops what waits, and deliveries that wait for a retry. Answers how many entries. */
+  purge(lane: LedgerLane, step: number): number {
+    if (lane.state === "active") return 0
+    lane.purgedIn = step
+    let dropped = 0
+    for (const delivery of lane.unsettled.values()) {
+      if (delivery.state !== "waiting") continue
+      this.cancel(delivery)
+      for (const entry of delivery.entries) entry.passed = true
+      dropped += delivery.entries.length
+    }
+    for (const [key, entries] of lane.waiting) {
+      dropped += entries.length
+      this.drop(lane, key)
+    }
+    return dropped
   }
 
   end(delivery: LedgerDelivery, state: "delivered" | "dead", now: number): void {

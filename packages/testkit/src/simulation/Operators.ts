@@ -1,7 +1,8 @@
 /** Carriers that publish, owners that change their subscriptions, operators that rotate secrets and send deliveries again. */
-import { type LaneSettings, type LaneState, SecretStore, Transaction, TransitSubscriptionStore } from "@waybill/core"
+import { AccessStore, type LaneSettings, type LaneState, SecretStore, Transaction, TransitSubscriptionStore } from "@waybill/core"
 import { Effect, Exit, Option } from "effect"
 import { idOf, laneSettings, letSee, publish, recordOf, storedSecret, textOf } from "../StorageFixtures.ts"
+import { type AccessChange, AccessChanges, type Slot as AccessSlot } from "./AccessChanges.ts"
 import type { Chance } from "./Chance.ts"
 import type { Ledger, LedgerDelivery, LedgerLane } from "./Ledger.ts"
 import { sealedKey } from "./Secrets.ts"
@@ -23,6 +24,8 @@ interface Slot {
   laneId: string
 }
 
+const accountOf = ({ at }: Slot): string => `account-${at}`
+
 export class Operators {
   private readonly world: World
   private readonly ledger: Ledger
@@ -31,6 +34,9 @@ export class Operators {
   private readonly chance: Chance
   private readonly wake: (tenantId: string) => void
   private readonly slots: Array<Slot> = []
+  private readonly access: AccessChanges
+  /** How often each shipment was handed over, by tenant and shipment. */
+  private readonly handedOver = new Map<string, number>()
   /** Lanes so far, by tenant: their ids are the same in each, so that what is mixed up between tenants shows. */
   private readonly lastLane = new Map<string, number>()
   private lastKey = 0
@@ -42,6 +48,8 @@ export class Operators {
       readonly store: SimulatedStore
       readonly shape: Shape
       readonly chance: Chance
+      /** Draws what operators do to access. */
+      readonly accessChance: Chance
       readonly wake: (tenantId: string) => void
     }
   ) {
@@ -51,40 +59,69 @@ export class Operators {
     this.shape = parts.shape
     this.chance = parts.chance
     this.wake = parts.wake
+    this.access = new AccessChanges(world, {
+      ...parts,
+      chance: parts.accessChance,
+      tell: (effect, then) => this.tell(effect, then),
+      slots: () => this.slots.map((slot): AccessSlot => ({ ...slot, account: accountOf(slot), lane: this.ledger.lane(slot.tenantId, slot.laneId)! })),
+      handOver: (tenantId) => this.handOver(tenantId, parts.accessChance)
+    })
   }
 
   /** Who is there when the schedule begins. */
   async begin(): Promise<void> {
     for (let tenant = 0; tenant < this.shape.tenants; tenant++) {
-      const waits = this.rotate(tenantOf(tenant), 0)
+      const tenantId = tenantOf(tenant)
+      const named = this.tell(Effect.flatMap(AccessStore, (store) => store.putTenant({ tenantId, name: tenantId, hosts: [] })), () => {})
+      if (named !== undefined) await named
+      const waits = this.rotate(tenantId, 0)
       if (waits !== undefined) await waits
     }
     for (const [at, { tenant }] of this.shape.lanes.entries()) {
       const slot: Slot = { tenantId: tenantOf(tenant), client: `client-${at}`, at, laneId: "" }
       this.slots.push(slot)
-      const waits = this.tell(letSee(slot.tenantId, slot.client, [`account-${at}`]), () => this.add(slot))
+      const waits = this.tell(letSee(slot.tenantId, slot.client, [accountOf(slot)]), () => {
+        this.ledger.access.putClient(slot, [accountOf(slot)], Infinity, this.world.storeNow)
+        return this.add(slot)
+      })
       if (waits !== undefined) await waits
     }
   }
 
   publish(): void | Promise<void> {
     const { chance } = this
-    const slot = chance.pick(this.slots)
+    const { tenantId } = chance.pick(this.slots)
+    return this.publishOf(tenantId, `S${chance.between(1, this.shape.shipments)}`, chance.between(1, 3), chance.share(0.1))
+  }
+
+  private handOver(tenantId: string, chance: Chance): void | Promise<void> {
     const shipmentId = `S${chance.between(1, this.shape.shipments)}`
-    // the same shipment is always seen by the same clients
-    const clients = this.slots.filter(({ at, tenantId }) => tenantId === slot.tenantId && (at + shipmentId.charCodeAt(1)) % 3 !== 0)
-    const fixtures = Array.from({ length: chance.between(1, 3) }, () => ({ shipmentId }))
-    const options = {
-      accounts: clients.map(({ at }) => `account-${at}`),
-      ...(chance.share(0.1) ? { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" } : {})
-    }
-    return this.tell(publish(slot.tenantId, fixtures, options), (events) => {
-      if (this.world.trace) this.world.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${clients.map(({ client }) => client).join(", ")}`)
+    const key = `${tenantId}/${shipmentId}`
+    this.handedOver.set(key, (this.handedOver.get(key) ?? 0) + 1)
+    return this.publishOf(tenantId, shipmentId, 1, false)
+  }
+
+  private publishOf(tenantId: string, shipmentId: string, count: number, traced: boolean): void | Promise<void> {
+    // until it is handed over, the same shipment is always seen by the same clients
+    const turn = shipmentId.charCodeAt(1) + (this.handedOver.get(`${tenantId}/${shipmentId}`) ?? 0)
+    const accounts = this.slots.filter((slot) => slot.tenantId === tenantId && (slot.at + turn) % 3 !== 0).map(accountOf)
+    const options = { accounts, ...(traced ? { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" } : {}) }
+    return this.tell(publish(tenantId, Array.from({ length: count }, () => ({ shipmentId })), options), (events) => {
+      this.ledger.access.putShipment(tenantId, shipmentId, accounts, this.world.storeNow)
+      if (this.world.trace) this.world.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${accounts.join(", ")}`)
       const before = this.ledger.restless
-      this.ledger.publish(slot.tenantId, new Set(clients.map(({ client }) => client)), events.map((event) => ({ ...event, body: textOf(event.body) })))
+      this.ledger.publish(tenantId, events.map((event) => ({ ...event, body: textOf(event.body) })))
       this.world.counts.owed += this.ledger.restless - before
-      this.wake(slot.tenantId)
+      this.wake(tenantId)
     })
+  }
+
+  changeAccess(what: AccessChange): void | Promise<void> {
+    return this.access.change(what)
+  }
+
+  changeHandedOut(lane: LedgerLane): void | Promise<void> {
+    return this.access.changeHandedOut(lane)
   }
 
   intervene(what: Intervention): void | Promise<void> {
@@ -114,6 +151,7 @@ export class Operators {
 
   /** Every subscription sends again; every dead letter too, where that is asked for. */
   *restore(recovering: boolean): Iterable<void | Promise<void>> {
+    yield* this.access.restore()
     for (const lane of this.ledger.lanes.values()) {
       if (lane.open && lane.state !== "active") yield this.turn(lane, "active")
       if (lane.open && recovering) yield this.recover(lane, 0)
@@ -149,13 +187,15 @@ export class Operators {
     })
   }
 
+  /** An owner's change of the state is refused while an operator's pause lasts. */
   private turn(lane: LedgerLane, state: LaneState): void | Promise<void> {
+    if (lane.pausedBy === "operator") return undefined
     return this.change(lane, { ...lane.settings, state })
   }
 
   private change(lane: LedgerLane, settings: LaneSettings): void | Promise<void> {
     if (!lane.open) return undefined
-    const record = { ...recordOf({ n: Number(lane.laneId.slice(-12)), client: lane.client }), matched: settings.state !== "inactive" }
+    const record = { ...recordOf({ n: Number(lane.laneId.slice(-12)), client: lane.client }), matched: settings.state !== "inactive" && lane.resumesAs !== "inactive" }
     const effect = Effect.flatMap(Transaction, (transaction) =>
       transaction.run(Effect.andThen(
         this.store.queue.changeLane(lane.tenantId, settings),

@@ -7,6 +7,9 @@ import type { World } from "./World.ts"
 /** Standard Webhooks has receivers refuse what is five minutes off; half of that is the network's. */
 const toleratedMillis = 150_000
 
+/** What a claim handed out before access ended is frozen and sent within this long, where nothing is slow. */
+const onItsWayMillis = 50
+
 const decoder = new TextDecoder()
 
 export type Sha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>) => Uint8Array
@@ -25,11 +28,14 @@ export class PostAudit {
   private readonly world: World
   private readonly ledger: Ledger
   private readonly sha256: Sha256
+  /** Nothing but receivers misbehaves. */
+  private readonly undisturbed: boolean
 
-  constructor(world: World, ledger: Ledger, sha256: Sha256) {
+  constructor(world: World, ledger: Ledger, sha256: Sha256, undisturbed: boolean) {
     this.world = world
     this.ledger = ledger
     this.sha256 = sha256
+    this.undisturbed = undisturbed
   }
 
   /** `permits`: the worker's, each good for one POST. `clockSetIn`: when its clock was set last; it knows of that from its next claim on. */
@@ -54,6 +60,10 @@ export class PostAudit {
     if (request.url !== claimed.endpointUrl) world.violate("A delivery goes to its own receiver", `${id} of ${delivery.lane.name} to ${request.url}`)
     if (decoder.decode(request.body) !== delivery.body) world.violate("Every attempt has the same bytes", `${id}: ${decoder.decode(request.body)}`)
     this.compareHeaders(id, request, keys, clockSetIn < claimedIn)
+    const endedAt = this.ledger.access.endedAt(delivery.lane, delivery.keys, world.storeNow)
+    if (this.undisturbed && endedAt !== undefined && world.storeNow - endedAt > onItsWayMillis) {
+      world.violate("Nothing is sent that its client may no longer see", `${id} of ${delivery.lane.name}, ${world.storeNow - endedAt} ms after its access ended`)
+    }
     for (const entry of delivery.entries) {
       if (entry.before?.passed === false && !delivery.entries.includes(entry.before)) {
         world.violate("A shipment's next event waits until the one before is accepted or dead", `${id} has ${entry.key}/${entry.sequence}, and ${entry.before.sequence} is neither`)

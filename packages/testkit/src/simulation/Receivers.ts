@@ -17,11 +17,11 @@ export class Receivers {
   private readonly manners = new Map<string, { readonly manner: Manner; readonly until: number }>()
   private slow: number
 
-  /** `slow`: the share of answers that take their time, some longer than anybody waits. */
-  constructor(world: World, ledger: Ledger, sha256: Sha256, slow: number) {
+  /** `slow`: the share of answers that take their time, some longer than anybody waits. `undisturbed`: nothing but receivers misbehaves. */
+  constructor(world: World, ledger: Ledger, sha256: Sha256, { slow, undisturbed }: { readonly slow: number; readonly undisturbed: boolean }) {
     this.world = world
     this.slow = slow
-    this.audit = new PostAudit(world, ledger, sha256)
+    this.audit = new PostAudit(world, ledger, sha256, undisturbed)
   }
 
   /** The receiver of a lane behaves so for a while. */

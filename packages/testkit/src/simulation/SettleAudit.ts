@@ -144,7 +144,7 @@ export class SettleAudit {
     const { world } = this
     if (release !== undefined) lane.leased = false
     const replaced = endpointUrl !== lane.settings.endpointUrl
-    if (pause !== undefined && lane.state === "active" && (dead || !replaced)) lane.state = "paused"
+    if (pause !== undefined && lane.state === "active" && (dead || !replaced)) this.ledger.turn(lane, "paused", "engine")
     if (replaced) return
     lane.breaker = breaker
     if (late) lane.failures = undefined

@@ -14,6 +14,8 @@ export interface SimulationShape {
   readonly publications?: number
   /** What their owners and operators do to subscriptions, secrets and deliveries. */
   readonly interventions?: number
+  /** What operators do to the access of clients and tenants, to shipments' accounts, and to subscriptions that are not theirs. None without interventions, unless asked for. */
+  readonly accessChanges?: number
   readonly faults?: number
   /** Engine settings. Others than these are drawn. */
   readonly delivery?: Partial<DeliveryOptions["Service"]>
@@ -26,6 +28,7 @@ export interface Shape {
   readonly shipments: number
   readonly publications: number
   readonly interventions: number
+  readonly accessChanges: number
   readonly faults: number
   /** Milliseconds over which all that is spread. */
   readonly spanMillis: number
@@ -57,13 +60,15 @@ export const drawShape = (seed: number, asked: SimulationShape): Shape => {
     faults: chance.pick([0, 1, 2, 3, 4, 6, 8])
   }
   const faults = asked.faults ?? drawn.faults
+  const interventions = asked.interventions ?? drawn.interventions
   // each lane by draws of its own, so that fewer of them leave the rest as it was
   const lanes = Array.from({ length: asked.lanes ?? drawn.lanes }, (_, at) => drawLane(new Chance(seed, `lane ${at}`), at % tenants))
   return {
     workers: asked.workers ?? drawn.workers,
     shipments: asked.shipments ?? drawn.shipments,
     publications: asked.publications ?? drawn.publications,
-    interventions: asked.interventions ?? drawn.interventions,
+    interventions,
+    accessChanges: asked.accessChanges ?? (interventions === 0 ? 0 : new Chance(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
     faults,
     tenants: Math.min(tenants, lanes.length),
     lanes,

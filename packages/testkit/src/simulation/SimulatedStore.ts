@@ -1,6 +1,7 @@
 /** The store of a schedule: real ports over some adapter, on the world's clock. */
 import {
   type AccessStore,
+  type DeliveryControl,
   DeliveryQueue,
   type SecretStore,
   type StorageError,
@@ -14,7 +15,7 @@ import type { LedgerDelivery, LedgerLane } from "./Ledger.ts"
 import type { World } from "./World.ts"
 
 /** What a schedule needs of an adapter. Its every instant must come from Effect's `Clock`. */
-export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryQueue | TransitEventStore | TransitSubscriptionStore
+export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
 
 const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
@@ -57,6 +58,16 @@ export class SimulatedStore {
         }
       })
     }
+  }
+
+  /** Has the store's own view of a lane's state compared with what it must be. */
+  compareLane(lane: LedgerLane): void {
+    this.ask(this.queue.laneStatus(lane.tenantId, lane.laneId), (found) => {
+      const status = Option.getOrUndefined(found)
+      if (status?.state !== lane.state || status.pausedBy !== lane.pausedBy) {
+        this.world.violate("A lane is in the state that its owner, the engine and operators gave it", `${lane.name} is ${status?.state} by ${status?.pausedBy}, not ${lane.state} by ${lane.pausedBy}`)
+      }
+    })
   }
 
   /** Has the store asked whose turn it is. A lane of this tenant was given back, and something of it could be sent. */

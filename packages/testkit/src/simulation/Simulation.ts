@@ -1,8 +1,9 @@
 /** One schedule from its seed: the real engine, several processes of it, one store, and everything that goes wrong. */
 import { type Context, Exit } from "effect"
+import { accessChanges } from "./AccessChanges.ts"
 import { Chance } from "./Chance.ts"
 import { disturb } from "./Disturbances.ts"
-import { Ledger } from "./Ledger.ts"
+import { Ledger, type LedgerLane } from "./Ledger.ts"
 import { interventions, Operators, tenantOf } from "./Operators.ts"
 import { Receivers } from "./Receivers.ts"
 import { cheapSha256, openSealer, realSha256 } from "./Secrets.ts"
@@ -40,23 +41,21 @@ export class Simulation {
     this.faults = new Chance(seed, "faults")
     this.store = new SimulatedStore(this.world, ports)
     this.weather = new Weather(this.world, this.shape.disturbed)
-    this.receivers = new Receivers(this.world, this.ledger, this.sha256, this.shape.faults > 0 ? 0.05 : 0)
+    this.receivers = new Receivers(this.world, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, undisturbed: !this.shape.disturbed })
     this.waylaid = new Chance(seed, "waylaid")
     this.wire = new StoreWire(this.world, {
       ledger: this.ledger,
       store: this.store,
       weather: this.weather,
       shape: this.shape,
-      handedOut: (tenantId, deliveryIds) => {
-        if (this.calm || this.shape.interventions === 0 || !this.waylaid.share(0.02)) return
-        this.world.after(this.waylaid.pick([0, 0, 1, 3]), () => this.operators.retryHandedOut(tenantId, deliveryIds))
-      }
+      handedOut: (tenantId, deliveryIds, lanes) => this.waylay(tenantId, deliveryIds, lanes)
     })
     this.operators = new Operators(this.world, {
       ledger: this.ledger,
       store: this.store,
       shape: this.shape,
       chance: new Chance(seed, "operators"),
+      accessChance: new Chance(seed, "access"),
       wake: (tenantId) => this.wake(tenantId)
     })
   }
@@ -88,6 +87,10 @@ export class Simulation {
     for (let each = 0; each < shape.interventions; each++) {
       world.after(moment(owners, 2), () => this.operators.intervene(owners.pick(interventions)))
     }
+    const access = new Chance(this.seed, "access moments")
+    for (let each = 0; each < shape.accessChanges; each++) {
+      world.after(moment(access, 2), () => this.operators.changeAccess(access.pick(accessChanges)))
+    }
     const faulty = new Chance(this.seed, "faulty")
     for (let each = 0; each < shape.faults; each++) {
       world.after(moment(faulty, 1.5), () =>
@@ -102,6 +105,19 @@ export class Simulation {
         }))
     }
     world.after(shape.spanMillis * 2 + chance.pick([1, 500, 4000]), () => this.becalm(chance.share(0.4)))
+  }
+
+  /** Somebody comes between a claim and what is frozen of it. */
+  private waylay(tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>): void {
+    const { operators, shape, waylaid, world } = this
+    if (this.calm) return
+    if (deliveryIds.length > 0 && shape.interventions > 0 && waylaid.share(0.02)) {
+      world.after(waylaid.pick([0, 0, 1, 3]), () => operators.retryHandedOut(tenantId, deliveryIds))
+    }
+    if (shape.accessChanges > 0 && waylaid.share(0.03)) {
+      const lane = waylaid.pick(lanes)
+      world.after(waylaid.pick([0, 0, 1, 3]), () => operators.changeHandedOut(lane))
+    }
   }
 
   private startWorker(): void {

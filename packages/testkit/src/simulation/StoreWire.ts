@@ -6,7 +6,7 @@ import { type ClaimRequest, type DeliveryQueue, type Freeze, type LaneLease, Sto
 import { Effect, Exit } from "effect"
 import { ClaimAudit } from "./ClaimAudit.ts"
 import { FreezeAudit, type Permits } from "./FreezeAudit.ts"
-import type { Ledger } from "./Ledger.ts"
+import type { Ledger, LedgerLane } from "./Ledger.ts"
 import { SettleAudit } from "./SettleAudit.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedStore } from "./SimulatedStore.ts"
@@ -15,6 +15,9 @@ import type { World } from "./World.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
 export type StoreCall = "tenantsDue" | "claim" | "freeze" | "settle" | "heartbeat"
+
+/** A claim handed out something of these lanes, deliveries to be sent once more among it; nothing is frozen yet. */
+type HandedOut = (tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>) => void
 
 interface Crossing<A> {
   readonly process: WorkerProcess
@@ -35,7 +38,7 @@ export class StoreWire {
   private readonly claims: ClaimAudit
   private readonly freezes: FreezeAudit
   private readonly settles: SettleAudit
-  private readonly handedOut: (tenantId: string, deliveryIds: ReadonlyArray<string>) => void
+  private readonly handedOut: HandedOut
 
   constructor(
     world: World,
@@ -44,8 +47,7 @@ export class StoreWire {
       readonly store: SimulatedStore
       readonly weather: Weather
       readonly shape: Shape
-      /** A claim has these to be sent once more; they are not frozen yet. */
-      readonly handedOut: (tenantId: string, deliveryIds: ReadonlyArray<string>) => void
+      readonly handedOut: HandedOut
     }
   ) {
     this.world = world
@@ -95,7 +97,7 @@ export class StoreWire {
         if (!Exit.isSuccess(exit)) return
         const grants = this.claims.claimed(process.name, request, exit.value)
         const due = [...grants.values()].flatMap(({ claimed }) => claimed.due.map(({ deliveryId }) => deliveryId))
-        if (due.length > 0) this.handedOut(request.tenantId, due)
+        if (grants.size > 0) this.handedOut(request.tenantId, due, [...grants.values()].map(({ lane }) => lane))
         if (this.world.trace) for (const { claimed, lane } of grants.values()) this.world.note("store", `${process.name} has ${lane.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
         return () => {
           process.grants = grants
@@ -121,7 +123,10 @@ export class StoreWire {
         overtaken = this.freezes.overtaken(tenantId, lanes, expected)
       },
       applied: (exit, late) => {
-        if (!complete) return this.world.violate("Nothing is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
+        if (!complete) {
+          const refused = Exit.isFailure(exit) && this.freezes.purged(tenantId, lanes, expected)
+          return refused ? undefined : this.world.violate("Nothing is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
+        }
         if (overtaken) {
           if (Exit.isSuccess(exit)) this.world.violate("An operator's retry begins a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
           return

@@ -3,6 +3,7 @@ import { type Context, Effect, Exit, Layer, Scope } from "effect"
 import { AccessStoreMemory } from "../access/AccessStoreMemory.ts"
 import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
+import { DeliveryControlMemory } from "../delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "../delivery/DeliveryQueueMemory.ts"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { SecretStoreMemory } from "../delivery/SecretStoreMemory.ts"
@@ -22,6 +23,7 @@ const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
   AccessStoreMemory.layer,
   SecretStoreMemory.layer,
   DeliveryQueueMemory.layer,
+  DeliveryControlMemory.layer,
   TransitEventStoreMemory.layer,
   TransitSubscriptionStoreMemory.layer
 ).pipe(

@@ -1,15 +1,6 @@
 /** Ways to break the engine and the store, as changes to their text. Each must be found by schedules. */
-
-export interface Mutant {
-  readonly name: string
-  /** From `packages/`. */
-  readonly file: string
-  /** Text that is there exactly once. */
-  readonly find: string
-  readonly replace: string
-  /** Found in some thousands of schedules only: left to the long form, `npm run proof`. */
-  readonly rare?: true
-}
+import { accessMutants } from "./AccessMutants.ts"
+import type { Mutant } from "./Mutant.ts"
 
 const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
 const claims = "testkit/src/delivery/LaneClaims.ts"
@@ -398,5 +389,6 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: queue,
     find: `if (freeze.cursor !== undefined) journal.set(lane, "cursor", freeze.cursor)`,
     replace: ""
-  }
+  },
+  ...accessMutants
 ]

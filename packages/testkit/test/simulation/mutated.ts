@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { Worker } from "node:worker_threads"
-import type { Mutant } from "./Mutants.ts"
+import type { Mutant } from "./Mutant.ts"
 
 const packages = resolve(import.meta.dirname, "../../..")
 

@@ -1,0 +1,81 @@
+/** Who may be sent what, kept apart from the store: accounts of clients and shipments, how long a client is live, suspended tenants. */
+
+interface LedgerClient {
+  readonly accounts: ReadonlySet<string>
+  readonly liveUntil: number
+  readonly changedAt: number
+}
+
+interface LedgerShipment {
+  readonly accounts: ReadonlyArray<string>
+  readonly changedAt: number
+}
+
+/** Whose subscription it is. */
+export interface Recipient {
+  readonly tenantId: string
+  readonly client: string
+}
+
+const placeOf = (tenantId: string, name: string): string => `${tenantId}/${name}`
+
+/** Every instant is by the store's clock. */
+export class AccessLedger {
+  private readonly clients = new Map<string, LedgerClient>()
+  private readonly shipments = new Map<string, LedgerShipment>()
+  private readonly suspended = new Map<string, number>()
+
+  putClient({ client, tenantId }: Recipient, accounts: ReadonlyArray<string>, liveUntil: number, now: number): void {
+    this.clients.set(placeOf(tenantId, client), { accounts: new Set(accounts), liveUntil, changedAt: now })
+  }
+
+  putShipment(tenantId: string, shipmentId: string, accounts: ReadonlyArray<string>, now: number): void {
+    const place = placeOf(tenantId, shipmentId)
+    const before = this.shipments.get(place)
+    const changed = before === undefined || before.accounts.join() !== accounts.join()
+    this.shipments.set(place, { accounts, changedAt: changed ? now : before.changedAt })
+  }
+
+  suspend(tenantId: string, now: number): void {
+    if (!this.suspended.has(tenantId)) this.suspended.set(tenantId, now)
+  }
+
+  resume(tenantId: string): void {
+    this.suspended.delete(tenantId)
+  }
+
+  isSuspended(tenantId: string): boolean {
+    return this.suspended.has(tenantId)
+  }
+
+  accountsOf({ client, tenantId }: Recipient): ReadonlySet<string> {
+    return this.clients.get(placeOf(tenantId, client))!.accounts
+  }
+
+  isLive({ client, tenantId }: Recipient, now: number): boolean {
+    return this.clients.get(placeOf(tenantId, client))!.liveUntil > now
+  }
+
+  /** Whether anything goes out to it. */
+  admits(recipient: Recipient, now: number): boolean {
+    return !this.isSuspended(recipient.tenantId) && this.isLive(recipient, now)
+  }
+
+  sees(recipient: Recipient, shipmentId: string): boolean {
+    const accounts = this.accountsOf(recipient)
+    return this.shipments.get(placeOf(recipient.tenantId, shipmentId))!.accounts.some((account) => accounts.has(account))
+  }
+
+  /** When it stopped being sent anything of these shipments; `undefined` when it still is. */
+  endedAt(recipient: Recipient, shipmentIds: Iterable<string>, now: number): number | undefined {
+    const { tenantId } = recipient
+    const { changedAt, liveUntil } = this.clients.get(placeOf(tenantId, recipient.client))!
+    const ends: Array<number> = []
+    if (this.isSuspended(tenantId)) ends.push(this.suspended.get(tenantId)!)
+    if (liveUntil <= now) ends.push(Math.max(liveUntil, changedAt))
+    for (const shipmentId of shipmentIds) {
+      if (!this.sees(recipient, shipmentId)) ends.push(Math.max(changedAt, this.shipments.get(placeOf(tenantId, shipmentId))!.changedAt))
+    }
+    return ends.length === 0 ? undefined : Math.min(...ends)
+  }
+}
