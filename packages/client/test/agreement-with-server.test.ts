@@ -43,7 +43,7 @@ const service = async () => {
     carrier: await calling("tms", ["carrier"]),
     shipper: await calling("shipper", ["customer"], ["4711"]),
     broker: await calling("broker", ["customer"], ["0815"]),
-    visitor: new ShipmentStatusClient({ baseUrl, fetch, retry: false })
+    anonymous: new ShipmentStatusClient({ baseUrl, fetch, retry: false })
   }
 }
 
@@ -82,7 +82,7 @@ const version = (uniqueID: string, total: number): ReportedCharge => {
 
 describe("The client and the service agree", () => {
   it("on lookups: all fields for the owner, four for others and for visitors, by every key", async () => {
-    const { broker, carrier, shipper, visitor } = await service()
+    const { broker, carrier, shipper, anonymous } = await service()
     expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "accepted", shipmentId: "S/1" }] })
     expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "duplicate", shipmentId: "S/1" }] })
     const lookups = [
@@ -94,9 +94,9 @@ describe("The client and the service agree", () => {
       const foreign = await broker.shipments.verified(by)
       expect(foreign.view).toBe("public")
       expect(Object.keys(foreign.shipment).toSorted()).toEqual(["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"])
-      expect(await visitor.public(by)).toEqual(foreign.shipment)
+      expect(await anonymous.public(by)).toEqual(foreign.shipment)
     }
-    await expect(visitor.verified(lookups[0])).rejects.toMatchObject({ status: 401, detail: expect.any(String) })
+    await expect(anonymous.verified(lookups[0])).rejects.toMatchObject({ status: 401, detail: expect.any(String) })
     await expect(shipper.shipments.verified({ proNumber: "9" })).rejects.toMatchObject({ status: 404, code: "", detail: expect.stringContaining("9") })
   })
 

@@ -85,7 +85,7 @@ const statementsIn = (quoted: string) => ({
   "lock bills": charges.lockBills(quoted),
   "viewers of charges": charges.viewers(quoted),
   "put bills": charges.putBills(quoted),
-  "tell": charges.tell(quoted),
+  "tell": charges.storeNotices(quoted),
   "bills of a PRO": charges.billsBeginning(quoted),
   "open bills": charges.openBills(quoted),
   "in flight": charges.inFlight(quoted),

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
-import { gathering } from "../shared/Gathering.ts"
+import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
@@ -61,7 +61,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const wakeups = yield* Wakeups
       const decode = decodeInput(ApiKeyRequest, { closed: true })
       const decodeQuery = decodeInput(ApiKeyListQuery, { closed: true })
-      const findKey = yield* gathering(store.findKeys)
+      const findKey = yield* makeRequestBatcher(store.findKeys)
 
       const noteUse = yield* makeKeyUses(store)
 

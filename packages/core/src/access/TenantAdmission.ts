@@ -1,6 +1,6 @@
 /** Whether a tenant is served, asked at every call: suspending or deleting one works at once on every node. */
 import { Effect, Option } from "effect"
-import { gathering } from "../shared/Gathering.ts"
+import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { TenantSuspended } from "./AccessErrors.ts"
 import { AccessStore, type Tenant } from "./AccessStore.ts"
@@ -10,7 +10,7 @@ export type AdmitTenant = (tenantId: string) => Effect.Effect<Option.Option<Tena
 
 export const makeTenantAdmission: Effect.Effect<AdmitTenant, never, AccessStore> = Effect.gen(function*() {
   const store = yield* AccessStore
-  const findTenant = yield* gathering((tenantId: string, asked: ReadonlyArray<void>) =>
+  const findTenant = yield* makeRequestBatcher((tenantId: string, asked: ReadonlyArray<void>) =>
     Effect.map(store.findTenant(tenantId), (found) => asked.map(() => found)))
   return Effect.fnUntraced(function*(tenantId: string) {
     const found = yield* findTenant(tenantId, undefined)

@@ -41,7 +41,7 @@ import {
 } from "./model/ChargeSubscription.ts"
 import { localText, offsetsOf } from "./model/ChargeWindow.ts"
 import { billFrom } from "./model/FreightBill.ts"
-import { makeTestAllowance, makeTrial } from "./WebhookTrial.ts"
+import { makeWebhookTestLimiter, makeWebhookTest } from "./WebhookTest.ts"
 
 /** The stores' names for what entries refer to: one notice, or what a window collected. */
 export const chargeSource = "freight-charges"
@@ -94,7 +94,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
-      const trial = makeTrial({
+      const trial = makeWebhookTest({
         secrets: yield* SecretStore,
         sealer: yield* Sealer,
         hmac: yield* Hmac,
@@ -102,7 +102,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         ids,
         timeoutMillis: (yield* DeliveryOptions).attemptTimeoutMillis
       })
-      const allowTest = makeTestAllowance()
+      const allowTest = makeWebhookTestLimiter()
 
       /** What only this caller or this deployment can tell. */
       const checkReceiver = Effect.fnUntraced(function*(principal: Principal, asked: typeof WebhookTest.Type) {

@@ -44,7 +44,7 @@ export interface WindowTimes {
 }
 
 /** Tells one subscription of one notice: at once, or with its window. In a window a bill's later notice replaces its earlier one. */
-export interface ChargeTelling {
+export interface ChargeNotification {
   readonly subscriptionId: string
   /** Index of the notice in the same call. */
   readonly notice: number
@@ -54,7 +54,7 @@ export interface ChargeTelling {
 export interface BillChanges {
   readonly bills: ReadonlyArray<BillRow>
   readonly notices: ReadonlyArray<ChargeNotice>
-  readonly tellings: ReadonlyArray<ChargeTelling>
+  readonly notifications: ReadonlyArray<ChargeNotification>
   readonly traceparent: string | undefined
 }
 

@@ -9,9 +9,9 @@ import { currentTraceparent } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { forEachPaced, mapPaced } from "../shared/Turns.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
-import { type BillChanges, type ChargeNotice, type ChargeTelling, FreightBillStore } from "./FreightBillStore.ts"
+import { type BillChanges, type ChargeNotice, type ChargeNotification, FreightBillStore } from "./FreightBillStore.ts"
 import { FreightChargeOptions } from "./FreightChargeOptions.ts"
-import { grantsEver, toldOf, type Viewer } from "./model/Audience.ts"
+import { grantsEver, notificationsOf, type Viewer } from "./model/Audience.ts"
 import type { ChargeFrequency, ChargeSubscriptionSettings } from "./model/ChargeSubscription.ts"
 import { closingTimes, localText, offsetsOf } from "./model/ChargeWindow.ts"
 import { applyChange, billDoc, billFrom, currentOf, type FreightBill, type ReadChange, takenAt } from "./model/FreightBill.ts"
@@ -60,7 +60,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
 
       /** Runs in a transaction that holds the bills' locks. */
-      const tell = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
+      const notify = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
         const now = yield* store.gate(tenantId, distinct(steps.flatMap(({ after, before }) => [...accountsNow(before), ...accountsNow(after)])))
         const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => grantsEver(after))))
         const viewers = rows.map(({ accounts, doc, subscriptionId }): Viewer => ({
@@ -69,7 +69,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
           accounts: new Set(accounts)
         }))
         const mintedAt = yield* Clock.currentTimeMillis
-        return yield* tellingsOf(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
+        return yield* notificationsFor(steps, viewers, { now, offsetAt, nextId: () => ids.nextAt(mintedAt) })
       })
 
       const decideAndStore = Effect.fnUntraced(function*(
@@ -85,15 +85,15 @@ export class FreightCharges extends Context.Service<FreightCharges, {
         if (refusals.length > 0 && !partial) {
           return yield* new InvalidInput({ faults: refusals.flatMap((each) => each.faults).slice(0, 100) })
         }
-        if (steps.length === 0) return { outcomes, told: false }
-        const { notices, tellings } = yield* tell(tenantId, steps)
+        if (steps.length === 0) return { outcomes, wake: false }
+        const { notices, notifications } = yield* notify(tenantId, steps)
         yield* store.append(tenantId, {
           bills: yield* mapPaced(distinct(steps.map((each) => each.after.billId)), (billId) => rowOf(bills.get(billId)!)),
           notices,
-          tellings,
+          notifications,
           traceparent
         })
-        return { outcomes, told: tellings.some((each) => each.window === undefined) }
+        return { outcomes, wake: notifications.some((each) => each.window === undefined) }
       })
 
       const report = Effect.fn("FreightCharges.report")(function*(
@@ -104,8 +104,8 @@ export class FreightCharges extends Context.Service<FreightCharges, {
         if (changes.length === 0) return []
         yield* Effect.annotateCurrentSpan({ "waybill.tenant": tenantId, "waybill.charges": changes.length })
         const traceparent = yield* currentTraceparent
-        const { outcomes, told } = yield* transaction.run(decideAndStore(tenantId, changes, options, traceparent))
-        if (told) yield* wakeups.wake(tenantId)
+        const { outcomes, wake } = yield* transaction.run(decideAndStore(tenantId, changes, options, traceparent))
+        if (wake) yield* wakeups.wake(tenantId)
         return outcomes
       })
 
@@ -146,30 +146,30 @@ const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<Repor
 }
 
 /** What to queue for whom, step after step. */
-const tellingsOf = (
+const notificationsFor = (
   steps: ReadonlyArray<Step>,
   viewers: ReadonlyArray<Viewer>,
   at: { readonly now: number; readonly offsetAt: (millis: number) => number; readonly nextId: () => string }
-): Effect.Effect<Pick<BillChanges, "notices" | "tellings">> => {
+): Effect.Effect<Pick<BillChanges, "notices" | "notifications">> => {
   const notices: Array<ChargeNotice> = []
-  const tellings: Array<ChargeTelling> = []
+  const notifications: Array<ChargeNotification> = []
   const date = localText(at.now, at.offsetAt)
-  const windows = new Map<ChargeFrequency, ChargeTelling["window"]>()
+  const windows = new Map<ChargeFrequency, ChargeNotification["window"]>()
   const windowOf = (frequency: ChargeFrequency) => {
     if (!windows.has(frequency)) windows.set(frequency, closingTimes(frequency, at.now, at.offsetAt))
     return windows.get(frequency)
   }
   const seeing = viewersByAccount(viewers)
-  const told = forEachPaced(steps, ({ after, before }) => {
+  const collected = forEachPaced(steps, ({ after, before }) => {
     const audience = new Set(grantsEver(after).flatMap((grant) => seeing.get(grant) ?? []))
-    for (const told of toldOf(before, after, [...audience], date)) {
-      const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, accounts: told.accounts, body: encoder.encode(told.body) }) - 1
-      for (const { settings, subscriptionId } of told.viewers) {
-        tellings.push({ subscriptionId, notice, window: windowOf(settings.frequency) })
+    for (const notification of notificationsOf(before, after, [...audience], date)) {
+      const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, accounts: notification.accounts, body: encoder.encode(notification.body) }) - 1
+      for (const { settings, subscriptionId } of notification.viewers) {
+        notifications.push({ subscriptionId, notice, window: windowOf(settings.frequency) })
       }
     }
   })
-  return Effect.as(told, { notices, tellings })
+  return Effect.as(collected, { notices, notifications })
 }
 
 const viewersByAccount = (viewers: ReadonlyArray<Viewer>): ReadonlyMap<string, ReadonlyArray<Viewer>> => {

@@ -46,11 +46,11 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
         const events = shipmentIds.length === 0 ? [] : yield* transitEvents.history(tenantId, shipmentIds)
         for (const event of events) {
           const { shipmentId } = event.shipment
-          const told = history.get(shipmentId)
-          if (told === undefined) history.set(shipmentId, [statusFromTransitEvent(event, event.eventId)])
-          else told.push(statusFromTransitEvent(event, event.eventId))
+          const reports = history.get(shipmentId)
+          if (reports === undefined) history.set(shipmentId, [statusFromTransitEvent(event, event.eventId)])
+          else reports.push(statusFromTransitEvent(event, event.eventId))
         }
-        for (const told of history.values()) told.sort((a, b) => a.at - b.at)
+        for (const reports of history.values()) reports.sort((a, b) => a.at - b.at)
         return history
       })
 

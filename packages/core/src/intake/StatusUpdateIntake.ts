@@ -69,7 +69,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       })
 
       /** Tells new updates from repeated ones and from those that contradict what was said under the same id. */
-      const toldApart = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
+      const withoutDuplicates = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
         const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
         const stored = eventIds.length === 0 ? [] : yield* eventStore.find(tenantId, eventIds)
         const said = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
@@ -94,7 +94,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       const apply = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>, partial: boolean) {
         const { tenantId } = principal
         const { found, known, refused: unknown } = yield* located(principal, good)
-        const { fresh, others } = yield* toldApart(tenantId, known, found)
+        const { fresh, others } = yield* withoutDuplicates(tenantId, known, found)
         const applied = fresh.length === 0 ? [] : yield* reports.report(tenantId, known, fresh)
         const results = applied.map(({ outcome, why }, at): ItemResult<StatusUpdateKey> => {
           const update = fresh[at]!

@@ -81,11 +81,11 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
       if (format === undefined) {
         // the caller may use its buffer again
         bytes = head.length === 0 ? piece : Bytes.concat([head, piece])
-        const told = formatOf(bytes)
-        if (told === undefined) return new FileFormatUnknown({ pointer: at })
-        head = told === "undecided" ? Uint8Array.from(bytes) : new Uint8Array(0)
-        if (told === "undecided") return new Uint8Array(0)
-        format = told
+        const detected = formatOf(bytes)
+        if (detected === undefined) return new FileFormatUnknown({ pointer: at })
+        head = detected === "undecided" ? Uint8Array.from(bytes) : new Uint8Array(0)
+        if (detected === "undecided") return new Uint8Array(0)
+        format = detected
       }
       size += bytes.length
       storedBytes += bytes.length

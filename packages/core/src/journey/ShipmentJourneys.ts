@@ -7,9 +7,9 @@ import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
-import { type JourneyEntry, tell } from "./model/JourneyEntry.ts"
+import { type JourneyEntry, orderTimeline } from "./model/JourneyEntry.ts"
 import { type FoundShipment, isShipmentId, shipmentSearch } from "./ShipmentSearch.ts"
-import { type ShipmentTale, shipmentTales } from "./ShipmentTale.ts"
+import { type ShipmentTimeline, makeShipmentTimelines } from "./ShipmentTimeline.ts"
 
 /** Entries of one journey, and characters of their JSON, about. */
 export const journeyLimits = { entries: 500, size: 8_000_000 }
@@ -50,10 +50,10 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const search = yield* shipmentSearch
-      const taleOf = yield* shipmentTales
+      const timelineOf = yield* makeShipmentTimelines
       const decode = decodeInput(SearchQuery, { closed: true })
 
-      const deliveriesOf = (tenantId: string, shipmentId: string, { billIds }: ShipmentTale) =>
+      const deliveriesOf = (tenantId: string, shipmentId: string, { billIds }: ShipmentTimeline) =>
         queue.carrying(
           tenantId,
           [
@@ -64,18 +64,18 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
         )
 
       const get = Effect.fn("ShipmentJourneys.get")(function*(tenantId: string, shipmentId: string) {
-        const tale = isShipmentId(shipmentId) ? yield* taleOf(tenantId, shipmentId, journeyLimits.entries + 1) : undefined
-        if (tale === undefined) {
+        const timeline = isShipmentId(shipmentId) ? yield* timelineOf(tenantId, shipmentId, journeyLimits.entries + 1) : undefined
+        if (timeline === undefined) {
           return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId.slice(0, 200)}`, advice: "Search for it by its PRO, bill of lading or purchase order." })
         }
-        const { accounts, bolNumber, happenings, proNumber } = tale
-        const { deliveries, since } = yield* deliveriesOf(tenantId, shipmentId, tale)
+        const { accounts, bolNumber, events, proNumber } = timeline
+        const { deliveries, since } = yield* deliveriesOf(tenantId, shipmentId, timeline)
         return {
           shipmentId,
           proNumber: proNumber ?? null,
           bolNumber: bolNumber ?? null,
           accounts,
-          ...tell(happenings, journeyLimits),
+          ...orderTimeline(events, journeyLimits),
           deliveries: deliveries.map((each) => ({ ...deliveryView(each), area: areaOfSource(each.source) })),
           deliveriesSince: since === undefined ? null : formatInstant(since)
         }

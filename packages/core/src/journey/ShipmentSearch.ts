@@ -12,10 +12,10 @@ import { plainNumber, searchOf } from "../shipment-status/model/LookupKey.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 import type { TransitEvent } from "../transit-events/model/TransitEvent.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
-import { billHappenings, numbersOfBill } from "./model/ChargeHappenings.ts"
-import { referencesIn } from "./model/EventHappenings.ts"
-import { invoiceHappening } from "./model/InvoiceHappenings.ts"
-import { billsOfPros, parsedEvent, statusOf } from "./ShipmentTale.ts"
+import { timelineOfBill, numbersOfBill } from "./model/ChargeTimeline.ts"
+import { referencesIn } from "./model/TransitEventTimeline.ts"
+import { timelineEventOfInvoice } from "./model/InvoiceTimeline.ts"
+import { billsOfPros, parsedEvent, statusOf } from "./ShipmentTimeline.ts"
 
 /** Shipments that one search finds, at most. */
 export const maxFound = 20
@@ -66,7 +66,7 @@ export const shipmentSearch = Effect.gen(function*() {
       ...[log, ...logs].flatMap((each) => each.events.map((event) => ofEvent(parsedEvent(event)))),
       ...(isNamed ? [] : bills.map(({ bill }) => ofBill(reference, bill))),
       ...(isNamed ? [] : ordered.map((each) => ofPickup(reference, each))),
-      ...papers.map(invoiceHappening).map(({ at, kind }) => ({ ...unknown, shipmentId: reference, status: kind, lastAt: at }))
+      ...papers.map(timelineEventOfInvoice).map(({ at, kind }) => ({ ...unknown, shipmentId: reference, status: kind, lastAt: at }))
     ]).slice(0, maxFound)
   })
 })
@@ -115,7 +115,7 @@ const ofEvent = (event: TransitEvent): Found => ({
 
 const ofBill = (reference: string, bill: FreightBill): Found => {
   const { bol, pro } = numbersOfBill(bill)
-  const last = billHappenings(bill, 0).at(-1)!
+  const last = timelineOfBill(bill, 0).at(-1)!
   return { ...unknown, shipmentId: reference, proNumber: pro ?? reference, bolNumber: bol ?? null, status: `charges ${last.kind}`, lastAt: last.at }
 }
 

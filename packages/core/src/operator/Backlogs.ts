@@ -6,7 +6,7 @@ import { type BacklogCounts, type BacklogExcess, type BacklogPosition, DeliveryC
 import { reportDropped } from "../delivery/DeliveryReport.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { sweepEvery } from "../shared/Sweeps.ts"
-import { unhurried } from "../shared/Unhurried.ts"
+import { throttled } from "../shared/Throttling.ts"
 
 const sweepMillis = 300_000
 
@@ -53,7 +53,7 @@ export class Backlogs extends Context.Service<Backlogs, {
         let after: PurgePosition | undefined
         while (gone < excess.limit) {
           const rest: BacklogExcess = { ...excess, limit: excess.limit - gone, dropped: excess.dropped + gone }
-          const step: PurgeStep = yield* unhurried(control.dropExcess(tenantId, laneId, rest, after))
+          const step: PurgeStep = yield* throttled(control.dropExcess(tenantId, laneId, rest, after))
           if (step.dropped > 0) yield* reportDropped(tenantId, excess.reason, step.dropped)
           gone += step.dropped
           after = step.next
@@ -94,7 +94,7 @@ export class Backlogs extends Context.Service<Backlogs, {
         let backlog: Backlog | undefined
         let after: BacklogPosition | undefined
         for (;;) {
-          const { counts, next, now }: BacklogCounts = yield* unhurried(control.countBacklog(tenantId, width, after))
+          const { counts, next, now }: BacklogCounts = yield* throttled(control.countBacklog(tenantId, width, after))
           const bounds = { width, oldest: now - waitingDays * dayMillis, entries: waitingPerSubscription }
           // whatever is older than that counts as one stretch, so that there are never many
           const first = Math.floor(bounds.oldest / width) * width

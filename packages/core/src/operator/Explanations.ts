@@ -5,7 +5,7 @@ import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import type { DeliveryState } from "../delivery/model/DeliveryState.ts"
 import { shipmentSearch } from "../journey/ShipmentSearch.ts"
-import { shipmentTales } from "../journey/ShipmentTale.ts"
+import { makeShipmentTimelines } from "../journey/ShipmentTimeline.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
@@ -52,7 +52,7 @@ export class Explanations extends Context.Service<Explanations, {
       const control = yield* DeliveryControl
       const events = yield* TransitEventStore
       const search = yield* shipmentSearch
-      const taleOf = yield* shipmentTales
+      const timelineOf = yield* makeShipmentTimelines
       const areas = yield* makeExplainAreas
 
       const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
@@ -74,10 +74,10 @@ export class Explanations extends Context.Service<Explanations, {
         const billIds = new Set<string>()
         const known: Array<string> = []
         for (const shipmentId of shipmentIds.slice(0, maxKeys)) {
-          const tale = yield* taleOf(tenantId, shipmentId, 1)
-          if (tale === undefined) continue
+          const timeline = yield* timelineOf(tenantId, shipmentId, 1)
+          if (timeline === undefined) continue
           known.push(shipmentId)
-          for (const billId of tale.billIds) billIds.add(billId)
+          for (const billId of timeline.billIds) billIds.add(billId)
         }
         const bills = yield* areas.billsNamed(tenantId, value, [...billIds].slice(0, maxKeys))
         if (known.length + bills.length === 0) return yield* missing

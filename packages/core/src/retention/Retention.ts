@@ -11,7 +11,7 @@ import { PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { sweepEvery } from "../shared/Sweeps.ts"
 import { firstIdAt } from "../shared/UniqueIds.ts"
-import { unhurried } from "../shared/Unhurried.ts"
+import { throttled } from "../shared/Throttling.ts"
 import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 
 const pauseMillis = 3_600_000
@@ -91,7 +91,7 @@ export class Retention extends Context.Service<Retention, {
 const untilNone = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
   let removed = 0
   for (;;) {
-    const some = yield* unhurried(prune, (count) => count > 0)
+    const some = yield* throttled(prune, (count) => count > 0)
     removed += some
     if (some === 0) return removed
   }

@@ -4,13 +4,13 @@ import { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierNamed, type NamedCarrier } from "../access/model/CarrierNumbers.ts"
 import { carrierOf, isCarrier, isOperator, isOwn, type Principal, visibilityOf } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
-import { gathering } from "../shared/Gathering.ts"
+import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import { AccountNumber } from "../shared/Identifier.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
-import { type LookupCaller, lookupAllowance } from "./LookupAllowance.ts"
+import { type LookupCaller, makeLookupLimiter } from "./LookupLimiter.ts"
 import { DateOrInstant, isDateOnly } from "./model/FreightShapes.ts"
 import { keyOf, type LookupBy } from "./model/LookupKey.ts"
 import type { ReportOutcome } from "./model/StatusReport.ts"
@@ -83,8 +83,8 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     ShipmentStatuses,
     Effect.gen(function*() {
       const store = yield* ShipmentStatusStore
-      const find = yield* gathering(store.find)
-      const allowance = yield* lookupAllowance
+      const find = yield* makeRequestBatcher(store.find)
+      const allowance = yield* makeLookupLimiter
 
       const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
         if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })

@@ -11,7 +11,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import { forEachPaced, makePace, mapPaced } from "../shared/Turns.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
-import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, tellingApart } from "./model/EventPublication.ts"
+import { eventText, type KnownEvent, type Publication, type ReadEvent, type Refusal, makeDuplicateFilter } from "./model/EventPublication.ts"
 import { typeMask } from "./model/EventType.ts"
 import { maxEventBytes, ReportedEvent } from "./model/TransitEvent.ts"
 import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
@@ -85,7 +85,7 @@ export const publishEvents = (services: {
     const known = yield* findKnown(tenantId, read)
     const notOwn = new Set([...foreign, ...(yield* foreignOf(tenantId, known, writer))])
     const isForeign = ({ event }: ReadEvent) => notOwn.has(event.shipment.shipmentId)
-    const apart = tellingApart(known)
+    const apart = makeDuplicateFilter(known)
     yield* forEachPaced(notOwn.size === 0 ? read : read.filter((each) => !isForeign(each)), apart.add)
     const { fresh, refused: contradicting, repeats } = apart.sorted
     const refused = notOwn.size === 0 ? contradicting : [...read.filter(isForeign).map(notOwnShipment), ...contradicting]

@@ -28,7 +28,7 @@ const names = ["account-A", "account-B", "account-C", "account-D"]
 const subset = (n: number): ReadonlyArray<string> => names.filter((_, at) => (n >> at) % 2 === 1)
 
 /** What a report came to: its version, and which accounts see what it said. */
-interface Told {
+interface VersionNotification {
   readonly version: number
   readonly accounts: ReadonlyArray<string>
   readonly content: ReadonlySet<string>
@@ -36,7 +36,7 @@ interface Told {
 }
 
 interface Bill {
-  readonly versions: Array<Told>
+  readonly versions: Array<VersionNotification>
   readonly log: Array<Json>
   state: "none" | "open" | "removed" | "final"
   /** As it was posted last, without log. */

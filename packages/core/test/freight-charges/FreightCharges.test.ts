@@ -129,7 +129,7 @@ describe("a freight bill", () => {
         for (let n = 0; n < 20; n++) yield* subscribe(tenant.customer(`client ${n}`, ["A"]), { webhookUrl: `https://client-${n}.example/` })
         const store = yield* FreightBillStore
         const append = store.append
-        Object.assign(store, { append: (...args: Parameters<typeof append>) => (appended.push(args[1].notices.length, args[1].tellings.length), append(...args)) })
+        Object.assign(store, { append: (...args: Parameters<typeof append>) => (appended.push(args[1].notices.length, args[1].notifications.length), append(...args)) })
         yield* report(change("created"), change("updated", { total: 1 }))
       }))
       assert.deepStrictEqual(appended, [2, 40])

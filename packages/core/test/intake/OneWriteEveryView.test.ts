@@ -45,11 +45,11 @@ const information: Arbitrary.Arbitrary<Told> = Arbitrary.map(
 const anyTelling = listOf(Arbitrary.all({ kind: int(0, 3), movement, information, event: arbitraryReportedEvent, backwards: int(0, 9) }), 1, 12)
 
 describe("one write, every view", () => {
-  it.effect.prop("comes to the same in the status as in the event log read from its beginning", [anyTelling], ([tellings]) =>
+  it.effect.prop("comes to the same in the status as in the event log read from its beginning", [anyTelling], ([notifications]) =>
     inService(Effect.gen(function*() {
       const { events, logged, post, tenant, updates, view } = yield* makeCarrier
       yield* post("S1")
-      for (const [n, telling] of tellings.entries()) {
+      for (const [n, telling] of notifications.entries()) {
         // now and then something is told that happened before
         const occurredAt = formatInstant(start + (telling.backwards === 0 ? n - 3.5 : n) * hour)
         if (telling.kind === 3) {
@@ -60,7 +60,7 @@ describe("one write, every view", () => {
         }
       }
       const told = (yield* logged).map((event) => statusFromTransitEvent(event as unknown as TransitEvent, event["eventId"])).toSorted((a, b) => a.at - b.at)
-      const late = tellings.some(({ backwards }) => backwards === 0)
+      const late = notifications.some(({ backwards }) => backwards === 0)
       const again = registerShipment(postedShipment("S1"), told, start)
       assert(again.result === "accepted")
       const { view: read } = again.known

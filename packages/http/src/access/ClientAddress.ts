@@ -11,16 +11,16 @@ export interface ClientAddressOptions {
 }
 
 /** No client is called like this: names have no outer blanks. Callers of whom nothing is known share one allowance. */
-export const visitorNamed = (name: string): string => ` ${name}`
+export const anonymousClientNamed = (name: string): string => ` ${name}`
 
-export const visitorClient = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string =>
-  visitorNamed(clientAddressOf(request, options) ?? "")
+export const anonymousClientOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string =>
+  anonymousClientNamed(clientAddressOf(request, options) ?? "")
 
 /** The caller's address, IPv6 as its /64 network, or the name that a host gave; `undefined` where nothing is known. */
 export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string | undefined => {
-  const told = options.clientAddress?.(request)
+  const stated = options.clientAddress?.(request)
   // what a host tells may be a name of its own making
-  const address = told === undefined ? networkOf(seenAddress(request, options)) : networkOf(told) || told.slice(0, 100)
+  const address = stated === undefined ? networkOf(seenAddress(request, options)) : networkOf(stated) || stated.slice(0, 100)
   return address === "" ? undefined : address
 }
 

@@ -93,7 +93,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
     const now = yield* Clock.currentTimeMillis
     const payload = yield* Effect.tryPromise({
       try: () => verify(text, now),
-      catch: (error) => tellsOfToken(error) ? invalid(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
+      catch: (error) => isTokenError(error) ? invalid(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
     })
     const claims = yield* Effect.mapError(decodeClaims(payload), () => invalid("JWT claims cannot be used"))
     return yield* principalOf(claims, payload.iss!)
@@ -121,7 +121,7 @@ const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<
 }
 
 /** Whether the token is at fault. Everything else, above all fetching keys, is trouble of ours. */
-const tellsOfToken = (error: unknown): error is errors.JOSEError =>
+const isTokenError = (error: unknown): error is errors.JOSEError =>
   error instanceof errors.JOSEError && error.constructor !== errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) && !(error instanceof errors.JWKSInvalid)
 

@@ -20,7 +20,7 @@ import {
 } from "@waybill/core"
 import { type Context, Effect } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
-import { visitorNamed } from "../access/ClientAddress.ts"
+import { anonymousClientNamed } from "../access/ClientAddress.ts"
 import { existingTenant } from "../operator/ExistingTenant.ts"
 import type { Failure } from "../shared/ProblemOf.ts"
 import type { WebhookTestMethods } from "./ChargeMethods.ts"
@@ -99,7 +99,7 @@ export const lookupsOf = (run: Run): LookupMethods => ({
     run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.verified(principal, by)), (found) =>
       found._tag === "Verified" ? { own: true, shipment: parsed(found.body.bytes) } : { own: false, shipment: parsed(found.body.bytes) })),
   public: ({ client = "", tenantId }, by) =>
-    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(served(tenantId), all.public({ tenantId, client: visitorNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
+    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(served(tenantId), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
   pickedUp: (said, range) =>
     run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => found.map(({ bytes }) => parsed(bytes)))),
   record: (said, shipmentId) =>

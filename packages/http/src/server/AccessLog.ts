@@ -47,7 +47,7 @@ export const logRequest = Effect.fnUntraced(function*(exchange: Exchange, status
   const durationMillis = Math.max(0, endedAt - exchange.startedAt)
   const method = known.has(exchange.method) ? exchange.method : "OTHER"
   const route = exchange.template
-  const { principal, visitor } = exchange
+  const { principal, anonymous } = exchange
   const line = `${method} ${route} ${status}`
   // probes and scrapes come every few seconds and say nothing new
   const isQuiet = isRefusal || (exchange.contract?.area === "system" && status < 400)
@@ -56,7 +56,7 @@ export const logRequest = Effect.fnUntraced(function*(exchange: Exchange, status
     route,
     status,
     durationMillis,
-    ...(principal !== undefined ? callerOf(principal) : visitor === undefined ? {} : { tenant: visitor.tenantId })
+    ...(principal !== undefined ? callerOf(principal) : anonymous === undefined ? {} : { tenant: anonymous.tenantId })
   }
   yield* Effect.annotateLogs(isQuiet ? Effect.logDebug(line) : Effect.logInfo(line), fields)
   yield* Metric.update(Metric.withAttributes(requestsTotal, { method, route, status: String(status) }), 1)

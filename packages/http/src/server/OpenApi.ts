@@ -109,7 +109,7 @@ const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpe
     tags: [contract.area],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "visitor" ? { security: [{}, { ApiKey: [] }, { Bearer: [] }] } : {}),
+    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "anonymous" ? { security: [{}, { ApiKey: [] }, { Bearer: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(endpoint.body === undefined ? {} : { requestBody: bodyOf(endpoint.body, schemas) }),
     responses: {

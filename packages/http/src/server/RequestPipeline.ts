@@ -6,11 +6,11 @@ import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, type Princip
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { clientAddressOf, type ClientAddressOptions, visitorClient } from "../access/ClientAddress.ts"
+import { clientAddressOf, type ClientAddressOptions, anonymousClientOf } from "../access/ClientAddress.ts"
 import { FailedCredentials, presentedAs } from "../access/FailedCredentials.ts"
 import { makePublicTenant } from "../access/PublicTenant.ts"
 import { RefusalLog } from "../access/RefusalLog.ts"
-import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type Visitor } from "../shared/Contract.ts"
+import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type AnonymousCaller } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
 import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
@@ -46,7 +46,7 @@ export interface Exchange {
   template: string
   contract: ContractSpec | undefined
   principal: Principal | undefined
-  visitor: Visitor | undefined
+  anonymous: AnonymousCaller | undefined
   isParameter: ((name: string) => boolean) | undefined
 }
 
@@ -92,7 +92,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (client !== undefined) yield* quotas.admit(client)
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
-    if (endpoint.access === "visitor") exchange.visitor = yield* visitorOf(request, exchange.principal)
+    if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange.principal)
     const query = readQuery(endpoint.query ?? {}, search)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
     const body = endpoint.body === undefined
@@ -100,7 +100,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       : yield* (endpoint.body.streamed === true ? streamBody : readBody)(request, endpoint.body, bodyTimeoutMillis)
     const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
     const headers = headersOf(request, endpoint.headers)
-    const handled = route.handler({ principal: exchange.principal, visitor: exchange.visitor, params, query: query.values, headers, body, site })
+    const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, params, query: query.values, headers, body, site })
     return yield* client !== undefined && endpoint.body?.streamed === true ? quotas.withUploadSlot(client, handled) : handled
   })
 
@@ -114,7 +114,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const found = authenticator.authenticate({ method, url, headers })
     // a cookie may mean anything; only what is a credential by its header must be a valid one
     if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
-      return access === "visitor" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
+      return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
     }
     return Effect.flatMap(presentedAs(exchange.address(), headers), (presented) =>
       failures.admit(presented, exchange.startedAt).pipe(
@@ -124,9 +124,9 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       ))
   }
 
-  const visitorOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<Visitor, Failure> => {
+  const anonymousOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal | undefined): Effect.Effect<AnonymousCaller, Failure> => {
     if (principal === undefined) {
-      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: visitorClient(request, options), principal }))
+      return Effect.map(publicTenantOf(hostOf(request, options)), (tenantId) => ({ tenantId, client: anonymousClientOf(request, options), principal }))
     }
     const { client, tenantId } = principal
     return isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "customer or carrier" })) : Effect.succeed({ tenantId, client, principal })
@@ -142,7 +142,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
         template: "(none)",
         contract: undefined,
         principal: undefined,
-        visitor: undefined,
+        anonymous: undefined,
         isParameter: undefined
       }
       return answer(request, exchange).pipe(

@@ -17,10 +17,10 @@ import type { Site } from "./Site.ts"
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** Who may call: anybody, anybody of some tenant (credentials that are sent count), whoever has credentials, or operators. */
-export type Access = "public" | "visitor" | "caller" | "operator"
+export type Access = "public" | "anonymous" | "caller" | "operator"
 
 /** Who looks something up that anybody may see. */
-export interface Visitor {
+export interface AnonymousCaller {
   readonly tenantId: string
   /** Whose allowance pays: the caller's, or that of the address the call came from. */
   readonly client: string
@@ -124,8 +124,8 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 /** One request, read. */
 export interface CallOf<E extends EndpointSpec> {
-  readonly principal: E["access"] extends "public" | "visitor" ? undefined : Principal
-  readonly visitor: E["access"] extends "visitor" ? Visitor : undefined
+  readonly principal: E["access"] extends "public" | "anonymous" ? undefined : Principal
+  readonly anonymous: E["access"] extends "anonymous" ? AnonymousCaller : undefined
   readonly params: PathParams<E["path"]>
   readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>
   readonly headers: { readonly [Name in keyof E["headers"]]: string | undefined }
@@ -146,7 +146,7 @@ export type HandlersOf<C extends ContractSpec> = {
 /** The same without types, for the pipeline that calls it. */
 export type Handler = (call: {
   readonly principal: Principal | undefined
-  readonly visitor: Visitor | undefined
+  readonly anonymous: AnonymousCaller | undefined
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string | undefined>>

@@ -80,11 +80,11 @@ export const bounded = (fault: ProblemFault): ProblemFault => ({
 /** Everything in one sentence after the other, for shapes without a place for faults; so it names the place of each. */
 export const sentenceOf = ({ detail, errors = [] }: Problem): string => {
   if (errors.length === 0) return cut(detail, 4096)
-  const told = errors.map(({ detail, header, parameter, pointer }) => {
+  const written = errors.map(({ detail, header, parameter, pointer }) => {
     const place = parameter ?? header ?? pointer?.replace(/^\//, "").replaceAll("/", ".")
     return place === undefined || place === "" ? detail : `${place}: ${detail}`
   })
-  return cut(told.join(" "), 4096)
+  return cut(written.join(" "), 4096)
 }
 
 export const cut = (value: string, length: number): string => value.length <= length ? value : `${value.slice(0, length - 1)}…`

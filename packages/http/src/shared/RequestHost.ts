@@ -14,10 +14,10 @@ export const namesSeveralHosts = ({ headers, source }: HttpServerRequest.HttpSer
 
 /** Every host that a request of `node:http` names; one where all agree. A Host header that is there twice counts twice. */
 export const hostsNamed = ({ headers, rawHeaders }: NodeRequestHead, target: string | undefined): ReadonlyArray<string> => {
-  const told = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === "host").flatMap((value) => value.split(","))
+  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === "host").flatMap((value) => value.split(","))
   const meant = [/^https?:\/\/([^/?#]*)/i.exec(target ?? "")?.[1], headers[":authority"]].filter((each) => typeof each === "string")
-  if (told.length > 1) return told
-  return [...new Set([...told, ...meant].map(withoutDefaultPort))]
+  if (hosts.length > 1) return hosts
+  return [...new Set([...hosts, ...meant].map(withoutDefaultPort))]
 }
 
 const withoutDefaultPort = (host: string): string => host.trim().toLowerCase().replace(/:(80|443)$/, "")

@@ -98,7 +98,7 @@ export const ShipmentStatusContract = contract({
     publicByPro: {
       method: "GET",
       path: "/shipment/pro/{proNumber}/public",
-      access: "visitor",
+      access: "anonymous",
       summary: "Look up a shipment's public fields by PRO number",
       params: pro,
       answers: publicAnswers
@@ -106,7 +106,7 @@ export const ShipmentStatusContract = contract({
     publicByBol: {
       method: "GET",
       path: "/shipment/bol/{bolNumber}/{originPostalCode}/public",
-      access: "visitor",
+      access: "anonymous",
       summary: "Look up a shipment's public fields by BOL number and origin",
       params: bol,
       answers: publicAnswers
@@ -114,7 +114,7 @@ export const ShipmentStatusContract = contract({
     publicByPo: {
       method: "GET",
       path: "/shipment/po/{poNumber}/{destinationPostalCode}/public",
-      access: "visitor",
+      access: "anonymous",
       summary: "Look up a shipment's public fields by PO number and destination",
       params: po,
       answers: publicAnswers

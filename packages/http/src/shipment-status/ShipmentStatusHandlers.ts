@@ -2,7 +2,7 @@
 import { type LookupBy, type Principal, type PublicBody, ShipmentStatuses, StatusSubscriptions, type VerifiedBody } from "@waybill/core"
 import { Effect } from "effect"
 import { encoded, encodedList, json, noContent } from "../shared/Answer.ts"
-import type { HandlersOf, Visitor } from "../shared/Contract.ts"
+import type { HandlersOf, AnonymousCaller } from "../shared/Contract.ts"
 import type { ShipmentStatusContract } from "./ShipmentStatusContract.ts"
 
 export const ShipmentStatusHandlers = Effect.gen(function*() {
@@ -12,7 +12,7 @@ export const ShipmentStatusHandlers = Effect.gen(function*() {
   const verified = (principal: Principal, by: LookupBy) =>
     Effect.map(statuses.verified(principal, by), (found) => found._tag === "Verified" ? verifiedAnswer(found.body) : publicAnswer(found.body, 202))
 
-  const shownToAnybody = (visitor: Visitor, by: LookupBy) => Effect.map(statuses.public(visitor, by, visitor.principal), (body) => publicAnswer(body, 200))
+  const shownToAnybody = (anonymous: AnonymousCaller, by: LookupBy) => Effect.map(statuses.public(anonymous, by, anonymous.principal), (body) => publicAnswer(body, 200))
 
   const handlers: HandlersOf<typeof ShipmentStatusContract> = {
     verifiedByPro: ({ params, principal }) => verified(principal, { kind: "pro", ...params }),
@@ -20,9 +20,9 @@ export const ShipmentStatusHandlers = Effect.gen(function*() {
     verifiedByPo: ({ params, principal }) => verified(principal, { kind: "po", ...params }),
     pickedUp: ({ params, principal }) =>
       Effect.map(statuses.pickedUp(principal, params), (found) => found.length === 0 ? noContent : encodedList(found.map(({ bytes }) => bytes))),
-    publicByPro: ({ params, visitor }) => shownToAnybody(visitor, { kind: "pro", ...params }),
-    publicByBol: ({ params, visitor }) => shownToAnybody(visitor, { kind: "bol", ...params }),
-    publicByPo: ({ params, visitor }) => shownToAnybody(visitor, { kind: "po", ...params }),
+    publicByPro: ({ params, anonymous }) => shownToAnybody(anonymous, { kind: "pro", ...params }),
+    publicByBol: ({ params, anonymous }) => shownToAnybody(anonymous, { kind: "bol", ...params }),
+    publicByPo: ({ params, anonymous }) => shownToAnybody(anonymous, { kind: "po", ...params }),
     subscribe: ({ body, principal }) => Effect.map(subscriptions.subscribe(principal, body), (subscribed) => json(subscribed)),
     unsubscribe: ({ params, principal }) => Effect.map(subscriptions.unsubscribe(principal, params.transactionId), (ended) => json(ended))
   }

@@ -1,12 +1,12 @@
 import { Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { describe, expect, it } from "vitest"
-import { type ClientAddressOptions, visitorClient } from "../../src/access/ClientAddress.ts"
+import { type ClientAddressOptions, anonymousClientOf } from "../../src/access/ClientAddress.ts"
 
 const clientOf = (options: ClientAddressOptions & { readonly remote?: string; readonly forwardedFor?: string } = {}) => {
   const { forwardedFor, remote, ...rest } = options
   const request = new Request("http://waybill.test/", forwardedFor === undefined ? {} : { headers: { "x-forwarded-for": forwardedFor } })
-  return visitorClient(HttpServerRequest.fromWeb(request).modify({ remoteAddress: Option.fromUndefinedOr(remote) }), rest)
+  return anonymousClientOf(HttpServerRequest.fromWeb(request).modify({ remoteAddress: Option.fromUndefinedOr(remote) }), rest)
 }
 
 describe("whoever comes without credentials", () => {

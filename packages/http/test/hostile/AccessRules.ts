@@ -240,7 +240,7 @@ export const ruledIds: ReadonlyArray<string> = Object.entries(rules).flatMap(([a
 export const expectedOf = ({ contract, endpoint }: Operation, rule: Rule, caller: Caller, target: Target): Outcome => {
   const { access } = endpoint
   if (access === "public") return shown(200)
-  if (caller.role === "impostor" || (caller.role === "nobody" && access !== "visitor")) return hidden(401)
+  if (caller.role === "impostor" || (caller.role === "nobody" && access !== "anonymous")) return hidden(401)
   if ((access === "operator") !== (caller.role === "operator")) return hidden(contract.statuses?.NotPermitted ?? 403)
   if (caller.readOnly === true && (endpoint.method !== "GET" || endpoint.showsBodies === true)) return hidden(403)
   return rule.kind(caller, target)

@@ -6,7 +6,7 @@ import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, request as send } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createHoldingServer, toNodeHandler, WaybillHttp } from "../../src/index.ts"
+import { createStartupBufferServer, toNodeHandler, WaybillHttp } from "../../src/index.ts"
 import { carrier, start as startHost } from "../facade/Host.ts"
 import { layerOfService, type TestServiceOptions } from "../TestService.ts"
 import { mebibyte, uploadBody } from "./UploadBodies.ts"
@@ -16,7 +16,7 @@ const log: Array<string> = []
 const start = async (options: TestServiceOptions = {}) => {
   const scope = Scope.makeUnsafe()
   const layer = WaybillHttp.serve(options).pipe(
-    Layer.provideMerge(NodeHttpServer.layerServer(createHoldingServer, { port: 0, host: "127.0.0.1" })),
+    Layer.provideMerge(NodeHttpServer.layerServer(createStartupBufferServer, { port: 0, host: "127.0.0.1" })),
     Layer.provideMerge(layerOfService(options)),
     Layer.provideMerge(Logger.layer([Logger.map(Logger.formatStructured, ({ annotations, message }) => void log.push(`${String(message)} ${JSON.stringify(annotations)}`))]))
   )

@@ -5,7 +5,7 @@ import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "ef
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createHoldingServer, WaybillHttp } from "../../src/index.ts"
+import { createStartupBufferServer, WaybillHttp } from "../../src/index.ts"
 import { layerOfService, reportedEvent, type TestServiceOptions } from "../TestService.ts"
 
 type Routes = Layer.Layer<never, never, HttpServer.HttpServer | Layer.Success<ReturnType<typeof layerOfService>>>
@@ -13,7 +13,7 @@ type Routes = Layer.Layer<never, never, HttpServer.HttpServer | Layer.Success<Re
 const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceOptions = {}) => {
   const scope = Scope.makeUnsafe()
   const layer = routes.pipe(
-    Layer.provideMerge(NodeHttpServer.layerServer(createHoldingServer, { port: 0, host: "127.0.0.1" })),
+    Layer.provideMerge(NodeHttpServer.layerServer(createStartupBufferServer, { port: 0, host: "127.0.0.1" })),
     Layer.provideMerge(layerOfService(options)),
     Layer.provideMerge(Logger.layer([]))
   )

@@ -20,10 +20,10 @@ export interface PgLending {
 }
 
 /** Statements that take as long as they take, such as those of migrations. */
-export const Unhurried = Context.Reference<boolean>("@waybill/postgres/client/Unhurried", { defaultValue: () => false })
+export const NoTimeout = Context.Reference<boolean>("@waybill/postgres/client/NoTimeout", { defaultValue: () => false })
 
 /** Statements that must not wait behind all others, because leases run out: those of delivery workers. */
-export const Urgent = Context.Reference<boolean>("@waybill/postgres/client/Urgent", { defaultValue: () => false })
+export const HighPriority = Context.Reference<boolean>("@waybill/postgres/client/HighPriority", { defaultValue: () => false })
 
 /** A pool of at least so many keeps one of them for what is urgent. */
 const smallestDivided = 3
@@ -54,8 +54,8 @@ export const lendFrom = (pool: pg.Pool, { answerMillis, statementName }: Lending
   if (max < smallestDivided) return { borrower: borrow, acquirer: acquire }
   const ordinary = Semaphore.makeUnsafe(max - 1)
   return {
-    borrower: (use) => Effect.withFiber((fiber) => fiber.getRef(Urgent) ? borrow(use) : ordinary.withPermit(borrow(use))),
-    acquirer: Effect.withFiber((fiber) => fiber.getRef(Urgent) ? acquire : Effect.andThen(ordinary.takeScoped(1), acquire))
+    borrower: (use) => Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? borrow(use) : ordinary.withPermit(borrow(use))),
+    acquirer: Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? acquire : Effect.andThen(ordinary.takeScoped(1), acquire))
   }
 }
 
@@ -146,7 +146,7 @@ class TakenClient {
   run(query: PgQuery): Effect.Effect<PgResult, SqlError> {
     return Effect.withFiber((fiber) => {
       if (this.isAsked) return Effect.andThen(this.turn, this.run(query))
-      const answerMillis = fiber.getRef(Unhurried) ? undefined : this.answers.answerMillis
+      const answerMillis = fiber.getRef(NoTimeout) ? undefined : this.answers.answerMillis
       const begin = this.toBegin
       if (begin === undefined) return this.ask(query, answerMillis)
       this.toBegin = undefined

@@ -28,7 +28,7 @@ import {
   uuidArray
 } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { Urgent } from "../client/PgPool.ts"
+import { HighPriority } from "../client/PgPool.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { statusOf } from "../shared/LaneStatus.ts"
 import { makeDeliveryGate, type UnseenDelivery, type UnseenKey } from "./DeliveryGatePostgres.ts"
@@ -111,13 +111,13 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             crossed: rows.some(([place]) => place === statements.crossedPlace),
             dropped
           }
-        }).pipe(urgently, StorageError.refail("DeliveryQueue.claim"))
+        }).pipe(withHighPriority, StorageError.refail("DeliveryQueue.claim"))
 
       const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>
         unlessDeadlocked(sql.bulk(freezeBatches, freezeValues(tenantId, lanes))).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
           Effect.mapError((error) => isDivisionByZero(error) ? "Entries that were to be frozen are no longer there; another claim will tell." : error),
-          urgently,
+          withHighPriority,
           StorageError.refail("DeliveryQueue.freeze")
         )
 
@@ -136,7 +136,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         }
         return unlessDeadlocked(sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes))).pipe(
           Effect.map(([row]) => row![0] as boolean),
-          urgently,
+          withHighPriority,
           StorageError.refail("DeliveryQueue.settle")
         )
       }
@@ -147,7 +147,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
           [tenantId, uuidArray(leases.map((lane) => lane.laneId)), int8Array(leases.map((lane) => lane.token)), leaseMillis]
         )).pipe(
           Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
-          urgently,
+          withHighPriority,
           StorageError.refail("DeliveryQueue.heartbeat")
         )
 
@@ -221,7 +221,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
               arrived: rows.filter(([, arrived]) => arrived === true).map(([tenantId]) => tenantId as string),
               nextDueInMillis: millis === null || millis === undefined ? undefined : Math.max(1, Math.ceil(millis))
             }
-          }).pipe(urgently, StorageError.refail("DeliveryQueue.tenantsDue")),
+          }).pipe(withHighPriority, StorageError.refail("DeliveryQueue.tenantsDue")),
         claim,
         freeze,
         settle,
@@ -231,7 +231,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
     })
   )
 
-const urgently = Effect.provideService(Urgent, true)
+const withHighPriority = Effect.provideService(HighPriority, true)
 
 /**
  * A statement that Postgres ended because of a deadlock has changed nothing, and goes through the next time. All lock lanes in one order, and

@@ -170,7 +170,7 @@ ON CONFLICT DO NOTHING`
  * Stores notices, queues what goes out at once, and collects what waits for its window. The latter's subscriptions are locked already;
  * the former's are held together with other publishers: whoever cancels one waits, and finds what is queued here when its lane is closed.
  */
-export const tell = (schema: string) => `
+export const storeNotices = (schema: string) => `
 WITH added AS (
   INSERT INTO ${schema}.freight_charge_notices (tenant_id, notice_id, bill_id, version, body, accounts, traceparent)
   SELECT $1, g.notice_id, g.bill_id, g.version, g.body, g.accounts::text[], $6

@@ -15,7 +15,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
 
-    const append = Effect.fnUntraced(function*(tenantId: string, { bills, notices, tellings, traceparent }: BillChanges) {
+    const append = Effect.fnUntraced(function*(tenantId: string, { bills, notices, notifications, traceparent }: BillChanges) {
       const latest = [...new Map(bills.map((each) => [each.billId, each])).values()]
       if (latest.length > 0) {
         yield* sql.bulk(statements.putBills(schema), [
@@ -29,12 +29,12 @@ export const layer = Layer.effect(
       }
       if (notices.length === 0) return
       const noticeIdOf = (at: number) => notices[at]!.noticeId
-      const now = tellings.filter((each) => each.window === undefined)
-      const later = tellings.filter((each) => each.window !== undefined)
+      const now = notifications.filter((each) => each.window === undefined)
+      const later = notifications.filter((each) => each.window !== undefined)
       if (later.length > 0) {
         yield* sql.bulk(statements.lockSubscriptions(schema), [tenantId, uuidArray([...new Set(later.map((each) => each.subscriptionId))])], ["uuid"])
       }
-      yield* sql.bulk(statements.tell(schema), [
+      yield* sql.bulk(statements.storeNotices(schema), [
         tenantId,
         textArray(notices.map((each) => each.noticeId)),
         textArray(notices.map((each) => each.billId)),

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
-import { Unhurried } from "../client/PgPool.ts"
+import { NoTimeout } from "../client/PgPool.ts"
 
 /**
  * One numbered step, never edited once released.
@@ -218,7 +218,7 @@ const applyNext = (
     // a stricter default would show the ledger as it was before the lock was given
     Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
     // others may be migrating, and a large table takes its time
-    Effect.provideService(Unhurried, true)
+    Effect.provideService(NoTimeout, true)
   )
 
 const ledger = (options: MigrationOptions) =>

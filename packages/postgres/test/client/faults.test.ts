@@ -3,7 +3,7 @@ import { Duration, Effect, Exit, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { Unhurried, Urgent } from "../../src/client/PgPool.ts"
+import { NoTimeout, HighPriority } from "../../src/client/PgPool.ts"
 import { activity, administer, eventually, pool, proxy, table, terminate } from "./database.ts"
 
 const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`).pipe(
@@ -49,7 +49,7 @@ describe.concurrent("a pool whose every connection is wanted", () => {
       const holders = yield* Effect.forEach([...slow, ...slow], (statement) => Effect.forkChild(statement))
       yield* Effect.sleep("100 millis")
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(sql`SELECT 1`, "100 millis"))))
-      const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), Urgent, true)
+      const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
       assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
       yield* Fiber.interruptAll(holders)
       // whoever waited in vain has given up its place
@@ -338,7 +338,7 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
   it.live("is waited for by statements that may take as long as they take", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, Unhurried, true), 1)
+      assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, NoTimeout, true), 1)
       assert.strictEqual((yield* Effect.flip(sql`SELECT pg_sleep(0.3)`)).reason._tag, "ConnectionError")
     }).pipe(Effect.provide(pool({ answerTimeout: "100 millis" }))))
 })

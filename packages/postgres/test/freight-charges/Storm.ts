@@ -4,7 +4,7 @@ import {
   ChargeSubscriptions,
   ChargeSubscriptionStore,
   ChargeWindows,
-  type ChargeTelling,
+  type ChargeNotification,
   FreightBillStore,
   FreightChargeIntake,
   type Principal,
@@ -71,7 +71,7 @@ export interface Span {
 }
 
 /** A telling that some call queued; the call may have been taken back. */
-export interface Queued extends Pick<ChargeTelling, "subscriptionId" | "window"> {
+export interface Queued extends Pick<ChargeNotification, "subscriptionId" | "window"> {
   readonly noticeId: string
 }
 
@@ -111,11 +111,11 @@ export const shortWindows = Layer.effect(
       append: (tenantId, changes) => {
         const closesAt = Math.floor(Date.now() / windowMillis) * windowMillis + windowMillis
         const window = { closesAt, following: closesAt + windowMillis }
-        const tellings = changes.tellings.map((each) => each.window === undefined ? each : { ...each, window })
-        for (const each of tellings) {
+        const notifications = changes.notifications.map((each) => each.window === undefined ? each : { ...each, window })
+        for (const each of notifications) {
           queued.push({ subscriptionId: each.subscriptionId, window: each.window, noticeId: changes.notices[each.notice]!.noticeId })
         }
-        return dawdle.pipe(Effect.andThen(store.append(tenantId, { ...changes, tellings })), Effect.andThen(dawdle))
+        return dawdle.pipe(Effect.andThen(store.append(tenantId, { ...changes, notifications })), Effect.andThen(dawdle))
       }
     })
   })

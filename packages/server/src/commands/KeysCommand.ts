@@ -41,7 +41,7 @@ const createCommand = Command.make(
       yield* kept.keep(made.key)
       yield* answer(given.json, {
         json: { id: made.id, name: given.name, ...(kept.isShown ? { key: made.key } : {}) },
-        text: `Key ${made.id} of ${given.name} works from now on.${kept.told}${kept.isShown ? `\n${made.key}` : ""}`
+        text: `Key ${made.id} of ${given.name} works from now on.${kept.note}${kept.isShown ? `\n${made.key}` : ""}`
       })
     }))
 ).pipe(

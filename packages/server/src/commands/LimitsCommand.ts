@@ -7,7 +7,7 @@ import { unusable } from "./shared/Outcome.ts"
 import { answer, jsonFlag, table } from "./shared/Output.ts"
 import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
-const told = (limits: Limits): string =>
+const text = (limits: Limits): string =>
   table(quotas.map((quota) => [quota, String(limits[quota]), limits[quota] === defaultLimits[quota] ? "" : `default ${defaultLimits[quota]}`]))
 
 const getCommand = Command.make(
@@ -16,7 +16,7 @@ const getCommand = Command.make(
   Effect.fnUntraced(function*({ json, ...flags }) {
     const { tenantId, ...connected } = yield* asOperator(flags)
     const limits = yield* called((signal) => new OperatorClient(connected).getLimits(tenantId, { signal }))
-    yield* answer(json, { json: limits, text: told(limits) })
+    yield* answer(json, { json: limits, text: text(limits) })
   })
 ).pipe(
   Command.withDescription("Show every quota of a tenant"),
@@ -47,7 +47,7 @@ const setCommand = Command.make(
     if (typeof change === "string") return yield* unusable(change)
     const { tenantId, ...connected } = yield* asOperator(flags)
     const limits = yield* called((signal) => new OperatorClient(connected).putLimits(tenantId, change, { signal }))
-    yield* answer(json, { json: limits, text: told(limits) })
+    yield* answer(json, { json: limits, text: text(limits) })
   })
 ).pipe(
   Command.withDescription("Change quotas of a tenant"),

@@ -67,7 +67,7 @@ const put = (given: Flags, secret: string | undefined) =>
     yield* kept.keep(made.secret)
     yield* answer(given.json, {
       json: { hmacSecretId: made.hmacSecretId, ...(kept.isShown ? { secret: made.secret } : {}) },
-      text: `${made.hmacSecretId} signs from now on.${kept.told}${kept.isShown ? `\n${made.secret}` : ""}`
+      text: `${made.hmacSecretId} signs from now on.${kept.note}${kept.isShown ? `\n${made.secret}` : ""}`
     })
   }))
 

@@ -26,7 +26,7 @@ const carriedBy = (scene: Scene, numbers: Readonly<Partial<Record<"DOT" | "MC", 
   invoices: scene.invoices.map(({ invoice, proof }) => ({ invoice: { ...invoice, ...numbers }, proof: { ...proof, ...numbers } }))
 })
 
-const told = ({ charges, events, invoices, orders, pickups, shipments }: Scene): string =>
+const text = ({ charges, events, invoices, orders, pickups, shipments }: Scene): string =>
   [
     ...orders.map(({ key }) => `truck ordered for ${key}`),
     ...pickups.map(({ key, report }) => `driver of ${key}: ${report.status}`),
@@ -55,7 +55,7 @@ export const simulateCommand = Command.make(
     if (!(pace >= 0 && pace <= 3600)) return yield* unusable("--pace is a number of seconds from 0 to 3600.")
     const { apiKey, baseUrl } = yield* asCarrier(flags)
     // the carrier orders its own trucks: one key is enough
-    const write = sceneWriter({ url: baseUrl, carrierKey: () => apiKey, shipperKey: () => apiKey, tell: () => {} })
+    const write = sceneWriter({ url: baseUrl, carrierKey: () => apiKey, shipperKey: () => apiKey, print: () => {} })
     // what happens is in the past, however fast it is told
     const startedAt = (yield* Clock.currentTimeMillis) - journeyMillis
     const numbers = { ...(Option.isSome(dot) ? { DOT: dot.value } : {}), ...(Option.isSome(mc) ? { MC: mc.value } : {}) }
@@ -63,7 +63,7 @@ export const simulateCommand = Command.make(
     for (const [index, scene] of scenes.entries()) {
       if (index > 0 && pace > 0) yield* Effect.sleep(pace * 1000)
       yield* called((signal) => write(scene, signal))
-      yield* progress(`${index + 1}/${scenes.length}  ${told(scene)}`)
+      yield* progress(`${index + 1}/${scenes.length}  ${text(scene)}`)
     }
     const written = count(scenes)
     const shipments = shipmentsOf(startedAt).map(({ bolNumber, proNumber, shipmentId }) => ({ shipmentId, proNumber, bolNumber }))

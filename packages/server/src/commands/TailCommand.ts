@@ -51,7 +51,7 @@ export class Tail {
   }
 
   /** Whether there is something new about it, and how many of its attempts were told of before. */
-  look(delivery: Delivery): { readonly changed: boolean; readonly told: number } {
+  look(delivery: Delivery): { readonly changed: boolean; readonly printed: number } {
     const before = this.#known.get(delivery.deliveryId)
     const seen = markOf(delivery)
     // put last, so that the one that was asked for longest ago stands first
@@ -64,7 +64,7 @@ export class Tail {
       settled: isSettled(delivery),
       nextAttemptAt: delivery.nextAttemptAt === null ? undefined : Date.parse(delivery.nextAttemptAt)
     })
-    return { changed: before?.seen !== seen, told: before?.attempts ?? 0 }
+    return { changed: before?.seen !== seen, printed: before?.attempts ?? 0 }
   }
 
   /** No longer there: its time was over. */
@@ -80,10 +80,10 @@ export class Tail {
 }
 
 /** A line for each attempt since the last look; one for the state where there was none. */
-const linesOf = (delivery: Delivery, told: number): ReadonlyArray<string> => {
+const linesOf = (delivery: Delivery, printed: number): ReadonlyArray<string> => {
   const { deliveryId, state, subscriptionId } = delivery
   const about = `${deliveryId}  of ${subscriptionId}  ${counted(delivery.events, "entry", "entries")}`
-  const fresh = delivery.attempts.slice(told)
+  const fresh = delivery.attempts.slice(printed)
   if (fresh.length === 0) return [printable(`${delivery.settledAt ?? delivery.createdAt}  ${state.padEnd(9)}  ${about}`)]
   return fresh.map((attempt, index) => {
     const isLast = index === fresh.length - 1
@@ -119,12 +119,12 @@ export const tailCommand = Command.make(
     const since = Option.isSome(flags.since) ? flags.since.value.getTime() : yield* called((signal) => clockOf(connected.baseUrl, signal))
     const tail = new Tail(since)
 
-    const tell = Effect.fnUntraced(function*(delivery: Delivery) {
-      const { changed, told } = tail.look(delivery)
+    const print = Effect.fnUntraced(function*(delivery: Delivery) {
+      const { changed, printed } = tail.look(delivery)
       const last = delivery.attempts.at(-1)
       if (!changed || (flags.failures && (last === undefined || last.outcome === "accepted"))) return
       if (flags.json) return yield* Console.log(JSON.stringify(delivery))
-      for (const line of linesOf(delivery, told)) yield* Console.log(line)
+      for (const line of linesOf(delivery, printed)) yield* Console.log(line)
     })
 
     const round = Effect.gen(function*() {
@@ -134,7 +134,7 @@ export const tailCommand = Command.make(
         const page = yield* called((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, order: "oldest", limit: 500, cursor }, { signal }))
         for (const delivery of page.data) {
           newest = Math.max(newest, Date.parse(delivery.createdAt))
-          yield* tell(delivery)
+          yield* print(delivery)
         }
         cursor = page.nextCursor ?? undefined
       } while (cursor !== undefined)
@@ -148,7 +148,7 @@ export const tailCommand = Command.make(
         }
         // as it is listed
         const { body: _body, endpointUrl: _endpointUrl, ...delivery } = found
-        yield* tell(delivery)
+        yield* print(delivery)
       }
       tail.advance(newest)
     })

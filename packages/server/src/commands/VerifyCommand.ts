@@ -56,11 +56,11 @@ const withoutLastBreak = (body: Uint8Array): Uint8Array | undefined => {
 
 /** What it is, where it is something that a receiver knows. */
 const contentsOf = async (body: Uint8Array): Promise<string> => {
-  let told = ""
+  let summary = ""
   const receiver = new DeliveryReceiver({
     unsigned: "accept",
-    onStatus: ({ proNumber }) => void (told = `the status of PRO ${proNumber}`),
-    onCharges: (charges) => void (told = counted(charges.length, "freight charge"))
+    onStatus: ({ proNumber }) => void (summary = `the status of PRO ${proNumber}`),
+    onCharges: (charges) => void (summary = counted(charges.length, "freight charge"))
   })
   try {
     await receiver.receive({ headers: { "webhook-id": "any" }, body })
@@ -71,7 +71,7 @@ const contentsOf = async (body: Uint8Array): Promise<string> => {
       return counted(events.length, "event")
     }
   }
-  return told
+  return summary
 }
 
 export const verifyCommand = Command.make(

@@ -62,7 +62,7 @@ const isLostConnection = (error: unknown): boolean =>
 const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
   const place = placeOf(url)
   const until = (yield* Clock.currentTimeMillis) + patienceMillis
-  let told = 0
+  let loggedAt = 0
   for (;;) {
     const failure = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
     if (typeof failure === "number") {
@@ -79,8 +79,8 @@ const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
         detail: `The database at ${place} did not answer within ${patienceMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`
       })
     }
-    if (now - told >= 5_000) {
-      told = now
+    if (now - loggedAt >= 5_000) {
+      loggedAt = now
       yield* Effect.logWarning(`The database at ${place} does not answer yet: ${why}. Trying again for ${Math.ceil((until - now) / 1000)} seconds.`)
     }
     yield* Effect.sleep(500)

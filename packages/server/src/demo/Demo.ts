@@ -90,7 +90,7 @@ const keysOf = (state: DemoState) => ({ carrierKey: () => state.kept().carrierKe
 
 const play = Effect.fnUntraced(function*(stage: Stage, customer: Principal) {
   const { config: { basePaths }, state, url } = stage
-  const writers = demoWriters({ url, basePaths, ...keysOf(state), tell: (line) => void process.stdout.write(`${line}\n`) })
+  const writers = demoWriters({ url, basePaths, ...keysOf(state), print: (line) => void process.stdout.write(`${line}\n`) })
   let greeted = false
   const afterOpening = Effect.fnUntraced(function*() {
     // only now, so that there are bills in flight to look at

@@ -3,9 +3,9 @@ import { type Invoice, isDeliveryUpdate, type PreliminaryFreightCharge, type Sta
 
 const shown = 3
 
-const line = (kind: string, deliveryId: string, told: ReadonlyArray<string>): string => {
-  const more = told.length > shown ? ` and ${told.length - shown} more` : ""
-  return `  ✓ signed ${kind.padEnd(6)} …${deliveryId.slice(-6)}: ${told.slice(0, shown).join("; ")}${more}`
+const line = (kind: string, deliveryId: string, notification: ReadonlyArray<string>): string => {
+  const more = notification.length > shown ? ` and ${notification.length - shown} more` : ""
+  return `  ✓ signed ${kind.padEnd(6)} …${deliveryId.slice(-6)}: ${notification.slice(0, shown).join("; ")}${more}`
 }
 
 export const eventLine = (deliveryId: string, events: ReadonlyArray<TransitEvent>): string =>
@@ -14,19 +14,19 @@ export const eventLine = (deliveryId: string, events: ReadonlyArray<TransitEvent
     return `${shipment.shipmentId} #${sequence} ${type}${where}`
   }))
 
-export const statusLine = (deliveryId: string, told: StatusNotification): string => {
-  const what = isDeliveryUpdate(told) ? `${told.shipmentMilestoneStatus}. ${told.notificationMessage}` : told.deliveryInformation_messages
-  return line("status", deliveryId, [`PRO ${told.proNumber} ${what}`])
+export const statusLine = (deliveryId: string, notification: StatusNotification): string => {
+  const what = isDeliveryUpdate(notification) ? `${notification.shipmentMilestoneStatus}. ${notification.notificationMessage}` : notification.deliveryInformation_messages
+  return line("status", deliveryId, [`PRO ${notification.proNumber} ${what}`])
 }
 
-export const chargeLine = (deliveryId: string, told: ReadonlyArray<PreliminaryFreightCharge>): string =>
-  line("charge", deliveryId, told.map(({ charges, pfc, referenceNumbers }) => {
+export const chargeLine = (deliveryId: string, notification: ReadonlyArray<PreliminaryFreightCharge>): string =>
+  line("charge", deliveryId, notification.map(({ charges, pfc, referenceNumbers }) => {
     const last = charges.changeLog?.at(-1)
     const why = last === undefined ? "" : `, ${last.eventCategoryName ?? last.eventCode}`
     return `PRO ${referenceNumbers.pro} ${pfc.header.function} ${charges.currencyType} ${charges.preliminaryTotalCharges.toFixed(2)}${why}`
   }))
 
-const written = (kind: string, told: string): string => `  → ${kind.padEnd(13)} ${told}`
+const written = (kind: string, notification: string): string => `  → ${kind.padEnd(13)} ${notification}`
 
 export const pickupLine = (number: string, shipmentId: string, status: string): string => written("pickup", `${number} of ${shipmentId}: ${status}`)
 

@@ -19,23 +19,23 @@ export interface DemoReceiver {
 export const runDemoReceiver = (options: {
   readonly port: number | undefined
   readonly secrets: () => string
-  readonly tell: (line: string) => void
+  readonly print: (line: string) => void
 }): Effect.Effect<DemoReceiver, never, Scope.Scope> => {
-  const { port, secrets, tell } = options
+  const { port, secrets, print } = options
   const receiver = new DeliveryReceiver({
     secrets,
     mostBytes,
-    onEvents: (events, { deliveryId }) => tell(eventLine(deliveryId, events)),
-    onStatus: (notification, { deliveryId }) => tell(statusLine(deliveryId, notification)),
-    onCharges: (charges, { deliveryId }) => tell(chargeLine(deliveryId, charges)),
-    onError: (error) => tell(`  ✗ the demo receiver failed: ${error instanceof Error ? error.message : String(error)}`)
+    onEvents: (events, { deliveryId }) => print(eventLine(deliveryId, events)),
+    onStatus: (notification, { deliveryId }) => print(statusLine(deliveryId, notification)),
+    onCharges: (charges, { deliveryId }) => print(chargeLine(deliveryId, charges)),
+    onError: (error) => print(`  ✗ the demo receiver failed: ${error instanceof Error ? error.message : String(error)}`)
   })
   const server = createServer((request, response) => {
     void bodyOf(request).then(async (body) => {
       const answer = request.url === demoReceiverPath && request.method === "POST" && body !== undefined
         ? await receiver.answer({ headers: request.headers, body })
         : { status: 404, headers: {}, body: "" }
-      if (answer.status === 401) tell("  ✗ refused a delivery whose signature does not stand")
+      if (answer.status === 401) print("  ✗ refused a delivery whose signature does not stand")
       response.writeHead(answer.status, answer.headers).end(answer.body)
     })
   })

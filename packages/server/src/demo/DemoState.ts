@@ -49,7 +49,7 @@ export const openDemo = Effect.fnUntraced(function*(dataDir: string): Effect.fn.
   const receiver = yield* runDemoReceiver({
     port: kept.receiverPort,
     secrets: () => kept.secret,
-    tell: (line) => void process.stdout.write(`${line}\n`)
+    print: (line) => void process.stdout.write(`${line}\n`)
   })
   yield* keep({ receiverPort: receiver.port })
   return { endpointUrl: receiver.url, kept: () => kept, keep }

@@ -24,11 +24,11 @@ export interface WriterOptions {
   readonly carrierKey: () => string
   readonly shipperKey: () => string
   /** Hears of what no webhook tells. */
-  readonly tell: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 /** Writes everything that a scene says. Rejects with what the client says of a call that failed. */
-export const sceneWriter = ({ basePaths, carrierKey, shipperKey, tell, url }: WriterOptions): (scene: Scene, signal: AbortSignal) => Promise<void> => {
+export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: WriterOptions): (scene: Scene, signal: AbortSignal) => Promise<void> => {
   const asCarrier = { baseUrl: url, apiKey: carrierKey }
   const carrier = new IntakeClient(asCarrier)
   const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths?.invoices })
@@ -50,7 +50,7 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, tell, url }: Wr
     const done = (["Accepted", ...driverStatuses] as ReadonlyArray<string>).indexOf(status) - 1
     if (done === -2 || driverStatuses.indexOf(report.status) <= done) return
     await carrier.reportPickupStatus(number, report, { signal })
-    tell(pickupLine(number, key, report.status))
+    print(pickupLine(number, key, report.status))
   }
 
   const invoice = async ({ invoice, proof }: Scene["invoices"][number], signal: AbortSignal) => {
@@ -58,7 +58,7 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, tell, url }: Wr
     const { data: there } = await documents.list({ invoiceNumber: proof.invoiceNumber }, { signal })
     if (there.length > 0) return
     await documents.upload(proof, { signal })
-    tell(invoiceLine(invoice))
+    print(invoiceLine(invoice))
   }
 
   return async (scene, signal) => {

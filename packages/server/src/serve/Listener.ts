@@ -1,6 +1,6 @@
 /** The HTTP server's life: it listens before the service is there, and stops without leaving anybody without an answer. */
 import { NodeHttpServer } from "@effect/platform-node"
-import { type App, createHoldingServer } from "@waybill/http"
+import { type App, createStartupBufferServer } from "@waybill/http"
 import { Effect, Exit, Schema, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
 import type { Server } from "node:http"
@@ -49,7 +49,7 @@ export const listen = (
       Effect.callback<Server, ListenFailed>((resume) => {
         const { host, port } = options
         // longer than load balancers keep theirs, so that it is they who close an idle connection
-        const server = createHoldingServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
+        const server = createStartupBufferServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
         const onError = (error: NodeJS.ErrnoException) =>
           resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message, setting })))
         server.once("error", onError)

@@ -131,12 +131,12 @@ export const publishBills = Effect.fnUntraced(function*(
       accounts: concernedBy(bills[at]!, known),
       body: bytesOf(fixtures[at]!.body ?? `${billId}/${version}`)
     }))
-    const tellings = bills.flatMap((bill, notice) => {
+    const notifications = bills.flatMap((bill, notice) => {
       const concerned = concernedBy(bill, known)
       return viewers.filter((viewer) => viewer.accounts.some((account) => concerned.includes(account)))
         .map(({ subscriptionId }) => ({ subscriptionId, notice, window }))
     })
-    yield* store.append(tenantId, { bills, notices, tellings, traceparent: options.traceparent })
+    yield* store.append(tenantId, { bills, notices, notifications, traceparent: options.traceparent })
     return bills
   }))
 })

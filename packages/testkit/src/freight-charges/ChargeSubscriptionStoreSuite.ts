@@ -278,7 +278,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* Deferred.succeed(passed, undefined)
           yield* Deferred.await(goOn)
           const bill = { billId: "B", version: 1, state: "open" as const, accounts: ["A", "X"], doc: "{}" }
-          yield* bills.append(tenantId, { bills: [bill], notices: [], tellings: [], traceparent: undefined })
+          yield* bills.append(tenantId, { bills: [bill], notices: [], notifications: [], traceparent: undefined })
         })))
         yield* Deferred.await(passed)
         const subscriber = yield* Effect.forkChild(subscribeToCharges(tenantId))
@@ -331,7 +331,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* bills.append(tenantId, {
             bills: [],
             notices: [{ noticeId: "notice", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
-            tellings: [
+            notifications: [
               { subscriptionId: idOf(1), notice: 0, window: undefined },
               { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }
             ],

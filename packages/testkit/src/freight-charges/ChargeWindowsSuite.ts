@@ -92,7 +92,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* (yield* FreightBillStore).append(tenantId, {
           bills: [],
           notices: versions,
-          tellings: versions.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: ending(0) })),
+          notifications: versions.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: ending(0) })),
           traceparent: undefined
         })
         yield* publishBills(tenantId, [{ billId: "B" }, { billId: "C" }], { window: ending })
@@ -181,7 +181,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.append(tenantId, {
           bills: [],
           notices: [notice("A"), notice("B")],
-          tellings: [
+          notifications: [
             { subscriptionId: idOf(1), notice: 0, window: first },
             { subscriptionId: idOf(1), notice: 1, window: first },
             { subscriptionId: idOf(2), notice: 1, window: second }
@@ -253,7 +253,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* (yield* FreightBillStore).append(tenantId, {
           bills: [],
           notices: [{ noticeId: "late", billId: "B", version: 1, accounts: ["A"], body: bytesOf("late") }],
-          tellings: [{ subscriptionId: idOf(1), notice: 0, window: ending(0) }],
+          notifications: [{ subscriptionId: idOf(1), notice: 0, window: ending(0) }],
           traceparent: undefined
         })
         assert.strictEqual(yield* closeDue(tenantId), 1)

@@ -14,10 +14,10 @@ export const FreightBillStoreMemory = {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* FreightChargeTables
 
-      const append = (tenantId: string, { bills, notices, tellings, traceparent }: BillChanges, now: number): void => {
+      const append = (tenantId: string, { bills, notices, notifications, traceparent }: BillChanges, now: number): void => {
         for (const each of bills) rows.putBill(tenantId, each, now)
         const stored = notices.map((each) => rows.putNotice(tenantId, each, now))
-        for (const each of tellings) rows.tell(tenantId, each, stored[each.notice]!, traceparent, now)
+        for (const each of notifications) rows.notify(tenantId, each, stored[each.notice]!, traceparent, now)
       }
 
       const prune = (tenantId: string, before: { readonly ended: number; readonly noticed: number }): number => {

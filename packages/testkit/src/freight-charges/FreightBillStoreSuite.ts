@@ -24,7 +24,7 @@ const viewers = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
 const row = (billId: string, parts: Partial<BillRow> = {}): BillRow => ({ billId, version: 1, state: "open", accounts: ["A"], doc: "{}", ...parts })
 
 const append = (tenantId: string, ...bills: ReadonlyArray<BillRow>) =>
-  Effect.flatMap(FreightBillStore, (store) => store.append(tenantId, { bills, notices: [], tellings: [], traceparent: undefined }))
+  Effect.flatMap(FreightBillStore, (store) => store.append(tenantId, { bills, notices: [], notifications: [], traceparent: undefined }))
 
 const openIds = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
   Effect.flatMap(FreightBillStore, (store) => Effect.map(store.open(tenantId, accounts), (bills) => bills.map((each) => each.billId)))
@@ -167,7 +167,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.append(tenantId, {
           bills: [row("B", { version: 2 }), row("A / 1")],
           notices: [notice("n1", "B", 2, "all of it"), notice("n2", "B", 2, "part of it"), notice("n3", "A / 1", 1, body)],
-          tellings: ([[1, 0], [2, 1], [1, 2], [2, 2]] as const).map(([n, at]) => ({ subscriptionId: idOf(n), notice: at, window: undefined })),
+          notifications: ([[1, 0], [2, 1], [1, 2], [2, 2]] as const).map(([n, at]) => ({ subscriptionId: idOf(n), notice: at, window: undefined })),
           traceparent
         })
         const lane = yield* claimOne(tenantId, { maxLanes: 1 })
@@ -203,7 +203,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.append(tenantId, {
           bills: [row("B")],
           notices: [{ noticeId: "n", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
-          tellings: [
+          notifications: [
             { subscriptionId: idOf(1), notice: 0, window: undefined },
             { subscriptionId: idOf(1), notice: 0, window: { closesAt: soon, following: soon + 1 } },
             { subscriptionId: idOf(2), notice: 0, window: undefined }

@@ -4,7 +4,7 @@ import {
   type BillRow,
   type ChargeNotice,
   type ChargeSubscriptionRecord,
-  type ChargeTelling,
+  type ChargeNotification,
   type ChargeViewer,
   type InFlightBill,
   type WindowTimes
@@ -157,7 +157,7 @@ export class FreightChargeRows {
   }
 
   /** Queues a notice at once or puts it in its window. Who cancelled meanwhile is told nothing. */
-  tell(tenantId: string, { subscriptionId, window }: ChargeTelling, notice: NoticeRow, traceparent: string | undefined, now: number): void {
+  notify(tenantId: string, { subscriptionId, window }: ChargeNotification, notice: NoticeRow, traceparent: string | undefined, now: number): void {
     const row = this.of(tenantId).subscriptions.get(subscriptionId)
     if (row === undefined || row.cancelledAt !== undefined) return
     if (window !== undefined) return this.collect(row, window, notice)

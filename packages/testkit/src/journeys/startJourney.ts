@@ -1,7 +1,7 @@
 /** Takes freight along a journey, step by step or to a step by its name. */
 import type { FreightChargeCalls, ShipmentStatusCalls, TransitEventCalls } from "../service/AreaCalls.ts"
 import type { Caller } from "../service/Caller.ts"
-import type { InvoiceCalls, PickupCalls } from "../service/PaperCalls.ts"
+import type { InvoiceCalls, PickupCalls } from "../service/DocumentCalls.ts"
 import { type Freight, momentOf } from "./Freight.ts"
 import { type JourneyName, journeySteps } from "./Journeys.ts"
 import type { JourneyStep } from "./JourneyStep.ts"

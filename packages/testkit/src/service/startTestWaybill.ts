@@ -17,7 +17,7 @@ import {
 } from "./AreaCalls.ts"
 import type { Caller } from "./Caller.ts"
 import { type OperatorCalls, operatorCallsOf } from "./OperatorCalls.ts"
-import { type InvoiceCalls, invoiceCallsOf, type PickupCalls, pickupCallsOf } from "./PaperCalls.ts"
+import { type InvoiceCalls, invoiceCallsOf, type PickupCalls, pickupCallsOf } from "./DocumentCalls.ts"
 import { realScheduler } from "./RealScheduler.ts"
 import type { Run, TestServices } from "./Run.ts"
 import { makeTestReceiver, type TestReceiver } from "./TestReceiver.ts"

@@ -54,7 +54,7 @@ const writeBill = Effect.fnUntraced(function*(tenantId: string) {
   yield* store.append(tenantId, {
     bills: [{ billId: "B", version: 1, state: "open", accounts: ["A"], doc: "{}" }],
     notices: [{ noticeId: "b", billId: "B", version: 1, accounts: ["A"], body: bytesOf("told") }],
-    tellings: [{ subscriptionId: idOf(3), notice: 0, window: undefined }],
+    notifications: [{ subscriptionId: idOf(3), notice: 0, window: undefined }],
     traceparent: undefined
   })
 })

@@ -12,7 +12,7 @@ export interface Viewer {
 }
 
 /** One body, the accounts of the bill that it is for, and the subscriptions that get it. */
-export interface Told {
+export interface VersionNotification {
   readonly body: string
   readonly accounts: ReadonlyArray<string>
   readonly viewers: ReadonlyArray<Viewer>
@@ -31,7 +31,7 @@ const meets = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): bool
  * A subscription that sees the new version is told it; one that saw the bill until now and does not any more is told that, from the
  * last version it could see. Equal bodies are made once, however many subscriptions get them.
  */
-export const toldOf = (before: FreightBill | undefined, after: FreightBill, viewers: ReadonlyArray<Viewer>, date: string): ReadonlyArray<Told> => {
+export const notificationsOf = (before: FreightBill | undefined, after: FreightBill, viewers: ReadonlyArray<Viewer>, date: string): ReadonlyArray<VersionNotification> => {
   const current = currentOf(after)
   const now = grantsOf(after, current.accounts)
   const until = before === undefined ? [] : grantsOf(before, currentOf(before).accounts)

@@ -17,25 +17,25 @@ export interface JourneyEntry {
 }
 
 /** The same with what putting it in order and bounding the answer takes. */
-export interface Happening extends Omit<JourneyEntry, "at"> {
+export interface TimelineEvent extends Omit<JourneyEntry, "at"> {
   /** Milliseconds since 1970. */
   readonly at: number
   /** Characters or bytes of its JSON, about. */
   readonly size: number
 }
 
-export interface TellLimits {
+export interface TimelineLimits {
   readonly entries: number
   /** Characters of JSON in all, about; the newest entry is told whatever it has. */
   readonly size: number
 }
 
 /** Oldest first; of more than may be told, the newest. */
-export const tell = (
-  happenings: ReadonlyArray<Happening>,
-  limits: TellLimits
+export const orderTimeline = (
+  events: ReadonlyArray<TimelineEvent>,
+  limits: TimelineLimits
 ): { readonly entries: ReadonlyArray<JourneyEntry>; readonly truncated: boolean } => {
-  const inOrder = happenings.toSorted((a, b) => a.at - b.at || compare(a.area, b.area) || compare(a.reference ?? "", b.reference ?? ""))
+  const inOrder = events.toSorted((a, b) => a.at - b.at || compare(a.area, b.area) || compare(a.reference ?? "", b.reference ?? ""))
   let from = inOrder.length
   let size = 0
   while (from > 0 && inOrder.length - from < limits.entries) {

@@ -93,7 +93,7 @@ const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
   seen: {},
   milestoneDated: false,
   deliveryMissed: false,
-  stopsTold: null,
+  notifiedStops: null,
   delayReasonCode: null,
   lateSaid: false,
   lateTold: null,

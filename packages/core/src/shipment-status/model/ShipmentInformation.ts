@@ -9,7 +9,7 @@ import type { Information } from "./StatusReport.ts"
 
 export const saysLate = (information: Information): boolean => information.deliveryInformation_messages === "Noted late"
 
-const tell = (draft: Draft, information: Information): void => {
+const addInformation = (draft: Draft, information: Information): void => {
   draft.informations.push(information)
   draft.changes = true
 }
@@ -20,23 +20,23 @@ export const inform = (draft: Draft, information: Information): void => {
     case "POD available":
       if (view.PODAvailable) return
       view.PODAvailable = true
-      return tell(draft, information)
+      return addInformation(draft, information)
     case "Noted late":
       return informLate(draft, information)
     case "Missed delivery":
       if (isFinal(view.ShipmentMilestoneStatus)) return
       state.seen = { ...state.seen, missed: report.at }
       state.deliveryMissed = view.ShipmentMilestoneStatus === "Out for Delivery"
-      state.stopsTold = null
+      state.notifiedStops = null
       view.OFDStopsAway = null
-      return tell(draft, information)
+      return addInformation(draft, information)
     case "Appointment Update":
       return informAppointment(draft, information)
     case "Customs information":
       return informCustoms(draft, information)
     case "Accessorial added":
     case "Noted reweigh":
-      return tell(draft, information)
+      return addInformation(draft, information)
   }
 }
 
@@ -48,7 +48,7 @@ const informLate = (draft: Draft, information: Information): void => {
   const which = `${localDate(view.UpdatedETA)} ${delayReasonCode}`
   if (which === state.lateTold) return
   state.lateTold = which
-  tell(draft, { ...information, delayReasonCode })
+  addInformation(draft, { ...information, delayReasonCode })
 }
 
 /** The shipment shows the first date that was agreed, as the interface has it; notifications carry the new one. SPEC-GAP-A11 */
@@ -67,7 +67,7 @@ const informAppointment = (draft: Draft, information: Information): void => {
   const { utcOffset, ...rest } = information
   // a new time needs its place's offset, also where the sender takes it as known
   const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? view.TimeZoneOfShipment : null)
-  tell(draft, { ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
+  addInformation(draft, { ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
 }
 
 /** A broker that is known says nothing yet of the border itself. */
@@ -89,5 +89,5 @@ const informCustoms = (draft: Draft, information: Information): void => {
   view.CrossBorderEntryNumber = entry
   if (status !== null && crossBorderOf[status] !== null) view.CrossBorderStatus = crossBorderOf[status]
   state.customsStatus = status
-  tell(draft, { ...information, customsStatus: status, customsEntryNumber: entry })
+  addInformation(draft, { ...information, customsStatus: status, customsEntryNumber: entry })
 }

@@ -28,7 +28,7 @@ export interface ShipmentState {
   /** Since it went out for delivery. */
   readonly deliveryMissed: boolean
   /** The fewest stops that were told since it went out for delivery. */
-  readonly stopsTold: number | null
+  readonly notifiedStops: number | null
   /** Delay reason last given while it was late, or before. */
   readonly delayReasonCode: string | null
   /** Posted as late although the dates do not say so. */
@@ -148,7 +148,7 @@ const moveMilestone = (draft: Draft, to: Milestone): void => {
   state.seen = { ...state.seen, milestone: report.at }
   state.milestoneDated = report.undated !== true
   state.deliveryMissed = false
-  state.stopsTold = null
+  state.notifiedStops = null
   if (to === "Picked-up") state.pickedUpAt = report.at
   if (to === "Delivered") state.deliveredAt = report.at
   draft.moved = true
@@ -210,8 +210,8 @@ const countStops = (draft: Draft, stopsAway: number): void => {
   const stops = stopsAway === 3 || stopsAway === 2 || stopsAway === 1 ? stopsAway : null
   if (stops !== view.OFDStopsAway) draft.changes = true
   view.OFDStopsAway = stops
-  if (stops === null || (state.stopsTold !== null && stops >= state.stopsTold)) return
-  state.stopsTold = stops
+  if (stops === null || (state.notifiedStops !== null && stops >= state.notifiedStops)) return
+  state.notifiedStops = stops
   movement.countsToDelivery = stops
   draft.moves = true
   draft.changes = true

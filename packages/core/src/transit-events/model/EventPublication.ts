@@ -58,7 +58,7 @@ export interface Sorted {
 }
 
 /** Tells new events from repeated ones and from those that contradict what is known, one after the other. */
-export const tellingApart = (known: ReadonlyMap<string, KnownEvent>): { readonly add: (each: ReadEvent) => void; readonly sorted: Sorted } => {
+export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { readonly add: (each: ReadEvent) => void; readonly sorted: Sorted } => {
   const fresh: Array<ReadEvent> = []
   const repeats: Array<{ readonly index: number; readonly eventId: string }> = []
   const refused: Array<Refusal> = []

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Happening, tell } from "@waybill/core"
+import { type TimelineEvent, orderTimeline } from "@waybill/core"
 
-const happening = (at: number, parts: Partial<Happening> = {}): Happening => ({
+const event = (at: number, parts: Partial<TimelineEvent> = {}): TimelineEvent => ({
   at,
   area: "transit-events",
   kind: "k",
@@ -14,37 +14,37 @@ const happening = (at: number, parts: Partial<Happening> = {}): Happening => ({
 
 const generous = { entries: 100, size: 1000 }
 
-const told = (happenings: ReadonlyArray<Happening>, limits = generous) => {
-  const { entries, truncated } = tell(happenings, limits)
+const told = (events: ReadonlyArray<TimelineEvent>, limits = generous) => {
+  const { entries, truncated } = orderTimeline(events, limits)
   return [entries.map((each) => each.reference), truncated]
 }
 
 describe("telling what happened", () => {
   it("is oldest first; of one moment, by area and then by reference", () => {
     const same = [
-      happening(5, { area: "transit-events", reference: "a" }),
-      happening(5, { area: "invoices", reference: "z" }),
-      happening(5, { area: "transit-events", reference: null }),
-      happening(5, { area: "freight-charges", reference: "b" })
+      event(5, { area: "transit-events", reference: "a" }),
+      event(5, { area: "invoices", reference: "z" }),
+      event(5, { area: "transit-events", reference: null }),
+      event(5, { area: "freight-charges", reference: "b" })
     ]
-    assert.deepStrictEqual(told([happening(9), ...same, happening(-1)]), [["r-1", "b", "z", null, "a", "r9"], false])
+    assert.deepStrictEqual(told([event(9), ...same, event(-1)]), [["r-1", "b", "z", null, "a", "r9"], false])
     assert.deepStrictEqual(told([]), [[], false])
   })
 
   it("writes instants as UTC text and keeps its own measures to itself", () => {
-    assert.deepStrictEqual(tell([happening(1_000)], generous).entries, [
+    assert.deepStrictEqual(orderTimeline([event(1_000)], generous).entries, [
       { at: "1970-01-01T00:00:01.000Z", area: "transit-events", kind: "k", title: "t", reference: "r1000", document: { at: 1000 } }
     ])
   })
 
   it("leaves out the oldest of too many, and says so", () => {
-    const five = [4, 1, 3, 2, 5].map((at) => happening(at))
+    const five = [4, 1, 3, 2, 5].map((at) => event(at))
     assert.deepStrictEqual(told(five, { entries: 5, size: 1000 }), [["r1", "r2", "r3", "r4", "r5"], false])
     assert.deepStrictEqual(told(five, { entries: 2, size: 1000 }), [["r4", "r5"], true])
   })
 
   it("leaves out the oldest of what would be too large, but never the newest", () => {
-    const sized = [1, 2, 3].map((at) => happening(at, { size: 10 }))
+    const sized = [1, 2, 3].map((at) => event(at, { size: 10 }))
     assert.deepStrictEqual(told(sized, { entries: 9, size: 30 }), [["r1", "r2", "r3"], false])
     assert.deepStrictEqual(told(sized, { entries: 9, size: 29 }), [["r2", "r3"], true])
     assert.deepStrictEqual(told(sized, { entries: 9, size: 1 }), [["r3"], true])

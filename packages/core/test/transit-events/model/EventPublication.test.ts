@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventText, type KnownEvent, type ReadEvent, sameContent, tellingApart } from "@waybill/core"
+import { eventText, type KnownEvent, type ReadEvent, sameContent, makeDuplicateFilter } from "@waybill/core"
 import { reportedEvent } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { json, listOf, oneOf } from "../../arbitraries.ts"
@@ -49,13 +49,13 @@ describe("sameContent (SPEC-GAP-D17)", () => {
   })
 })
 
-const tellApart = (read: ReadonlyArray<ReadEvent>, before: ReadonlyMap<string, KnownEvent>) => {
-  const { add, sorted } = tellingApart(before)
+const partitionDuplicates = (read: ReadonlyArray<ReadEvent>, before: ReadonlyMap<string, KnownEvent>) => {
+  const { add, sorted } = makeDuplicateFilter(before)
   read.forEach(add)
   return sorted
 }
 
-describe("tellingApart", () => {
+describe("makeDuplicateFilter", () => {
   it("stores what is new, repeats what is known, and refuses what contradicts it", () => {
     const events = [
       read(0, reportedEvent("S")),
@@ -66,7 +66,7 @@ describe("tellingApart", () => {
       read(5, reportedEvent("T", { eventId: "new" }))
     ]
     const before = new Map(["known", "changed"].map((eventId) => [eventId, known(reportedEvent("S", { eventId }), 1)]))
-    const { fresh, refused, repeats } = tellApart(events, before)
+    const { fresh, refused, repeats } = partitionDuplicates(events, before)
     assert.deepStrictEqual(fresh.map((each) => each.index), [0, 1])
     assert.deepStrictEqual(repeats, [{ index: 2, eventId: "known" }, { index: 4, eventId: "new" }])
     assert.deepStrictEqual(refused.map((each) => [each.index, each.faults[0]!.pointer, each.faults[0]!.code]), [
@@ -80,7 +80,7 @@ describe("tellingApart", () => {
     [listOf(Arbitrary.all({ eventId: oneOf(["a", "b", "c", undefined]), shipmentId: oneOf(["S", "T"]) }), 0, 12)],
     ([events]) => {
       const all = events.map(({ eventId, shipmentId }, index) => read(index, reportedEvent(shipmentId, eventId === undefined ? {} : { eventId })))
-      const { fresh, refused, repeats } = tellApart(all, new Map([["a", known(reportedEvent("S", { eventId: "a" }), 1)]]))
+      const { fresh, refused, repeats } = partitionDuplicates(all, new Map([["a", known(reportedEvent("S", { eventId: "a" }), 1)]]))
       const indices = [...fresh, ...repeats, ...refused].map((each) => each.index)
       assert.deepStrictEqual(indices.toSorted((a, b) => a - b), all.map((each) => each.index))
       const ids = fresh.flatMap((each) => each.event.eventId ?? [])

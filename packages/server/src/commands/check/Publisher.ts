@@ -100,7 +100,7 @@ export class Publisher {
     })
     const { id } = (answer.json ?? {}) as { readonly id?: unknown }
     if (answer.status < 200 || answer.status > 299 || typeof id !== "string") {
-      throw new Unmet(`No subscription came of it: ${told(answer)}.`)
+      throw new Unmet(`No subscription came of it: ${answerText(answer)}.`)
     }
     this.#made.add(id)
     return { id, inbox, answer }
@@ -148,7 +148,7 @@ export interface PublisherRequirement {
 export const pathOf = (subscriptionId: string): string => `/v1/subscriptions/${encodeURIComponent(subscriptionId)}`
 
 /** The call and how it was answered; a body only where it is short. */
-export const told = ({ call, status, text }: ApiAnswer): string => `${call} answered ${status}${text === "" || text.length > 300 ? "" : ` ${text.replaceAll(/\s+/g, " ")}`}`
+export const answerText = ({ call, status, text }: ApiAnswer): string => `${call} answered ${status}${text === "" || text.length > 300 ? "" : ` ${text.replaceAll(/\s+/g, " ")}`}`
 
 const jsonOf = (text: string): unknown => {
   try {

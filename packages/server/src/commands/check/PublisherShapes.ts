@@ -3,7 +3,7 @@ import { verifyDelivery, WebhookSecretUnusable } from "@waybill/client"
 import { EventBatch, SubscriptionFilters, SubscriptionStatus, TransitEvent, TransitSubscription } from "@waybill/core"
 import { Exit, Schema } from "effect"
 import type { Post } from "./Callback.ts"
-import { type ApiAnswer, told, Unmet } from "./Publisher.ts"
+import { type ApiAnswer, answerText, Unmet } from "./Publisher.ts"
 
 /** Only what is required is: a publisher may show the name of the secret and the delivery settings, or not. */
 export const Subscription = Schema.Struct({
@@ -50,7 +50,7 @@ export const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value:
 }
 
 export const expectStatus = (answer: ApiAnswer, ...wanted: ReadonlyArray<number>): ApiAnswer => {
-  if (!wanted.includes(answer.status)) throw new Unmet(`${told(answer)}; ${wanted.join(" or ")} is expected.`)
+  if (!wanted.includes(answer.status)) throw new Unmet(`${answerText(answer)}; ${wanted.join(" or ")} is expected.`)
   return answer
 }
 

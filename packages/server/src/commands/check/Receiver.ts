@@ -2,7 +2,7 @@
 import { signDelivery } from "@waybill/client"
 import { randomUUID } from "node:crypto"
 import { reasonOf } from "../shared/Remote.ts"
-import { bodyOf, type DeliveryKind, grown, type MadeUpEvent } from "./Parcels.ts"
+import { bodyOf, type DeliveryKind, grown, type MadeUpEvent } from "./SampleDeliveries.ts"
 
 /** What came back: a status, or why there was none. */
 export interface Answer {

@@ -1,5 +1,5 @@
 /** The checks of a receiver. */
-import type { DeliveryKind } from "./Parcels.ts"
+import type { DeliveryKind } from "./SampleDeliveries.ts"
 import { Receiver } from "./Receiver.ts"
 import { requirements } from "./Requirements.ts"
 import type { Check } from "./Verdict.ts"

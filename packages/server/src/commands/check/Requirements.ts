@@ -1,6 +1,6 @@
 /** What a receiver has to do, each with the deliveries that show whether it does. */
 import { randomBytes } from "node:crypto"
-import type { DeliveryKind } from "./Parcels.ts"
+import type { DeliveryKind } from "./SampleDeliveries.ts"
 import { type Answer, answerText, type Headers, isRefused, isTaken, type Parcel, type Receiver } from "./Receiver.ts"
 
 export interface Finding {

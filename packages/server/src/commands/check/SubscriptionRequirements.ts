@@ -1,6 +1,6 @@
 /** What a publisher's calls have to do: subscriptions, and refusals. */
 import { randomUUID } from "node:crypto"
-import { pathOf, type PublisherRequirement, told, Unmet } from "./Publisher.ts"
+import { pathOf, type PublisherRequirement, answerText, Unmet } from "./Publisher.ts"
 import { compareText, expectProblem, expectRefusal, expectStatus, read, Subscription, SubscriptionsPage } from "./PublisherShapes.ts"
 
 const invalid = { filters: {} }
@@ -30,7 +30,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
         if (before[member] !== now[member]) throw new Unmet(`${member} was ${before[member]} when it was created, and is ${now[member]} now.`)
       }
       if (now.filters?.eventTypes?.join() !== "DELIVERED") throw new Unmet(`filters.eventTypes is ${JSON.stringify(now.filters?.eventTypes)}; ["DELIVERED"] was given.`)
-      return told(answer)
+      return answerText(answer)
     }
   },
   {
@@ -66,7 +66,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
         const wanted = JSON.stringify(["paused", ["PICKED_UP"], ["WAYBILL-CHECK"], before.endpointUrl])
         if (is !== wanted) throw new Unmet(`${what} has status, eventTypes, shipmentIds and address ${is}; ${wanted} is expected.`)
       }
-      return told(answer)
+      return answerText(answer)
     }
   },
   {
@@ -76,7 +76,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
       const { id } = await publisher.subscribe()
       const answer = expectStatus(await publisher.remove(id), 204)
       expectStatus(await publisher.call("GET", pathOf(id)), 404)
-      return told(answer)
+      return answerText(answer)
     }
   },
   {

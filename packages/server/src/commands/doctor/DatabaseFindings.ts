@@ -58,10 +58,10 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
 
 const clockFinding = (aheadMillis: number): Finding => {
   const seconds = Math.abs(aheadMillis) / 1000
-  const told = seconds < 0.1 ? "agrees with the database's" : `is ${seconds.toFixed(1)} seconds ${aheadMillis > 0 ? "behind" : "ahead of"} the database's`
+  const text = seconds < 0.1 ? "agrees with the database's" : `is ${seconds.toFixed(1)} seconds ${aheadMillis > 0 ? "behind" : "ahead of"} the database's`
   const todo = "Let both machines keep time by NTP. Receivers refuse signatures that are five minutes away."
-  if (seconds < 2) return ok("clock", `this machine's clock ${told}`)
-  return seconds < 60 ? warning("clock", `this machine's clock ${told}`, todo) : broken("clock", `this machine's clock ${told}`, todo)
+  if (seconds < 2) return ok("clock", `this machine's clock ${text}`)
+  return seconds < 60 ? warning("clock", `this machine's clock ${text}`, todo) : broken("clock", `this machine's clock ${text}`, todo)
 }
 
 const tablesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
@@ -124,8 +124,8 @@ const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   })
   if (depth === undefined) return broken(name, "it could not be read", "Look into the database's log.")
   const { dead, lagMillis, unsettled, waitingEntries } = depth
-  const told = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} under way, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
-  if (lagMillis > longLagMillis) return warning(name, told, "Nobody delivers, or too few do: start processes whose WAYBILL_ROLE is all or worker.")
-  if (dead > 0) return warning(name, told, "See waybill deliveries --state dead; waybill recover sends them again.")
-  return ok(name, told)
+  const text = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} under way, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
+  if (lagMillis > longLagMillis) return warning(name, text, "Nobody delivers, or too few do: start processes whose WAYBILL_ROLE is all or worker.")
+  if (dead > 0) return warning(name, text, "See waybill deliveries --state dead; waybill recover sends them again.")
+  return ok(name, text)
 })

@@ -8,8 +8,8 @@ export const outcomeOf = ({ outcome, status }: DeliveryAttempt): string => statu
 /** What happens next, or what was the end. */
 const endOf = ({ attempts, nextAttemptAt, state }: Delivery): string => {
   const last = attempts.at(-1)
-  const told = last === undefined ? "no attempt yet" : `${counted(attempts.length, "attempt")}, last ${outcomeOf(last)}`
-  return state === "waiting" && nextAttemptAt !== null ? `${told}, next ${nextAttemptAt}` : told
+  const text = last === undefined ? "no attempt yet" : `${counted(attempts.length, "attempt")}, last ${outcomeOf(last)}`
+  return state === "waiting" && nextAttemptAt !== null ? `${text}, next ${nextAttemptAt}` : text
 }
 
 export const deliveryRow = (delivery: Delivery): ReadonlyArray<string> =>

@@ -23,7 +23,7 @@ export interface Disclosure {
   /** Keeps it, where a file was asked for. */
   readonly keep: (text: string) => Effect.Effect<void, ReturnType<typeof failed>>
   /** ` It is in <file>.`, or nothing. */
-  readonly told: string
+  readonly note: string
 }
 
 /** The file is made before anything is asked of the server, so that nothing is made that nobody gets to know. */
@@ -33,7 +33,7 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
     if (isNeeded && path === undefined && !flags.show) {
       return yield* unusable(`${what} is told only this once. Say where it goes: --out <file>, or --show to print it.`)
     }
-    if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, told: "" } satisfies Disclosure
+    if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, note: "" } satisfies Disclosure
     const file = yield* Effect.tryPromise({
       try: () => open(path, "wx", 0o600),
       catch: (error) => unusable(`${path} cannot be made: ${error instanceof Error ? error.message : String(error)}.`)
@@ -53,5 +53,5 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
         // of a call that failed nothing stays
         if (exit._tag === "Failure" && size === 0) await rm(path, { force: true })
       }))
-    return { isShown: flags.show, keep, told: ` It is in ${path}.` } satisfies Disclosure
+    return { isShown: flags.show, keep, note: ` It is in ${path}.` } satisfies Disclosure
   })

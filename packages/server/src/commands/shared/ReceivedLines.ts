@@ -7,8 +7,8 @@ export const eventText = ({ location, sequence, shipment, type }: TransitEvent):
   return printable(`${shipment.shipmentId} #${sequence} ${type}${where}`)
 }
 
-export const statusText = (told: StatusNotification): string =>
-  printable(`PRO ${told.proNumber} ${isDeliveryUpdate(told) ? `${told.shipmentMilestoneStatus}. ${told.notificationMessage}` : told.deliveryInformation_messages}`)
+export const statusText = (notification: StatusNotification): string =>
+  printable(`PRO ${notification.proNumber} ${isDeliveryUpdate(notification) ? `${notification.shipmentMilestoneStatus}. ${notification.notificationMessage}` : notification.deliveryInformation_messages}`)
 
 export const chargeText = ({ charges, pfc, referenceNumbers }: PreliminaryFreightCharge): string => {
   const last = charges.changeLog?.at(-1)

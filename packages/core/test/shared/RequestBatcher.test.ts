@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { gathering, StorageError } from "@waybill/core"
+import { makeRequestBatcher, StorageError } from "@waybill/core"
 import { Deferred, Effect, Fiber } from "effect"
 
 /** A store that answers when the test lets it, and remembers what it was asked. */
 const slowStore = Effect.gen(function*() {
   const asked: Array<ReadonlyArray<string>> = []
   const gates: Array<Deferred.Deferred<void, StorageError>> = []
-  const find = yield* gathering((_tenantId, keys: ReadonlyArray<string>) =>
+  const find = yield* makeRequestBatcher((_tenantId, keys: ReadonlyArray<string>) =>
     Effect.gen(function*() {
       asked.push(keys)
       const gate = yield* Deferred.make<void, StorageError>()

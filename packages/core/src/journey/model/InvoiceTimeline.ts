@@ -1,6 +1,6 @@
-/** What invoices and their documents tell of a shipment. */
+/** What invoices and their documents orderTimeline of a shipment. */
 import { isObject } from "../../shared/Json.ts"
-import type { Happening } from "./JourneyEntry.ts"
+import type { TimelineEvent } from "./JourneyEntry.ts"
 
 /** An entry of a history, and whose it is: an invoice's id, or an invoice number after `#`. */
 export interface InvoiceEntry {
@@ -11,7 +11,7 @@ export interface InvoiceEntry {
   readonly doc: string
 }
 
-export const invoiceHappening = (entry: InvoiceEntry): Happening => {
+export const timelineEventOfInvoice = (entry: InvoiceEntry): TimelineEvent => {
   const { action, at, client, doc, uniqueId } = entry
   const said = JSON.parse(doc) as Readonly<Record<string, unknown>>
   const ofDocuments = action === "documents added" || action === "documents deleted"

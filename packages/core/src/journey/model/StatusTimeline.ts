@@ -1,11 +1,11 @@
 /** What reports made of a shipment's status. */
 import type { ReportOutcome, StatusReport } from "../../shipment-status/model/StatusReport.ts"
-import type { Happening } from "./JourneyEntry.ts"
+import type { TimelineEvent } from "./JourneyEntry.ts"
 
 /** An entry of the history as it is kept. */
 export type KeptReport = Omit<StatusReport, "at" | "onlyForward"> & { readonly outcome: ReportOutcome }
 
-export const statusHappening = (at: number, report: KeptReport, size: number): Happening => {
+export const timelineEventOfStatus = (at: number, report: KeptReport, size: number): TimelineEvent => {
   const facts = factsOf(report)
   const said = report.message ?? (facts.length === 0 ? sourceWords[report.source.kind] : facts.join(", "))
   return {

@@ -3,9 +3,9 @@ import { parseInstant } from "../../shared/Instant.ts"
 import { isObject } from "../../shared/Json.ts"
 import { plainNumber } from "../../shipment-status/model/LookupKey.ts"
 import type { TransitEvent } from "../../transit-events/model/TransitEvent.ts"
-import type { Happening } from "./JourneyEntry.ts"
+import type { TimelineEvent } from "./JourneyEntry.ts"
 
-export const eventHappening = (event: TransitEvent, size: number): Happening => {
+export const timelineEventOf = (event: TransitEvent, size: number): TimelineEvent => {
   const { location, status = "" } = event
   const what = words(event.type)
   const place = [location?.city, location?.state].filter((part) => part !== undefined && part !== "").join(", ")

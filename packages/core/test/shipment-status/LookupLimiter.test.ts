@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { lookupAllowance } from "@waybill/core"
+import { makeLookupLimiter } from "@waybill/core"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 
 describe("the lookup allowance", () => {
   it.effect("is each caller's own", () =>
     Effect.gen(function*() {
-      const { pay } = yield* lookupAllowance
+      const { pay } = yield* makeLookupLimiter
       const caller = { tenantId: "t", client: "a" }
       while ((yield* Effect.result(pay(caller)))._tag === "Success");
       yield* pay({ tenantId: "t", client: "b" })
@@ -16,7 +16,7 @@ describe("the lookup allowance", () => {
 
   it.effect("comes back with time, after as long as it says", () =>
     Effect.gen(function*() {
-      const { pay } = yield* lookupAllowance
+      const { pay } = yield* makeLookupLimiter
       const caller = { tenantId: "t", client: "a" }
       while ((yield* Effect.result(pay(caller)))._tag === "Success");
       const { retryAfterSeconds } = yield* Effect.flip(pay(caller))
@@ -27,7 +27,7 @@ describe("the lookup allowance", () => {
 
   it.effect("remembers a bounded number of callers, whoever was quiet longest least", () =>
     Effect.gen(function*() {
-      const { pay } = yield* lookupAllowance
+      const { pay } = yield* makeLookupLimiter
       const busy = { tenantId: "t", client: "busy" }
       while ((yield* Effect.result(pay(busy)))._tag === "Success");
       for (let n = 0; n < 49_999; n++) yield* pay({ tenantId: "t", client: `${n}` })

@@ -14,18 +14,18 @@ import type { ShipmentView } from "../shipment-status/model/VerifiedShipment.ts"
 import { ShipmentStatusStore, type StoredStatus } from "../shipment-status/ShipmentStatusStore.ts"
 import type { TransitEvent } from "../transit-events/model/TransitEvent.ts"
 import { type StoredEvent, TransitEventStore } from "../transit-events/TransitEventStore.ts"
-import { billHappenings, numbersOfBill } from "./model/ChargeHappenings.ts"
-import { eventHappening, referencesIn } from "./model/EventHappenings.ts"
-import { invoiceHappening } from "./model/InvoiceHappenings.ts"
-import type { Happening } from "./model/JourneyEntry.ts"
-import { pickupHappening } from "./model/PickupHappenings.ts"
-import { statusHappening } from "./model/StatusHappenings.ts"
+import { timelineOfBill, numbersOfBill } from "./model/ChargeTimeline.ts"
+import { timelineEventOf, referencesIn } from "./model/TransitEventTimeline.ts"
+import { timelineEventOfInvoice } from "./model/InvoiceTimeline.ts"
+import type { TimelineEvent } from "./model/JourneyEntry.ts"
+import { timelineEventOfPickup } from "./model/PickupTimeline.ts"
+import { timelineEventOfStatus } from "./model/StatusTimeline.ts"
 
-export interface ShipmentTale {
+export interface ShipmentTimeline {
   readonly proNumber: string | undefined
   readonly bolNumber: string | undefined
   readonly accounts: ReadonlyArray<string>
-  readonly happenings: ReadonlyArray<Happening>
+  readonly events: ReadonlyArray<TimelineEvent>
   /** What deliveries of charges are ordered by. */
   readonly billIds: ReadonlyArray<string>
 }
@@ -49,14 +49,14 @@ Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>): Effe
 })
 
 /** `undefined` when no area knows it. Of each area's entries the newest, `limit` at most. */
-export const shipmentTales = Effect.gen(function*() {
+export const makeShipmentTimelines = Effect.gen(function*() {
   const statuses = yield* ShipmentStatusStore
   const events = yield* TransitEventStore
   const invoices = yield* InvoiceStore
   const pickups = yield* PickupStore
   const billsOf = billsOfPros(yield* FreightBillStore)
 
-  return Effect.fnUntraced(function*(tenantId: string, shipmentId: string, limit: number): Effect.fn.Return<ShipmentTale | undefined, StorageError> {
+  return Effect.fnUntraced(function*(tenantId: string, shipmentId: string, limit: number): Effect.fn.Return<ShipmentTimeline | undefined, StorageError> {
     const [record, log, papers] = yield* Effect.all([
       statuses.record(tenantId, shipmentId, limit),
       events.recent(tenantId, shipmentId, limit),
@@ -64,23 +64,23 @@ export const shipmentTales = Effect.gen(function*() {
     ], { concurrency: "unbounded" })
     const status = record === undefined ? undefined : statusOf(record)
     const logged = log.events.map((event) => ({ event: parsedEvent(event), size: event.body.length }))
-    const told = logged.map(({ event }) => event)
-    const named = plainPros([...status?.pros ?? [], ...referencesIn(told, "pro")])
+    const logEvents = logged.map(({ event }) => event)
+    const named = plainPros([...status?.pros ?? [], ...referencesIn(logEvents, "pro")])
     // where nobody says its PRO, the shipment may be called by it
     const pros = named.length > 0 ? named : plainPros([shipmentId])
     const [bills, ordered] = yield* Effect.all([billsOf(tenantId, pros), pickups.ofPros(tenantId, pros, ofOnePro)], { concurrency: "unbounded" })
     if (record === undefined && logged.length + papers.length + bills.length + ordered.length === 0) return undefined
     const [bill] = bills.map((each) => numbersOfBill(each.bill))
     return {
-      proNumber: status?.view.ProNumber ?? referencesIn(told, "pro")[0] ?? bill?.pro ?? (ordered.length > 0 ? shipmentId : undefined),
-      bolNumber: status?.view.ReferenceNumbers.bolNumber ?? referencesIn(told, "bol")[0] ?? bill?.bol,
+      proNumber: status?.view.ProNumber ?? referencesIn(logEvents, "pro")[0] ?? bill?.pro ?? (ordered.length > 0 ? shipmentId : undefined),
+      bolNumber: status?.view.ReferenceNumbers.bolNumber ?? referencesIn(logEvents, "bol")[0] ?? bill?.bol,
       accounts: record !== undefined || logged.length > 0 ? log.accounts : accountsOf(bills, ordered),
-      happenings: [
-        ...logged.map(({ event, size }) => eventHappening(event, size)),
-        ...record?.history.map(({ doc, occurredAt }) => statusHappening(occurredAt, JSON.parse(doc), doc.length)) ?? [],
-        ...bills.flatMap(({ bill, size }) => billHappenings(bill, size)),
-        ...papers.map(invoiceHappening),
-        ...ordered.flatMap(happeningsOfPickup)
+      events: [
+        ...logged.map(({ event, size }) => timelineEventOf(event, size)),
+        ...record?.history.map(({ doc, occurredAt }) => timelineEventOfStatus(occurredAt, JSON.parse(doc), doc.length)) ?? [],
+        ...bills.flatMap(({ bill, size }) => timelineOfBill(bill, size)),
+        ...papers.map(timelineEventOfInvoice),
+        ...ordered.flatMap(timelineOfPickup)
       ],
       billIds: bills.map(({ bill: { billId } }) => billId)
     }
@@ -95,8 +95,8 @@ export const statusOf = (stored: StoredStatus) => {
   return { view, state, pros: [view.ProNumber, view.UpdatedPro, ...further] }
 }
 
-const happeningsOfPickup = ({ history, pickup }: FollowedPickup): ReadonlyArray<Happening> =>
-  history.map(({ at, doc }) => pickupHappening(pickup.number ?? pickup.pickupId, at, JSON.parse(doc) as PickupEvent, doc.length))
+const timelineOfPickup = ({ history, pickup }: FollowedPickup): ReadonlyArray<TimelineEvent> =>
+  history.map(({ at, doc }) => timelineEventOfPickup(pickup.number ?? pickup.pickupId, at, JSON.parse(doc) as PickupEvent, doc.length))
 
 const accountsOf = (bills: ReadonlyArray<{ readonly bill: FreightBill }>, pickups: ReadonlyArray<FollowedPickup>): ReadonlyArray<string> =>
   [...new Set([...bills.flatMap(({ bill }) => bill.versions.at(-1)!.accounts), ...pickups.flatMap(({ pickup }) => pickup.accounts)])].sort()

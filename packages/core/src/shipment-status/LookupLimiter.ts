@@ -23,12 +23,12 @@ export interface LookupCaller {
   readonly client: string
 }
 
-export interface LookupAllowance {
+export interface LookupLimiter {
   /** Takes one lookup out of the caller's allowance, or says when there is one again. */
   readonly pay: (caller: LookupCaller) => Effect.Effect<void, TooManyLookups>
 }
 
-export const lookupAllowance: Effect.Effect<LookupAllowance> = Effect.gen(function*() {
+export const makeLookupLimiter: Effect.Effect<LookupLimiter> = Effect.gen(function*() {
   const { othersLookupsAtOnce, othersLookupsPerMinute: perMinute } = yield* ShipmentStatusOptions
   const limits = { perMinute, atOnce: Math.min(perMinute, Math.max(1, othersLookupsAtOnce ?? Math.floor(perMinute / 10))) }
   const limiters = new RecentMap<SpreadLimiter>(maxCallers)

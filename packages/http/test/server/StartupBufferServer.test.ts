@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { Agent, get, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, it } from "vitest"
-import { createHoldingServer } from "../../src/index.ts"
+import { createStartupBufferServer } from "../../src/index.ts"
 
 const listen = async (server: Server) => {
   server.listen(0, "127.0.0.1")
@@ -35,7 +35,7 @@ const arrived = async (server: Server, count: number) => {
 }
 
 it("holds what comes before it is ready, and answers it then", async () => {
-  const server = createHoldingServer()
+  const server = createStartupBufferServer()
   const port = await listen(server)
   const early = [ask(port), ask(port), ask(port)]
   await arrived(server, 3)
@@ -46,7 +46,7 @@ it("holds what comes before it is ready, and answers it then", async () => {
 })
 
 it("while stopping lets running requests finish, tells new ones so, and keeps no connection open", async () => {
-  const server = createHoldingServer()
+  const server = createStartupBufferServer()
   const finish: Array<() => void> = []
   server.on("request", (_request, response) => void finish.push(() => response.end("done")))
   const port = await listen(server)
@@ -71,7 +71,7 @@ it("while stopping lets running requests finish, tells new ones so, and keeps no
 })
 
 it("answers 503 as problem details to a request that comes on an open connection while stopping", async () => {
-  const server = createHoldingServer()
+  const server = createStartupBufferServer()
   const finish: Array<() => void> = []
   server.on("request", (_request, response) => void finish.push(() => response.end("done")))
   const port = await listen(server)
@@ -96,7 +96,7 @@ it("answers 503 as problem details to a request that comes on an open connection
 })
 
 it("that stops before it was ever ready answers what it held", async () => {
-  const server = createHoldingServer()
+  const server = createStartupBufferServer()
   const port = await listen(server)
   const early = ask(port)
   await arrived(server, 1)

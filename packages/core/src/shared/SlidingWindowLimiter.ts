@@ -5,7 +5,7 @@ const windowMillis = 60_000
 /** Instants that left the window are cut off when they are many. */
 const worthCutting = 1024
 
-export class CallLog {
+export class SlidingWindowLimiter {
   private calls: Array<number> = []
   private first = 0
 

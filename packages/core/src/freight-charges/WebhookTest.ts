@@ -9,7 +9,7 @@ import type { Sealer } from "../delivery/Sealer.ts"
 import type { SecretStore } from "../delivery/SecretStore.ts"
 import { placeOfSecret } from "../delivery/SigningSecrets.ts"
 import { addressNotAllowed, type WebhookSender } from "../delivery/WebhookSender.ts"
-import { CallLog } from "../shared/CallLog.ts"
+import { SlidingWindowLimiter } from "../shared/SlidingWindowLimiter.ts"
 import { RecentMap } from "../shared/RecentMap.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
@@ -36,7 +36,7 @@ export interface Trial {
 }
 
 /** Sends the sample; fails when it is not accepted. */
-export const makeTrial = (services: {
+export const makeWebhookTest = (services: {
   readonly secrets: SecretStore["Service"]
   readonly sealer: Sealer["Service"]
   readonly hmac: Hmac["Service"]
@@ -98,12 +98,12 @@ const unsignable = ({ webhookUrl }: Trial) =>
   Effect.fail(new WebhookTestFailed({ webhookUrl, detail: "The signing secret cannot be read. Ask the operator to register it again." }))
 
 /** Counts every client's tests: an unlimited test would be a way to send requests anywhere. */
-export const makeTestAllowance = () => {
-  const logs = new RecentMap<CallLog>(maxClients)
+export const makeWebhookTestLimiter = () => {
+  const logs = new RecentMap<SlidingWindowLimiter>(maxClients)
   return Effect.fnUntraced(function*({ client, tenantId }: Principal) {
     const now = yield* Clock.currentTimeMillis
     const name = JSON.stringify([tenantId, client])
-    const log = logs.get(name) ?? new CallLog()
+    const log = logs.get(name) ?? new SlidingWindowLimiter()
     logs.put(name, log)
     const waitMillis = log.admit(testsPerMinute, now)
     if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })

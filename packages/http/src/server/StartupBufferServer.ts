@@ -12,9 +12,9 @@ import { stopping } from "../shared/Refused.ts"
 const maxHeld = 1024
 
 /** Hand it to whatever attaches a `request` listener. `close()` begins the stop: running requests finish, new ones get 503. */
-export const createHoldingServer = (options: ServerOptions = {}): Server => new HoldingServer(options)
+export const createStartupBufferServer = (options: ServerOptions = {}): Server => new StartupBufferServer(options)
 
-class HoldingServer extends Server {
+class StartupBufferServer extends Server {
   #held: Array<readonly [IncomingMessage, ServerResponse]> = []
   #running = new Set<ServerResponse>()
   #stopping = false

@@ -1,8 +1,8 @@
-/** What freight bills tell of a shipment: one entry for each version. */
+/** What freight bills orderTimeline of a shipment: one entry for each version. */
 import { currentOf, type BillVersion, type FreightBill } from "../../freight-charges/model/FreightBill.ts"
 import { parseInstant } from "../../shared/Instant.ts"
 import { isObject } from "../../shared/Json.ts"
-import type { Happening } from "./JourneyEntry.ts"
+import type { TimelineEvent } from "./JourneyEntry.ts"
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,7 @@ export const numbersOfBill = ({ charge }: FreightBill): { readonly pro: string |
   return { pro: text(pro), bol: Array.isArray(bol) ? text(bol[0]) : undefined }
 }
 
-export const billHappenings = (bill: FreightBill, size: number): ReadonlyArray<Happening> => {
+export const timelineOfBill = (bill: FreightBill, size: number): ReadonlyArray<TimelineEvent> => {
   const current = currentOf(bill)
   return bill.versions.map((version) => ({
     at: version.at ?? undatedAt(bill),

@@ -1,9 +1,9 @@
 /** What became of pickups that were ordered for a shipment. */
 import type { PickupEvent } from "../../pickups/model/PickupRecord.ts"
-import type { Happening } from "./JourneyEntry.ts"
+import type { TimelineEvent } from "./JourneyEntry.ts"
 
 /** `reference` is the carrier's number, or the service's own id while there is none. */
-export const pickupHappening = (reference: string, at: number, event: PickupEvent, size: number): Happening => ({
+export const timelineEventOfPickup = (reference: string, at: number, event: PickupEvent, size: number): TimelineEvent => ({
   at,
   area: "pickups",
   kind: event.what === "ordered" ? "pickup requested" : `pickup ${event.status}`,

@@ -8,7 +8,7 @@ const pausePerMoment = 4
 const longestPauseMillis = 1000
 
 /** Runs it, and leaves the store alone for a while afterwards, unless its answer says that nothing was done. */
-export const unhurried = <A, E, R>(work: Effect.Effect<A, E, R>, didWork: (answer: A) => boolean = () => true): Effect.Effect<A, E, R> =>
+export const throttled = <A, E, R>(work: Effect.Effect<A, E, R>, didWork: (answer: A) => boolean = () => true): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     const [took, answer] = yield* Effect.timed(work)
     if (didWork(answer)) yield* Effect.sleep(Duration.min(Duration.times(took, pausePerMoment), Duration.millis(longestPauseMillis)))

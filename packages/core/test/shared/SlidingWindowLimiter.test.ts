@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CallLog } from "@waybill/core"
+import { SlidingWindowLimiter } from "@waybill/core"
 import { int, listOf, oneOf } from "../arbitraries.ts"
 
 const pauses = listOf(oneOf([0, 1, 999, 5000, 30_000, 59_999, 60_000]), 1, 60)
 
 /** A log that made these calls. */
-const logOf = (perMinute: number, made: ReadonlyArray<number>): CallLog => {
-  const log = new CallLog()
+const logOf = (perMinute: number, made: ReadonlyArray<number>): SlidingWindowLimiter => {
+  const log = new SlidingWindowLimiter()
   for (const at of made) assert.strictEqual(log.admit(perMinute, at), 0)
   return log
 }
 
-describe("CallLog", () => {
+describe("SlidingWindowLimiter", () => {
   it.prop("lets no sixty seconds see more calls than are allowed, and says exactly when the next one may come", [int(1, 10), pauses], ([perMinute, all]) => {
-    const log = new CallLog()
+    const log = new SlidingWindowLimiter()
     const made: Array<number> = []
     let now = 0
     for (const pause of all) {
@@ -29,7 +29,7 @@ describe("CallLog", () => {
   })
 
   it("goes on for ever without growing beyond a window", () => {
-    const log = new CallLog()
+    const log = new SlidingWindowLimiter()
     for (let at = 0; at < 1_000_000; at += 10) assert.strictEqual(log.admit(6000, at), 0)
     assert.isAbove(log.admit(6000, 999_990), 0)
     assert.isBelow(JSON.stringify(log).length, 200_000)

@@ -21,7 +21,7 @@ interface TenantQueue<Question, Answer, E> {
  *
  * Statements run in fibers of their own, never in a caller's: one caller's transaction or interruption is nobody else's.
  */
-export const gathering = <Question, Answer, E>(
+export const makeRequestBatcher = <Question, Answer, E>(
   answerAll: (tenantId: string, questions: ReadonlyArray<Question>) => Effect.Effect<ReadonlyArray<Answer>, E>
 ): Effect.Effect<(tenantId: string, question: Question) => Effect.Effect<Answer, E>> =>
   Effect.map(Effect.context<never>(), (context) => {
