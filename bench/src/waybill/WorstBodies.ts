@@ -14,15 +14,16 @@ import type { Schema } from "effect"
 import { sampleEvent } from "./SampleEvent.ts"
 import { accountOf, tenantId } from "./Tenant.ts"
 
-export interface WorstBody {
+export interface RequestCall {
   readonly endpoint: string
   readonly label: string
   readonly method: string
   readonly path: string
   readonly as: "carrier" | "customer" | "operator"
-  readonly contentType: string
-  readonly body: string
-  /** Answers that are fine; a body that means well must be accepted. */
+  readonly contentType: string | undefined
+  /** Of each attempt another one where the second of the same would be a duplicate. */
+  readonly body: (attempt: number) => string | undefined | Promise<string>
+  /** Whether it must be accepted. */
   readonly accepted: boolean
 }
 
@@ -110,47 +111,59 @@ const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
 const long = "n".repeat(9_000)
 
 /** The largest that means well, by the name of the call. */
-const good: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
-  reportTransitEvents: () => ({
-    "1,000 events": { events: many(1000, (n) => sampleEvent(`R${n % 100}`, [accountOf(0)])) },
-    "1,000 large events": { events: many(1000, (n) => ({ ...sampleEvent(`L${n % 100}`, [accountOf(0)]), notes: long })) }
-  }),
-  registerShipments: () => ({ "1,000 shipments": { shipments: many(1000, (n) => postedShipment(`H${n}`, { ProNumber: `PRO${n}`, accounts: [accountOf(0)] })) } }),
-  reportStatusUpdates: () => ({
-    "1,000 updates": { updates: many(1000, (n) => ({ shipmentId: `H${n}`, shipmentMilestoneStatus: "In Transit", shipmentStatus: "Enroute", occurredAt: "2026-11-20T08:15:00-06:00" })) }
-  }),
-  reportFreightCharges: () => ({ "1,000 charges": { charges: many(1000, (n) => billChange("created", `B${n}`, { account: accountOf(0) })) } }),
-  createInvoice: () => {
-    const sample = invoiceSample({ uniqueID: "large", accounts: [accountOf(0)] })
-    return { "5,000 charges": { ...sample, invoiceCharges: many(5000, () => sample.invoiceCharges[0]) } }
+const good: Readonly<Record<string, Readonly<Record<string, (attempt: number) => unknown>>>> = {
+  reportTransitEvents: {
+    "1,000 events": () => ({ events: many(1000, (n) => sampleEvent(`R${n % 100}`, [accountOf(0)])) }),
+    "1,000 large events": () => ({ events: many(1000, (n) => ({ ...sampleEvent(`WIDE${n % 100}`, [accountOf(0)]), notes: long })) })
   },
-  createPickup: () => {
-    const sample = pickupRequest({ day: later })
-    return { "400 shipments": { ...sample, shipmentDetails: many(400, (n) => requestedShipment({ proNumber: `P${n}` })) } }
+  registerShipments: {
+    "1,000 shipments": (attempt) => ({ shipments: many(1000, (n) => postedShipment(`H${n}`, { ProNumber: `PRO${attempt}-${n}`, accounts: [accountOf(0)] })) })
   },
-  createApiKey: () => ({ "10,000 accounts": { name: "many", roles: ["customer"], accounts: many(10_000, accountOf) } }),
-  putSecret: () => ({ "10,000 accounts": { accounts: many(10_000, accountOf) } }),
-  createSubscription: () => ({
-    "1,000 shipment ids": { endpointUrl: "https://example.com/hook", hmacSecretId: "secret", filters: { shipmentIds: many(1000, (n) => `R${n}`) } }
-  }),
-  createChargeSubscription: () => ({
-    "1,000 accounts": {
+  reportStatusUpdates: {
+    "1,000 updates": (attempt) => ({
+      updates: many(1000, (n) => ({ shipmentId: `H${n}`, shipmentMilestoneStatus: "In Transit", shipmentStatus: "Enroute", occurredAt: `2026-11-20T08:1${attempt}:00-06:00` }))
+    })
+  },
+  reportFreightCharges: {
+    "1,000 charges": (attempt) => ({ charges: many(1000, (n) => billChange("created", `B${attempt}-${n}`, { account: accountOf(0) })) })
+  },
+  createInvoice: {
+    "5,000 charges": (attempt) => {
+      const sample = invoiceSample({ uniqueID: `large-${attempt}`, accounts: [accountOf(0)] })
+      return { ...sample, invoiceCharges: many(5000, () => sample.invoiceCharges[0]) }
+    }
+  },
+  createPickup: {
+    "400 shipments": (attempt) => {
+      const sample = pickupRequest({ day: later })
+      return { ...sample, shipmentDetails: many(400, (n) => requestedShipment({ proNumber: `P${attempt}-${n}` })) }
+    }
+  },
+  createApiKey: { "10,000 accounts": () => ({ name: "many", roles: ["customer"], accounts: many(10_000, accountOf) }) },
+  putSecret: { "10,000 accounts": () => ({ accounts: many(10_000, accountOf) }) },
+  createSubscription: {
+    "1,000 shipment ids": () => ({ endpointUrl: "https://example.com/hook", hmacSecretId: "secret", filters: { shipmentIds: many(1000, (n) => `R${n}`) } })
+  },
+  createChargeSubscription: {
+    "1,000 accounts": (attempt) => ({
       webhookUrl: "https://example.com/hook",
-      accounts: many(1000, accountOf),
+      accounts: many(1000, (n) => accountOf(1000 * (attempt + 1) + n)),
       dataOptions: { shipmentDataType: "all_monitored_events" },
       billScope: "subscribed_accounts",
       frequency: "real_time"
+    })
+  },
+  subscribe: { "1,000 references": () => ({ referenceNumbers: many(1000, (n) => `PRO${n}`), webhookUrl: "https://example.com/hook" }) },
+  uploadDocument: {
+    "8 MB file": () => {
+      const sample = documentsSample()
+      const [document] = sample.documents
+      return { ...sample, documents: [{ ...document, files: [Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8 << 20, 7)]).toString("base64")] }] }
     }
-  }),
-  subscribe: () => ({ "1,000 references": { referenceNumbers: many(1000, (n) => `PRO${n}`), webhookUrl: "https://example.com/hook" } }),
-  uploadDocument: () => {
-    const sample = documentsSample()
-    const [document] = sample.documents
-    return { "8 MB file": { ...sample, documents: [{ ...document, files: [Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8 << 20, 7)]).toString("base64")] }] } }
   }
 }
 
-export const worstBodies = (quick: boolean): ReadonlyArray<WorstBody> =>
+export const worstBodies = (quick: boolean): ReadonlyArray<RequestCall> =>
   placed.flatMap(([{ area, endpoints }, base]) =>
     Object.entries(endpoints as Readonly<Record<string, Endpoint>>).flatMap(([name, { access, body: spec, method, path }]) => {
       if (spec === undefined) return []
@@ -163,7 +176,7 @@ export const worstBodies = (quick: boolean): ReadonlyArray<WorstBody> =>
         contentType: spec.contentTypes?.[0] ?? "application/json"
       }
       return [
-        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isOften(label)).map(([label, text]) => ({ ...call, label, body: text, accepted: false })),
-        ...Object.entries(good[name]?.() ?? {}).map(([label, value]) => ({ ...call, label, body: JSON.stringify(value), accepted: true }))
+        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isOften(label)).map(([label, text]) => ({ ...call, label, body: () => text, accepted: false })),
+        ...Object.entries(good[name] ?? {}).map(([label, make]) => ({ ...call, label, body: (attempt: number) => JSON.stringify(make(attempt)), accepted: true }))
       ]
     }))
