@@ -7,7 +7,7 @@ import { fault } from "../shared/Fault.ts"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -109,8 +109,12 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-        const rows = yield* store.pageKeys(tenantId, { after: cursor, limit: limit + 1 })
-        return listPage(rows, limit, ({ id }) => id, apiKeyView)
+        return yield* listPage({
+          read: (range) => store.pageKeys(tenantId, range),
+          idOf: ({ id }) => id,
+          sizeOf: ({ accounts }) => 500 + textsSize(accounts),
+          shown: apiKeyView
+        }, cursor, limit)
       })
 
       const principalOf = Effect.fnUntraced(function*(key: Redacted.Redacted) {

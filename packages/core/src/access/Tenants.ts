@@ -4,7 +4,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { TenantId } from "../shared/Identifier.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { TenantBeingRemoved, TenantNotFound } from "./AccessErrors.ts"
@@ -81,8 +81,7 @@ export class Tenants extends Context.Service<Tenants, {
         page: Effect.fn("Tenants.page")(function*(input: unknown) {
           const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
           if (cursor !== undefined && !isTenantId(cursor)) return yield* foreignCursor
-          const rows = yield* store.pageTenants({ after: cursor, limit: limit + 1 })
-          return listPage(rows, limit, ({ tenantId }) => tenantId, (tenant) => tenant)
+          return yield* listPage({ read: store.pageTenants, idOf: ({ tenantId }) => tenantId, sizeOf: ({ hosts }) => 200 + textsSize(hosts), shown: (tenant) => tenant }, cursor, limit)
         })
       })
     })

@@ -107,14 +107,16 @@ export class AuditLog extends Context.Service<AuditLog, {
       const list = Effect.fn("AuditLog.list")(function*(input: unknown) {
         const { actor, cursor, limit = defaultListLimit, since, tenant } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-        const rows = yield* store.page({
+        const asked = {
           tenantId: tenant === undefined ? undefined : bounded(tenant),
           actor: actor === undefined ? undefined : bounded(actor),
-          from: since === undefined ? undefined : firstIdAt(parseInstant(since)!),
-          before: cursor,
-          limit: limit + 1
-        })
-        return listPage(rows, limit, ({ id }) => id, shown)
+          from: since === undefined ? undefined : firstIdAt(parseInstant(since)!)
+        }
+        return yield* listPage({
+          read: ({ after: before, limit }) => store.page({ ...asked, before, limit }),
+          idOf: ({ id }) => id,
+          shown
+        }, cursor, limit)
       })
 
       return AuditLog.of({ around, later, list })

@@ -89,16 +89,19 @@ export class Deliveries extends Context.Service<Deliveries, {
         }
         if (query.subscriptionId !== undefined && !isUniqueId(query.subscriptionId)) return { data: [], nextCursor: null }
         const limit = query.limit ?? defaultListLimit
-        const rows = yield* queue.list(tenantId, {
+        const asked = {
           state: query.state,
           laneId: query.subscriptionId,
           client: query.client === undefined ? undefined : qualifiedClient(query.client),
           since: query.since === undefined ? undefined : parseInstant(query.since),
-          order: query.order ?? "newest",
-          after: query.cursor,
-          limit: limit + 1
-        })
-        return listPage(rows, limit, (row) => row.deliveryId, deliveryView)
+          order: query.order ?? "newest"
+        } as const
+        return yield* listPage({
+          read: (range) => queue.list(tenantId, { ...asked, ...range }),
+          idOf: (row) => row.deliveryId,
+          sizeOf: (row) => 400 + row.attempts.reduce((sum, { detail = "", excerpt = "" }) => sum + 150 + detail.length + excerpt.length, 0),
+          shown: deliveryView
+        }, query.cursor, limit)
       })
 
       const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {

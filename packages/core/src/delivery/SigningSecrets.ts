@@ -9,7 +9,7 @@ import { fault } from "../shared/Fault.ts"
 import { AccountNumber, ClientIdentity, HmacSecretId } from "../shared/Identifier.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { RandomBytes } from "../shared/UniqueIds.ts"
@@ -171,8 +171,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
       const list = Effect.fn("SigningSecrets.list")(function*(tenantId: string, input: unknown) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && !isSecretId(cursor)) return yield* foreignCursor
-        const rows = yield* store.page(tenantId, { after: cursor, limit: limit + 1 })
-        return listPage(rows, limit, (row) => row.hmacSecretId, viewOf)
+        return yield* listPage({ read: (range) => store.page(tenantId, range), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, cursor, limit)
       })
 
       const remove = Effect.fn("SigningSecrets.remove")(function*(tenantId: string, hmacSecretId: string) {

@@ -63,8 +63,7 @@ export class Clients extends Context.Service<Clients, {
       const list = Effect.fn("Clients.list")(function*(tenantId: string, input: unknown) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && clientNamed(cursor) !== cursor) return yield* foreignCursor
-        const rows = yield* access.pageClients(tenantId, { after: cursor, limit: limit + 1 })
-        return listPage(rows, limit, ({ client }) => client, viewOf)
+        return yield* listPage({ read: (range) => access.pageClients(tenantId, range), idOf: ({ client }) => client, shown: viewOf }, cursor, limit)
       })
 
       const mark = Effect.fnUntraced(function*(tenantId: string, client: string) {

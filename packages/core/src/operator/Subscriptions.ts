@@ -117,14 +117,14 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         "freight-charges": { documents: charges.documents, end: charges.cancel }
       }
 
-      /** Views of some lanes, each with what its area keeps of it. */
-      const viewsOf = Effect.fnUntraced(function*(tenantId: string, lanes: ReadonlyArray<LaneOverview>, now: number) {
+      /** Lanes with what their areas keep of them. */
+      const documented = Effect.fnUntraced(function*(tenantId: string, { lanes, now }: { readonly lanes: ReadonlyArray<LaneOverview>; readonly now: number }) {
         const documents = new Map<string, string>()
         for (const [area, { documents: read }] of Object.entries(stores)) {
           const ids = lanes.filter(({ source }) => areaOfSource(source) === area).map(({ laneId }) => laneId)
           if (ids.length > 0) for (const [id, doc] of yield* read(tenantId, ids)) documents.set(id, doc)
         }
-        return lanes.map((lane) => viewOf(lane, documents.get(lane.laneId), now))
+        return lanes.map((lane): DocumentedLane => ({ lane, doc: documents.get(lane.laneId), now }))
       })
 
       const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
@@ -139,20 +139,19 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
         const { lane, now } = yield* laneOf(tenantId, subscriptionId)
-        return (yield* viewsOf(tenantId, [lane], now))[0]!
+        return viewOf((yield* documented(tenantId, { lanes: [lane], now }))[0]!)
       })
 
       const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown) {
         const { client, cursor, limit = defaultListLimit, state } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-        const { lanes, now } = yield* queue.lanes(tenantId, {
-          client: client === undefined ? undefined : qualifiedClient(client),
-          state,
-          after: cursor,
-          limit: limit + 1
-        })
-        const views = yield* viewsOf(tenantId, lanes.slice(0, limit), now)
-        return { data: views, nextCursor: listPage(lanes, limit, ({ laneId }) => laneId, () => undefined).nextCursor }
+        const asked = { client: client === undefined ? undefined : qualifiedClient(client), state }
+        return yield* listPage({
+          read: (range) => Effect.flatMap(queue.lanes(tenantId, { ...asked, ...range }), (found) => documented(tenantId, found)),
+          idOf: ({ lane: { laneId } }) => laneId,
+          sizeOf: ({ doc = "" }) => 1000 + doc.length,
+          shown: viewOf
+        }, cursor, limit)
       })
 
       const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
@@ -216,7 +215,14 @@ const decodePause = decodeInput(PauseCall, { closed: true })
 /** The dead letter and the pause it brings are written together, by clocks that may tick in between. */
 const recoverMarginMillis = 1000
 
-const viewOf = (lane: LaneOverview, doc: string | undefined, now: number): SubscriptionView => {
+interface DocumentedLane {
+  readonly lane: LaneOverview
+  readonly doc: string | undefined
+  /** By the store's clock. */
+  readonly now: number
+}
+
+const viewOf = ({ doc, lane, now }: DocumentedLane): SubscriptionView => {
   const { breaker, lastAttempt, status } = lane
   const state = breakerState(breaker, now)
   const area = areaOfSource(lane.source)

@@ -20,6 +20,7 @@ import { isObject, maxDepth, mergePatch, nestsDeeperThan } from "../shared/Json.
 import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { eventBatchEnvelope } from "./model/EventBatch.ts"
 import { allTypes, typeMask } from "./model/EventType.ts"
@@ -152,7 +153,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         const range = { skip: (page - 1) * pageSize, limit: pageSize }
         const { rows, totalCount } = yield* store.page(principal.tenantId, principal.client, query.status ?? "active", range)
         return {
-          data: rows.map(presentStored),
+          data: yield* mapPaced(rows, presentStored),
           page,
           pageSize,
           totalCount,

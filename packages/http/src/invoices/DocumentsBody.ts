@@ -5,21 +5,23 @@ import { HttpServerResponse } from "effect/http"
 
 type Headers = Readonly<Record<string, string>>
 
-type Segment = Uint8Array | StoredFile
+type Segment = string | StoredFile
 
 const encoder = new TextEncoder()
 
 /** One record, or several as an array. The length is known, so a receiver sees when something is missing. */
 export const documentsBody = (stored: StoredDocuments | ReadonlyArray<StoredDocuments>, headers: Headers = {}) => {
-  const segments = [...segmentsOf(stored)].map((segment) => typeof segment === "string" ? encoder.encode(segment) : segment)
-  const contentLength = segments.reduce((sum, segment) => sum + (segment instanceof Uint8Array ? segment.length : encodedLength(segment.size)), 0)
-  return HttpServerResponse.stream(streamOf(segments), { headers, contentLength, contentType: "application/json" })
+  let contentLength = 0
+  for (const segment of segmentsOf(stored)) contentLength += typeof segment === "string" ? Buffer.byteLength(segment) : encodedLength(segment.size)
+  return HttpServerResponse.stream(Stream.suspend(() => streamOf(segmentsOf(stored))), { headers, contentLength, contentType: "application/json" })
 }
 
-const streamOf = (segments: ReadonlyArray<Segment>): Stream.Stream<Uint8Array, StorageError> =>
-  Stream.flatMap(Stream.fromIterable(segments), (segment) => segment instanceof Uint8Array ? Stream.succeed(segment) : encoded(segment))
+/** One segment after the other, each made when it is asked for: a page may have thousands of files. */
+const streamOf = (segments: Iterable<Segment>): Stream.Stream<Uint8Array, StorageError> =>
+  Stream.flatMap(Stream.fromIterable(segments, { chunkSize: 1 }), (segment) =>
+    typeof segment === "string" ? Stream.succeed(encoder.encode(segment)) : encoded(segment))
 
-const segmentsOf = function*(stored: StoredDocuments | ReadonlyArray<StoredDocuments>): Iterable<string | StoredFile> {
+const segmentsOf = function*(stored: StoredDocuments | ReadonlyArray<StoredDocuments>): Iterable<Segment> {
   if (!isList(stored)) return yield* recordOf(stored)
   yield "["
   for (const [at, each] of stored.entries()) {
@@ -31,7 +33,7 @@ const segmentsOf = function*(stored: StoredDocuments | ReadonlyArray<StoredDocum
 
 const isList = (stored: StoredDocuments | ReadonlyArray<StoredDocuments>): stored is ReadonlyArray<StoredDocuments> => Array.isArray(stored)
 
-const recordOf = function*({ documents, record }: StoredDocuments): Iterable<string | StoredFile> {
+const recordOf = function*({ documents, record }: StoredDocuments): Iterable<Segment> {
   const members = JSON.stringify(record).slice(0, -1)
   yield `${members}${members === "{" ? "" : ","}"documents":[`
   for (const [at, { documentType, files }] of documents.entries()) {

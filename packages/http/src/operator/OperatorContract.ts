@@ -49,7 +49,7 @@ const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the 
 /** Which page of a list; both members are those of every list here. */
 const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">) => ({
   cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the page before." },
-  limit: { kind: "integer", schema: fields.limit.schema, description: "Most results.", default: 100 }
+  limit: { kind: "integer", schema: fields.limit.schema, description: "Most results. A page of large ones ends earlier.", default: 100 }
 } as const)
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"

@@ -1,5 +1,6 @@
 /** Successful answers: JSON, pages of JSON, and nothing. */
-import type { Page } from "@waybill/core"
+import { mapPaced, type Page } from "@waybill/core"
+import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 type Headers = Readonly<Record<string, string>>
@@ -16,32 +17,50 @@ export const noContent = HttpServerResponse.empty({ status: 204 })
 export const encoded = (body: Uint8Array, status = 200) => HttpServerResponse.uint8Array(body, { status, contentType })
 
 /** The same, several as one array. */
-export const encodedList = (items: ReadonlyArray<Uint8Array>) => encoded(joined("[", items, "]"))
+export const encodedList = (items: ReadonlyArray<Uint8Array>) => joined("[", items, "]", {})
 
 /** A page whose items are JSON bytes already; they are joined, never read. */
 export const encodedPage = (page: Page<Uint8Array>, headers: Headers) => {
   const { page: number, pageSize, totalCount, totalPages } = page
-  const tail = `],${JSON.stringify({ page: number, pageSize, totalPages, totalCount }).slice(1)}`
-  return HttpServerResponse.uint8Array(joined("{\"data\":[", page.data, tail), { headers, contentType })
+  return joined("{\"data\":[", page.data, `],${JSON.stringify({ page: number, pageSize, totalPages, totalCount }).slice(1)}`, headers)
 }
 
-const joined = (head: string, items: ReadonlyArray<Uint8Array>, tail: string): Uint8Array => {
+/** A page of values, which are written in slices. */
+export const pageOf = (page: Page<unknown>, headers: Headers) =>
+  Effect.map(mapPaced(page.data, (each) => encoder.encode(JSON.stringify(each))), (data) => encodedPage({ ...page, data }, headers))
+
+/** Larger answers are sent in pieces of about this size, without a copy of the whole. */
+const pieceBytes = 64 * 1024
+
+const joined = (head: string, items: ReadonlyArray<Uint8Array>, tail: string, headers: Headers) => {
   const [before, after] = [encoder.encode(head), encoder.encode(tail)]
   let length = before.length + after.length + Math.max(0, items.length - 1)
   for (const item of items) length += item.length
-  const body = new Uint8Array(length)
-  body.set(before)
-  let at = before.length
-  items.forEach((item, index) => {
-    if (index > 0) body[at++] = 0x2c
-    body.set(item, at)
-    at += item.length
-  })
-  body.set(after, at)
-  return body
+  const parts = [before, ...items, after]
+  if (length <= pieceBytes) return HttpServerResponse.uint8Array(pieceOf(parts, 0, parts.length), { headers, contentType })
+  return HttpServerResponse.stream(Stream.suspend(() => Stream.fromIterable(pieces(parts), { chunkSize: 1 })), { headers, contentType, contentLength: length })
 }
 
-export const pageOf = (page: Page<unknown>, headers: Headers) => {
-  const { data, page: number, pageSize, totalCount, totalPages } = page
-  return json({ data, page: number, pageSize, totalPages, totalCount }, { headers })
+const pieces = function*(parts: ReadonlyArray<Uint8Array>): Iterable<Uint8Array> {
+  for (let from = 0; from < parts.length;) {
+    let [to, length] = [from, 0]
+    while (to < parts.length && (to === from || length + parts[to]!.length <= pieceBytes)) length += parts[to++]!.length
+    yield pieceOf(parts, from, to)
+    from = to
+  }
+}
+
+/** Parts `from` up to, not including, `to`, with a comma before each item but the first. */
+const pieceOf = (parts: ReadonlyArray<Uint8Array>, from: number, to: number): Uint8Array => {
+  const hasComma = (index: number) => index > 1 && index < parts.length - 1
+  let length = 0
+  for (let index = from; index < to; index++) length += parts[index]!.length + (hasComma(index) ? 1 : 0)
+  const piece = new Uint8Array(length)
+  let at = 0
+  for (let index = from; index < to; index++) {
+    if (hasComma(index)) piece[at++] = 0x2c
+    piece.set(parts[index]!, at)
+    at += parts[index]!.length
+  }
+  return piece
 }

@@ -19,7 +19,7 @@ export const TransitEventsHandlers = Effect.gen(function*() {
           "last-modified": httpDate(site.now)
         })),
     listSubscriptions: ({ principal, query, site }) =>
-      Effect.map(subscriptions.list(principal, query), (page) => pageOf(page, headersOfPage(page, query, site))),
+      Effect.flatMap(subscriptions.list(principal, query), (page) => pageOf(page, headersOfPage(page, query, site))),
     createSubscription: ({ body, principal, site }) =>
       Effect.map(subscriptions.create(principal, body), (created) =>
         json(created, { status: 201, headers: { location: site.urlOf(`${site.path}/${created.id}`) } })),

@@ -1,0 +1,60 @@
+import { it } from "@effect/vitest"
+import { Effect } from "effect"
+import { describe, expect } from "vitest"
+import { listPage, type ListSource, maxPageSize, rowsAtATime } from "../../src/shared/ListPage.ts"
+
+interface Row {
+  readonly id: string
+  readonly size: number
+}
+
+const rowsOf = (sizes: ReadonlyArray<number>): ReadonlyArray<Row> => sizes.map((size, n) => ({ id: String(n).padStart(4, "0"), size }))
+
+const sourceOf = (rows: ReadonlyArray<Row>) => {
+  const reads: Array<number> = []
+  const source: ListSource<Row, string, never, never> = {
+    read: ({ after = "", limit }) => Effect.sync(() => {
+      reads.push(limit)
+      return rows.filter(({ id }) => id > after).slice(0, limit)
+    }),
+    idOf: ({ id }) => id,
+    sizeOf: ({ size }) => size,
+    shown: ({ id }) => id
+  }
+  return { reads, source }
+}
+
+const small = (count: number) => rowsOf(Array.from({ length: count }, () => 10))
+
+describe("listPage", () => {
+  it.effect.each([[0, 100], [1, 1], [49, 500], [50, 50], [51, 50], [100, 500], [101, 100], [500, 500], [501, 500]] as const)(
+    "gives of %i rows %i at most, and says where it goes on",
+    ([count, limit]) => Effect.gen(function*() {
+      const rows = small(count)
+      const { data, nextCursor } = yield* listPage(sourceOf(rows).source, undefined, limit)
+      expect(data).toEqual(rows.slice(0, limit).map(({ id }) => id))
+      expect(nextCursor).toBe(count > limit ? data.at(-1) : null)
+    })
+  )
+
+  it.effect("reads few rows at a time, because each may be large", () => Effect.gen(function*() {
+    const { reads, source } = sourceOf(small(600))
+    yield* listPage(source, undefined, 500)
+    expect(Math.max(...reads)).toBe(rowsAtATime + 1)
+    expect(reads).toHaveLength(500 / rowsAtATime)
+  }))
+
+  it.effect("ends before a row that would make it too large, and goes on there", () => Effect.gen(function*() {
+    const rows = rowsOf([10, maxPageSize - 20, 11, 10])
+    const { source } = sourceOf(rows)
+    const first = yield* listPage(source, undefined, 100)
+    expect(first).toEqual({ data: ["0000", "0001"], nextCursor: "0001" })
+    expect(yield* listPage(source, first.nextCursor!, 100)).toEqual({ data: ["0002", "0003"], nextCursor: null })
+  }))
+
+  it.effect("has a row that is too large for any page on a page of its own", () => Effect.gen(function*() {
+    const { source } = sourceOf(rowsOf([maxPageSize * 2, maxPageSize * 2]))
+    expect(yield* listPage(source, undefined, 100)).toEqual({ data: ["0000"], nextCursor: "0000" })
+    expect(yield* listPage(source, "0000", 100)).toEqual({ data: ["0001"], nextCursor: null })
+  }))
+})

@@ -1,0 +1,32 @@
+import { it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { describe, expect } from "vitest"
+import { encodedList, encodedPage } from "../../src/shared/Answer.ts"
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const texts = (count: number, size: number) => Array.from({ length: count }, (_, n) => JSON.stringify(`${n} ${"x".repeat(size)}`))
+
+const piecesOf = ({ body }: HttpServerResponse.HttpServerResponse): Effect.Effect<ReadonlyArray<Uint8Array>> =>
+  body._tag === "Uint8Array" ? Effect.succeed([body.body]) : body._tag === "Stream" ? Effect.orDie(Stream.runCollect(body.stream)) : Effect.succeed([])
+
+const page = { page: 1, pageSize: 500, totalCount: null, totalPages: null, hasMore: false }
+
+describe("a list of JSON that is bytes already", () => {
+  it.effect.each([[0, 0, 1], [1, 10, 1], [10, 10, 1], [5000, 100, 8], [40, 30_000, 10]] as const)(
+    "of %i items of %i bytes is the same JSON in pieces, never copied as a whole",
+    ([count, size, least]) => Effect.gen(function*() {
+      const items = texts(count, size)
+      for (const [answer, expected] of [
+        [encodedList(items.map(encode)), `[${items.join(",")}]`],
+        [encodedPage({ ...page, data: items.map(encode) }, {}), `{"data":[${items.join(",")}],"page":1,"pageSize":500,"totalPages":null,"totalCount":null}`]
+      ] as const) {
+        const pieces = yield* piecesOf(answer)
+        expect(Buffer.concat(pieces).toString()).toBe(expected)
+        expect(pieces.length).toBeGreaterThanOrEqual(least)
+        expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(70_000)
+        expect((answer.body as { readonly contentLength?: number }).contentLength).toBe(expected.length)
+      }
+    })
+  )
+})
