@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { checkCommandNames, checkCommands } from "./docs/commands.mjs"
 import { checkIndex, checkLinks } from "./docs/links.mjs"
+import { checkWrittenLogLines } from "./docs/log-lines.mjs"
 import { checkAlerts, checkErrors, checkGuarantees, checkLogLines, checkMetrics, checkTests } from "./docs/mentions.mjs"
 import { canary, isRun, placeOf, readOtherPages, readPages, skipReason } from "./docs/pages.mjs"
 import { compile, layOut, promisedBy, runPrograms } from "./docs/programs.mjs"
@@ -47,7 +48,7 @@ const rules = { path: "docs/alerts.yaml", text: readFileSync(join(root, "docs/al
 const onCall = pageOf("docs/on-call.md")
 faults.push(...checkMetrics(onCall, rules), ...checkAlerts(onCall, rules))
 const logged = checkLogLines(pages)
-tell(logged.blocks.length, "blocks of log lines are what the source says", logged.faults)
+tell(logged.blocks.length, "blocks of log lines are what the source says", [...logged.faults, ...checkWrittenLogLines()])
 
 const commands = checkCommands(pages)
 tell(commands.looked, "commands that are shown can be typed", [...commands.faults, ...checkCommandNames(pages)])

@@ -16,18 +16,18 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
   const clients = yield* Clients
   const removal = yield* TenantRemoval
   yield* Effect.all([
-    tireless("delivery worker", worker.run),
-    tireless("closing of charge windows", windows.run),
-    tireless("retention", retention.run),
-    tireless("upkeep of waiting entries", backlogs.run),
-    tireless("review of client access", clients.run),
-    tireless("removal of deleted tenants", removal.run)
+    restarted("Delivery worker", worker.run),
+    restarted("Freight charge windows", windows.run),
+    restarted("Retention", retention.run),
+    restarted("Backlog sweep", backlogs.run),
+    restarted("Client access review", clients.run),
+    restarted("Tenant removal", removal.run)
   ], { concurrency: "unbounded", discard: true })
 })
 
 /** Work that dies of a defect is started again: it must not stop without anybody noticing. */
-const tireless = (name: string, work: Effect.Effect<void>): Effect.Effect<never> =>
+const restarted = (name: string, work: Effect.Effect<void>): Effect.Effect<never> =>
   work.pipe(
-    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`The ${name} died and is started again.`, defect), Effect.sleep(1_000))),
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${name} failed with a defect, restarting in 1 s.`, defect), Effect.sleep(1_000))),
     Effect.forever
   )

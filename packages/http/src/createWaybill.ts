@@ -185,7 +185,7 @@ class Service {
       try {
         context = (await this.#services()).context
       } catch (error) {
-        Effect.runFork(Effect.provide(Effect.logError("The service could not be opened.", (error as Error).cause ?? error), this.#logger))
+        Effect.runFork(Effect.provide(Effect.logError("Waybill failed to open.", (error as Error).cause ?? error), this.#logger))
         return refusal(unavailable)
       }
       const app = Effect.map(reachedBy(reached, Context.get(context, Apps)[part]), (response) =>

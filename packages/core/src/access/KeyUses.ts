@@ -29,7 +29,7 @@ export const makeKeyUses = Effect.fnUntraced(function*(
     noted.clear()
     const tenantIds = [...new Set(uses.map(({ tenantId }) => tenantId))]
     return Effect.forEach(tenantIds, (tenantId) => store.touchKeys(tenantId, uses.filter((use) => use.tenantId === tenantId)), { discard: true })
-  }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Last use of API keys was not written.", error)))
+  }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Last use of API keys not written.", error)))
 
   const flushLater = Effect.suspend(() => {
     waiting = false

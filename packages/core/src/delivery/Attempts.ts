@@ -95,7 +95,7 @@ export const runAttempt = (
     Effect.flatMap(workerMillis, (startedAt) =>
       Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
         // a sender that breaks used up an attempt, or it would be asked for ever
-        Effect.catchDefect((defect) => Effect.as(Effect.logError("A webhook attempt broke.", defect), broken)),
+        Effect.catchDefect((defect) => Effect.as(Effect.logError("Webhook attempt failed with a defect.", defect), broken)),
         Effect.exit,
         Effect.flatMap((exit) => {
           // one that is interrupted leaves an unknown answer behind; the delivery goes out again

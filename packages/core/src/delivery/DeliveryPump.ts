@@ -463,7 +463,7 @@ export class DeliveryPump {
       }
       yield* pump.settle(yield* workerMillis).pipe(
         Effect.catchTag("StorageError", (error) =>
-          Effect.logError("The last outcomes could not be written. Their leases run out, and the deliveries go out again.", error))
+          Effect.logError("Outcomes not written at shutdown. Their leases expire, then the deliveries are sent again.", error))
       )
     })
   }

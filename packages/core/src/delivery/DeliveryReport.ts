@@ -14,9 +14,9 @@ export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =
       if (verdict.state === "delivered") events += attempt.events
       yield* Metric.update(metrics.attemptSeconds, verdict.record.durationMillis / 1000)
       if (verdict.state === "dead") {
-        yield* mention(attempt, verdict, metrics.deadLettersTotal, "A delivery used up its attempts and is a dead letter. Retry it, or recover the subscription.")
+        yield* logDelivery(attempt, verdict, metrics.deadLettersTotal, "Dead letter: delivery has no attempts left. Retry it, or recover the subscription.")
       }
-      if (verdict.pause !== undefined) yield* mention(attempt, verdict, metrics.pausedLanesTotal, `A subscription was paused. ${verdict.pause}`)
+      if (verdict.pause !== undefined) yield* logDelivery(attempt, verdict, metrics.pausedLanesTotal, `Subscription paused. ${verdict.pause}`)
     }
     for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
@@ -26,7 +26,7 @@ export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =
 export const reportLost = (tenantId: string, leases: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(metrics.lostLeasesTotal, leases),
-    Effect.logWarning("Leases of this worker ran out, and others took them over.").pipe(
+    Effect.logWarning("Leases lost: they expired and another worker took them over.").pipe(
       Effect.annotateLogs({ tenant: tenantId, subscriptions: leases })
     )
   )
@@ -35,10 +35,10 @@ export const reportLost = (tenantId: string, leases: number): Effect.Effect<void
 export const reportDropped = (tenantId: string, reason: DropReason, entries: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(Metric.withAttributes(metrics.droppedTotal, { reason }), entries),
-    Effect.logInfo("Entries dropped from the delivery queue without being sent.").pipe(Effect.annotateLogs({ tenant: tenantId, reason, entries }))
+    Effect.logInfo("Entries dropped from the delivery queue, not sent.").pipe(Effect.annotateLogs({ tenant: tenantId, reason, entries }))
   )
 
-const mention = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter<number>, message: string): Effect.Effect<void> =>
+const logDelivery = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter<number>, message: string): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(counter, 1),
     Effect.logWarning(message).pipe(Effect.annotateLogs({

@@ -10,5 +10,5 @@ export const steadily = (turn: Effect.Effect<void, StorageError>, pause: Effect.
     onFailure: (cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
-        : Effect.andThen(Effect.logError("The delivery worker met trouble and goes on in a second.", cause), Effect.sleep(1000))
+        : Effect.andThen(Effect.logError("Delivery worker failed, restarting in 1 s.", cause), Effect.sleep(1000))
   }))

@@ -56,7 +56,7 @@ export class ChargeWindows extends Context.Service<ChargeWindows, {
       const run = Effect.forever(
         Effect.andThen(closeDue, pauseMillis).pipe(
           Effect.catchTag("StorageError", (error) =>
-            Effect.as(Effect.logWarning("Windows of freight charges could not be closed; the next look tries again.", error), maxPauseMillis)),
+            Effect.as(Effect.logWarning("Freight charge windows not closed. The next check tries again.", error), maxPauseMillis)),
           // never quite without a pause, whatever a store says
           Effect.flatMap((pause) => Effect.sleep(Math.max(pause, 1)))
         )

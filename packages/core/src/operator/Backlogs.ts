@@ -116,7 +116,7 @@ export class Backlogs extends Context.Service<Backlogs, {
         return removed.reduce((sum, each) => sum + each, 0)
       }).pipe(Effect.withSpan("Backlogs.sweep"))
 
-      return Backlogs.of({ sweep, run: sweepEvery(sweepMillis, sweep, "Waiting entries were not checked against quotas. The next sweep tries again.") })
+      return Backlogs.of({ sweep, run: sweepEvery(sweepMillis, sweep, "Backlog sweep failed, waiting entries not checked against quotas. The next sweep tries again.") })
     })
   )
 }

@@ -133,7 +133,7 @@ export class Clients extends Context.Service<Clients, {
 
       const run = Effect.forever(
         sweep.pipe(
-          Effect.catchTag("StorageError", (error) => Effect.as(Effect.logWarning("Client access was not reviewed. The next sweep tries again.", error), 0)),
+          Effect.catchTag("StorageError", (error) => Effect.as(Effect.logWarning("Client access review failed. The next review tries again.", error), 0)),
           Effect.flatMap((looked) => looked === clientsPerSweep ? Effect.yieldNow : Effect.sleep(sweepMillis))
         )
       )

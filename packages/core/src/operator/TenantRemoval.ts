@@ -65,7 +65,7 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
           if (!(yield* access.deleteTenant(tenantId))) return yield* new TenantNotFound({ tenantId })
         }),
         sweep,
-        run: sweepEvery(sweepMillis, sweep, "A deleted tenant was not removed. The next sweep tries again.")
+        run: sweepEvery(sweepMillis, sweep, "Tenant removal failed. The next sweep tries again.")
       })
     })
   )

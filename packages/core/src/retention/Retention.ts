@@ -82,7 +82,7 @@ export class Retention extends Context.Service<Retention, {
         return removed.reduce((sum, each) => sum + each, entries)
       }).pipe(Effect.withSpan("Retention.sweep"))
 
-      return Retention.of({ sweep, run: sweepEvery(pauseMillis, sweep, "What is old could not be removed. The next sweep tries again.") })
+      return Retention.of({ sweep, run: sweepEvery(pauseMillis, sweep, "Retention sweep failed. The next sweep tries again.") })
     })
   )
 }

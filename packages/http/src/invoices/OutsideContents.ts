@@ -37,7 +37,7 @@ const follow = Layer.effectContext(Effect.gen(function*() {
 
   const removeAll = (named: ReadonlyArray<Named>) =>
     Effect.forEach(named, ({ contentIds, tenantId }) =>
-      Effect.catch(outside.remove(tenantId, contentIds), (error) => Effect.logWarning("Contents that nobody needs were left behind.", error)), { discard: true })
+      Effect.catch(outside.remove(tenantId, contentIds), (error) => Effect.logWarning("Document contents not deleted, unused bytes remain in the store.", error)), { discard: true })
 
   const conclude = (pending: Pending, outer: Pending | undefined, exit: Exit.Exit<unknown, unknown>) =>
     Effect.flatMap(HeldByHost, (held) => {

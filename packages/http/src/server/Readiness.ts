@@ -39,7 +39,7 @@ export const askReadiness = (readiness: Readiness["Service"]): Effect.Effect<Che
       check.pipe(
         Effect.timeout(patienceMillis),
         Effect.as({ name, ok: true }),
-        Effect.catchCause((cause) => Effect.as(Effect.logWarning(`The readiness check "${name}" does not hold.`, cause), { name, ok: false }))
+        Effect.catchCause((cause) => Effect.as(Effect.logWarning(`Readiness check "${name}" failed.`, cause), { name, ok: false }))
       ), { concurrency: "unbounded" }),
     (checks) => ({ status: checks.every(({ ok }) => ok) ? "ready" : "not_ready", checks })
   )

@@ -235,7 +235,7 @@ const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Excha
   const shape: ProblemShape = contract === undefined ? problemDetails : shapeOf(contract)
   const told = shape.headers?.write(problem)
   // whoever runs the service finds it by the correlation id, though the body does not say it
-  if (told !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Refused.", problem.detail), { problem: problem.code })
+  if (told !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Request refused.", problem.detail), { problem: problem.code })
   const body = shape.write(problem, instanceOf(correlationId))
   const options = { status: problem.status, headers: { ...problem.headers, ...told } }
   return body === undefined ? HttpServerResponse.empty(options) : HttpServerResponse.text(body, { ...options, contentType: shape.contentType })
@@ -246,7 +246,7 @@ const watched = ({ correlationId, template }: Exchange, response: HttpServerResp
   const { body } = response
   if (body._tag !== "Stream") return response
   const told = Stream.tapError(body.stream, (error) =>
-    Effect.annotateLogs(Effect.logError("An answer broke off.", error), { correlationId, route: template }))
+    Effect.annotateLogs(Effect.logError("Response aborted, its body failed.", error), { correlationId, route: template }))
   return HttpServerResponse.setBody(response, HttpBody.stream(told, body.contentType, body.contentLength))
 }
 
@@ -254,7 +254,7 @@ const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect
   const failed = cause.reasons.find(Cause.isFailReason)
   const died = cause.reasons.some(Cause.isDieReason)
   if (died || (failed === undefined && !Cause.hasInterrupts(cause))) {
-    return Effect.as(Effect.logError("A request met a defect.", cause), internalProblem)
+    return Effect.as(Effect.logError("Request failed with a defect.", cause), internalProblem)
   }
   if (failed === undefined) return Effect.succeed(interruptedProblem)
   const problem = problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses)

@@ -37,7 +37,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
       ], { discard: true })
     ),
     // the counters are worth having when the storage is not there
-    Effect.catchCause((cause) => Effect.logWarning("The depth of the delivery queue could not be read.", cause))
+    Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
   )
 
   return (documents: Documents): HandlersOf<typeof SystemContract> => ({

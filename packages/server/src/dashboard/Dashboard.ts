@@ -40,7 +40,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 export const openDashboard = Effect.fnUntraced(function*(directory = builtPage) {
   const files = yield* Effect.promise(() => readPage(directory))
   if (files.has("index.html")) return dashboardOf(files)
-  yield* Effect.logWarning("There is no dashboard: its page was not built. Run npm run build, or start with npm start, which builds it; or set WAYBILL_DASHBOARD=off.")
+  yield* Effect.logWarning("Dashboard not available: its page was not built. Run npm run build, or start with npm start, which builds it; or set WAYBILL_DASHBOARD=off.")
   return undefined
 })
 

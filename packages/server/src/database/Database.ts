@@ -51,7 +51,7 @@ export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted,
     yield* Scope.close(own, built)
     const error = Cause.squash(built.cause)
     if (attempt === mostBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
-    yield* Effect.logWarning(`The connection to the database at ${placeOf(url)} was lost during the start. Beginning anew.`)
+    yield* Effect.logWarning(`Database connection to ${placeOf(url)} lost during the start. Starting again.`)
     yield* untilItAnswers(url)
   }
 })
@@ -81,7 +81,7 @@ const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     }
     if (now - loggedAt >= 5_000) {
       loggedAt = now
-      yield* Effect.logWarning(`The database at ${place} does not answer yet: ${why}. Trying again for ${Math.ceil((until - now) / 1000)} seconds.`)
+      yield* Effect.logWarning(`Database at ${place} does not answer: ${why}. Retrying for ${Math.ceil((until - now) / 1000)} seconds.`)
     }
     yield* Effect.sleep(500)
   }

@@ -37,7 +37,7 @@ export const runEmbeddedPostgres = Effect.fnUntraced(function*(
   }
   const password = yield* keptText(home, "password", () => randomBytes(24).toString("hex"))
   const leftOver = yield* failing("An earlier Postgres could not be stopped", () => endLeftOver(cluster))
-  if (leftOver === "stopped") yield* Effect.logWarning("A Postgres that an earlier process left behind was stopped.")
+  if (leftOver === "stopped") yield* Effect.logWarning("Embedded Postgres of an earlier process stopped.")
   yield* makeCluster(placement, password, binaries.version)
 
   const running = yield* Effect.acquireRelease(
@@ -46,7 +46,7 @@ export const runEmbeddedPostgres = Effect.fnUntraced(function*(
   )
   yield* Effect.forkScoped(keepRunning(placement, running))
   const { port } = yield* Ref.get(running)
-  yield* Effect.logInfo("The embedded database runs.").pipe(
+  yield* Effect.logInfo("Embedded Postgres started.").pipe(
     Effect.annotateLogs({ directory: cluster, port, ...(placement.account === undefined ? {} : { runsAs: placement.account.name }) })
   )
   return addressOf(password, port)
@@ -93,7 +93,7 @@ const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Ef
   Effect.forever(Effect.gen(function*() {
     const { port, postmaster } = yield* Ref.get(running)
     yield* Effect.promise(() => postmaster.exited)
-    yield* Effect.logError("The embedded database ended by itself and is started again.")
+    yield* Effect.logError("Embedded Postgres exited, restarting.")
     for (let started = false; !started;) {
       // not to be interrupted half-way: a Postgres that nobody knows of would be left behind
       const attempt = failing("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
@@ -118,7 +118,7 @@ const makeCluster = Effect.fnUntraced(function*(placement: Placement, password: 
         `The database in ${cluster} was made by Postgres ${made}, and this Waybill brings Postgres ${major}. Dump it with the Waybill that made it and load it here, or point WAYBILL_DATA_DIR at a new directory.`
     })
   }
-  yield* Effect.logInfo("Making the embedded database, once.")
+  yield* Effect.logInfo("Embedded Postgres: creating the data directory.")
   yield* failing("The embedded database could not be made", async () => {
     for (const name of await readdir(home)) if (name.startsWith("draft-")) await rm(join(home, name), { recursive: true, force: true })
     const draft = join(home, `draft-${randomUUID()}`)

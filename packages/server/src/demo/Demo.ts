@@ -43,7 +43,7 @@ interface Stage {
 /** Seeds, plays, and says hello once there is something to see; all in the background, so that trouble of the demo is none of the service. */
 export const startDemo = Effect.fnUntraced(function*(stage: Stage) {
   yield* Effect.flatMap(patiently(seedDemo(stage.state)), (customer) => play(stage, customer)).pipe(
-    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The demo ended.", cause)),
+    Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("Demo failed.", cause)),
     Effect.forkScoped
   )
 })
@@ -126,11 +126,11 @@ const playJourney = Effect.fnUntraced(function*<E, R>(scenes: ReadonlyArray<Scen
     }
     const failed = yield* Effect.match(writers.write(together(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
     if (failed?.final === true) {
-      yield* Effect.logWarning(`The demo gives this journey up: ${failed.detail}`)
+      yield* Effect.logWarning(`Demo journey failed: ${failed.detail}`)
       return false
     }
     if (failed !== undefined) {
-      if (!told) yield* Effect.logWarning(`The demo could not write and tries again until it can: ${failed.detail}`)
+      if (!told) yield* Effect.logWarning(`Demo write failed, retrying: ${failed.detail}`)
       told = true
       yield* Effect.sleep(2_000)
       continue

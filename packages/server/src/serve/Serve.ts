@@ -31,7 +31,7 @@ import { version } from "./Version.ts"
 /** Runs until interrupted. */
 export const serve = (config: ServerConfig) =>
   Effect.scoped(Effect.gen(function*() {
-    yield* Effect.logInfo(`Waybill ${version} starts.`).pipe(Effect.annotateLogs(summaryOf(config)))
+    yield* Effect.logInfo(`Waybill ${version} starting.`).pipe(Effect.annotateLogs(summaryOf(config)))
     for (const warning of config.warnings) yield* Effect.logWarning(warning)
 
     // first, so that a taken port shows at once; requests that come before the service is there wait for it
