@@ -4,6 +4,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** A Postgres that the tests own: `postgres://…/postgres`, a superuser's. */
     readonly pgUrl: string
+    /** The program as a bundle, and where Node keeps what it compiled of it. */
+    readonly program: { readonly path: string; readonly compileCache: string }
   }
 }
 

@@ -31,7 +31,7 @@ function recordChildren(write: (name: string, text: string | Uint8Array) => void
     write(`${name}.command`, `${(options.args ?? []).join(" ")}\n`)
     for (const stream of ["stdout", "stderr"] as const) record(this[stream], (chunk) => write(`${name}.${stream}`, chunk))
     // a child that tests read nothing of prints into the tests' own output
-    if ((options.args ?? []).some((arg) => arg.includes("/src/main.ts"))) {
+    if ((options.args ?? []).some((arg) => /\/main\.(?:ts|mjs)$/.test(arg))) {
       const env = Object.fromEntries((options.envPairs ?? []).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]))
       for (const value of secretsIn(env)) secret(value)
       this.once("exit", () => secretsKeptIn(env["WAYBILL_DATA_DIR"] ?? join(String(options.cwd ?? tmpdir()), ".waybill")).forEach(secret))

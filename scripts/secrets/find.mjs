@@ -13,7 +13,7 @@ export const publicSamples = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
 
 /** Where a command says a secret because it was asked to. Every one of them must be seen, or it is out of date. */
 export const disclosures = [
-  { why: "the demo's start", command: /main\.ts(?: serve)?$/, stream: "stdout", what: "an API key", line: /^ +(?:The customer's API key: |curl -s -H 'X-API-Key: )‹an API key›/ },
+  { why: "the demo's start", command: /main\.(?:ts|mjs)(?: serve)?$/, stream: "stdout", what: "an API key", line: /^ +(?:The customer's API key: |curl -s -H 'X-API-Key: )‹an API key›/ },
   { why: "keys create --show", command: / keys create .*--show/, stream: "stdout", what: "an API key", line: /./ },
   { why: "secrets put --show", command: / secrets put .*--show/, stream: "stdout", what: "a webhook secret", line: /./ }
 ]

@@ -4,17 +4,14 @@ import { createWaybill, toNodeHandler } from "@waybill/http"
 import { memoryStorage } from "@waybill/testkit"
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { fileURLToPath } from "node:url"
 import { onTestFinished } from "vitest"
-import { directory, listening, Program, urlOf } from "../program/Program.ts"
+import { directory, listening, Program, programCommand, urlOf } from "../program/Program.ts"
 
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
-
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 /** Runs a command to its end. */
 export const run = (
@@ -24,9 +21,10 @@ export const run = (
   new Promise((resolve, reject) => {
     // where no program ever ran and left its keys
     const home = directory()
-    const child = spawn(process.execPath, ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", main, ...args], {
+    const command = programCommand()
+    const child = spawn(process.execPath, [...command.args, ...args], {
       cwd: options.cwd ?? home,
-      env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, ...command.env, ...options.env },
       stdio: ["pipe", "pipe", "pipe"]
     })
     onTestFinished(() => {

@@ -7,9 +7,16 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { onTestFinished } from "vitest"
+import { inject, onTestFinished } from "vitest"
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const source = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+/** What Node runs, and the environment it needs for that. The tests run a bundle: see buildProgram.ts. */
+export const programCommand = (fromSource = false): { readonly args: ReadonlyArray<string>; readonly env: Readonly<Record<string, string>> } => {
+  if (fromSource) return { args: ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", source], env: {} }
+  const { compileCache, path } = inject("program")
+  return { args: ["--disable-warning=ExperimentalWarning", path], env: { NODE_COMPILE_CACHE: compileCache } }
+}
 
 export interface ProgramOptions {
   readonly args?: ReadonlyArray<string>
@@ -17,6 +24,8 @@ export interface ProgramOptions {
   readonly cwd?: string
   readonly uid?: number
   readonly gid?: number
+  /** Runs the source files in place of the bundle, for modules that are loaded in front of the program and share its own. */
+  readonly fromSource?: boolean
 }
 
 export interface Ended {
@@ -31,11 +40,12 @@ export class Program {
   readonly child: ChildProcess
 
   /** Is killed at the end of the test, if it still runs. */
-  constructor({ args = ["serve"], cwd = tmpdir(), env = {}, gid, uid }: ProgramOptions) {
-    this.child = spawn(process.execPath, ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", main, ...args], {
+  constructor({ args = ["serve"], cwd = tmpdir(), env = {}, fromSource = false, gid, uid }: ProgramOptions) {
+    const command = programCommand(fromSource)
+    this.child = spawn(process.execPath, [...command.args, ...args], {
       cwd,
       // nothing of what surrounds the tests may reach the program
-      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env },
+      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...command.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid })

@@ -47,7 +47,7 @@ describe("an upgrade", { timeout: 120_000 }, () => {
 
     await flowing()
     // the first newer process changes the tables under the older ones
-    const fresh = new Program({ env: { ...env, ...newer } })
+    const fresh = new Program({ env: { ...env, ...newer }, fromSource: true })
     urls.push(await fresh.ready())
     await flowing()
     for (const url of urls) expect(await settledWith(url)).toMatchObject({ status: "ready" })
