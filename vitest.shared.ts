@@ -8,6 +8,15 @@ const setupFiles = process.env["WAYBILL_TEST_OUTPUT"] === undefined ? [] : [file
 export default defineConfig({
   resolve: { conditions: ["@waybill/source"] },
   ssr: { resolve: { conditions: ["@waybill/source"] } },
-  // what hangs is found; a property on a busy machine may take its time
-  test: { include: ["test/**/*.test.ts"], setupFiles, testTimeout: 30_000 }
+  test: {
+    include: ["test/**/*.test.ts"],
+    setupFiles,
+    // what hangs is found; a property on a busy machine may take its time
+    testTimeout: 30_000,
+    // files of a project share their modules, because loading them for each file takes longer than the tests of most. A test that replaces
+    // something global puts it back when it ends, passed or failed
+    isolate: false,
+    // Vitest leaves one core free, which on two cores is half of them
+    maxWorkers: "100%"
+  }
 })

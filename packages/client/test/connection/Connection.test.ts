@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type ConnectionOptions, WaybillCallFailed, WaybillProblem } from "../../src/connection/index.ts"
 import { type Call, Connection } from "../../src/connection/Connection.ts"
 import { type Answering, json, never, problem, scriptedServer } from "../scripted-server.ts"
@@ -52,9 +52,9 @@ describe("Connection", () => {
     const fetch = vi.spyOn(globalThis, "fetch").mockImplementation(function(this: unknown) {
       return Promise.resolve(json({ asked: this === undefined || this === globalThis }))
     })
+    onTestFinished(() => void fetch.mockRestore())
     const connection = new Connection({ baseUrl: "https://waybill.test" }, "")
     expect((await connection.send(list)).json).toEqual({ asked: true })
-    fetch.mockRestore()
   })
 
   describe("says who is calling", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import {
   type DeliveryContext,
   DeliveryReceiver,
@@ -123,10 +123,10 @@ describe("DeliveryReceiver", () => {
 
     it("writes to the console where nobody listens", async () => {
       const written = vi.spyOn(console, "error").mockImplementation(() => {})
+      onTestFinished(() => void written.mockRestore())
       const receiver = new DeliveryReceiver({ secrets: secret, onEvents: () => Promise.reject(new Error("no")) })
       expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
       expect(written).toHaveBeenCalledWith(new Error("no"))
-      written.mockRestore()
     })
 
     it("still answers when the listener and the store fail too", async () => {

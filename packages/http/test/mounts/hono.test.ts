@@ -4,7 +4,7 @@ import { once } from "node:events"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { validator } from "hono/validator"
-import { describe, expect, it, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { HostPrincipal } from "../../src/index.ts"
 import { type HonoContext, toHonoHandler } from "../../src/mounts/hono.ts"
 import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, userNamed } from "./Mounted.ts"
@@ -103,10 +103,10 @@ describe("Hono", () => {
   it("tells when the caller hangs up, and breaks off with the answer", async () => {
     // its server tells the console
     const told = vi.spyOn(console, "error").mockReturnValue()
+    onTestFinished(() => void told.mockRestore())
     const service = troubled()
     const app = new Hono()
     app.all("/freight/*", toHonoHandler(service))
     await expectTroubleToBeTold(`${await listen(app)}/freight`, service)
-    told.mockRestore()
   })
 })
