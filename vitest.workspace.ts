@@ -7,6 +7,9 @@ const postgres = { globalSetup: ["../../vitest.postgres.ts"], hookTimeout: 60_00
 
 export default defineConfig({
   test: {
+    reporters: ["default", "./vitest.next-steps.ts"],
+    // a file that passed is one line; tests are listed where they took long
+    slowTestThreshold: 5_000,
     projects: [
       { ...shared, test: { name: "core", root: "./packages/core" } },
       { ...shared, test: { name: "http", root: "./packages/http" } },
