@@ -8,7 +8,7 @@ import {
   Tenants
 } from "@waybill/core"
 import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Effect, Exit, Layer, Logger, Redacted, References, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import type { AccessPorts } from "../src/access/TokenAccess.ts"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
@@ -84,7 +84,9 @@ export const startService = async (options: TestServiceOptions = {}) => {
         log.push(entry)
         globalThis.waybillTestOutput?.said(JSON.stringify(entry))
       })]),
-      Layer.succeed(References.MinimumLogLevel, options.logLevel ?? "Debug")
+      Layer.succeed(References.MinimumLogLevel, options.logLevel ?? "Debug"),
+      // or it would count what other files' services answered
+      Layer.sync(Metric.MetricRegistry, () => new Map())
     ))
   )
   const scope = Scope.makeUnsafe()
