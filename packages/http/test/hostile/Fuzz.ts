@@ -121,7 +121,9 @@ export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
       await start()
       await makeOwn()
     }, 120_000)
+    let sent = 0
     afterAll(async () => {
+      if (isLong) process.stdout.write(`fuzzing: ${sent} requests\n`)
       await world.service.stop()
       await provider.close()
     })
@@ -132,6 +134,7 @@ export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
       for (let seed = from; seed < from + count; seed++) {
         const { intent, status } = await sendOne(operation, seed)
         tally[intent].push(status)
+        sent += 1
       }
       if (replayed === undefined) checkShares(operation, tally)
       expect(world.service.log, "the service logged an error").toEqual([])

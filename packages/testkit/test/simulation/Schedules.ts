@@ -3,7 +3,7 @@ import { explain, simulate, simulateMany } from "@waybill/testkit"
 import { assert, describe, it } from "@effect/vitest"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
-/** Every mutant but the rare ones is found in the first 770 schedules; `npm run proof` looks for what is rare. */
+/** Each file's number; there are four. Only rare mutants need more than 2,000 schedules, and `npm run proof` looks for what is rare. */
 const perFile = isLong ? 25_000 : 1_000
 /** A replay of one schedule: `WAYBILL_SEED=123 npx vitest run --project testkit simulation/part-1`. */
 const replayed = process.env["WAYBILL_SEED"]
