@@ -2,7 +2,7 @@
 import { type Client, OperatorClient } from "@waybill/client"
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
+import { answer, counted, jsonFlag, printable, progress, table } from "./shared/Output.ts"
 import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
@@ -25,7 +25,7 @@ const listCommand = Command.make(
 )
 
 const clientRow = ({ client, keys, lastSeenAt, roles, state, subscriptions }: Client): ReadonlyArray<string> =>
-  [client, state, roles.join(" "), `${keys} keys`, `${subscriptions} subscriptions`, lastSeenAt === null ? "never seen" : `seen ${lastSeenAt}`].map(printable)
+  [client, state, roles.join(" "), counted(keys, "key"), counted(subscriptions, "subscription"), lastSeenAt === null ? "never seen" : `seen ${lastSeenAt}`].map(printable)
 
 const deleteCommand = Command.make(
   "delete",

@@ -99,6 +99,45 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
   })
 })
 
+describe("clients on the command line", { timeout: 60_000 }, () => {
+  it("lists them with what they have, and ends the access of one", async () => {
+    const { customer, env, operator } = await runningServer()
+    await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })
+    await customer.createSubscription({ endpointUrl: "https://127.0.0.1:1/hook", hmacSecretId: "main" })
+    const listed = await run(["clients", "list"], { env })
+    expect(listed.stdout.split("\n")).toEqual([
+      expect.stringMatching(/^key:shipper +live +customer +1 key +1 subscription +(?:never seen|seen \S+Z)$/),
+      expect.stringMatching(/^key:tms +live +carrier +2 keys +0 subscriptions +(?:never seen|seen \S+Z)$/),
+      ""
+    ])
+    const deleted = await run(["clients", "delete", "shipper"], { env })
+    expect(deleted).toEqual({ code: 0, stdout: "shipper has no key and no subscription any more.\n", stderr: "" })
+    await expect(customer.listEvents()).rejects.toMatchObject({ status: 401 })
+    expect((await operator.listSubscriptions("acme")).data).toEqual([])
+  })
+})
+
+describe("the audit log on the command line", { timeout: 60_000 }, () => {
+  it("is shown newest first, of one tenant and of one actor, and holds no key", async () => {
+    const { customerKey, env, operator, operatorKey } = await runningServer()
+    await operator.putTenant("other", { name: "Other" })
+    const shown = await run(["audit", "--tenant", "acme"], { env })
+    expect(shown).toMatchObject({ code: 0, stderr: "" })
+    const lines = shown.stdout.trimEnd().split("\n")
+    expect(lines.map((line) => line.split(/ {2,}/).slice(3))).toEqual([
+      ["secret.put", "acme", "secret main", "200"],
+      ["api-key.create", "acme", expect.stringMatching(/^api-key \S+$/), "201"],
+      ["api-key.create", "acme", expect.stringMatching(/^api-key \S+$/), "201"],
+      ["tenant.put", "acme", "tenant acme", "200"]
+    ])
+    expect(lines[0]).toMatch(/^\S+Z {2}operator operator {2}127\.0\.0\.1 {2}/)
+    for (const key of [customerKey, operatorKey]) expect(shown.stdout).not.toContain(key)
+    const newest = await run(["audit", "--actor", "operator", "--limit", "1", "--json"], { env })
+    expect(jsonLines(newest.stdout)).toMatchObject([{ action: "tenant.put", tenantId: "other", result: "ok" }])
+    expect(await run(["audit", "--actor", "nobody"], { env })).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("No entry.") })
+  })
+})
+
 describe("secrets on the command line", { timeout: 60_000 }, () => {
   it("registers one of one's own, and rotates it", async () => {
     const server = await runningServer()
