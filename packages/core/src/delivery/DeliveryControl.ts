@@ -114,6 +114,8 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
   readonly pause: (tenantId: string, laneId: string, reason: string) => Effect.Effect<boolean, StorageError>
   /** Makes a paused lane active, whoever paused it; one that its client had made inactive becomes that again. False when there is no such lane. */
   readonly resume: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
+  /** The same for the lane's client, which leaves a lane that an operator paused as it is, however late that pause came. Whether it was resumed. */
+  readonly resumeOwn: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
   /**
    * Holds an active lane still, so that no worker takes what a purge removes: it is paused by the operator, and says why, until `endPurge`.
    * False when there is no such lane.

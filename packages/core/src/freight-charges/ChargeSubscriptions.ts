@@ -8,6 +8,7 @@ import { carrierOf, isOperator, type Principal } from "../access/model/Principal
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
+import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { DeliveryQueue, type LaneSettings, type LaneState } from "../delivery/DeliveryQueue.ts"
 import { Hmac } from "../delivery/Hmac.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
@@ -86,6 +87,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const store = yield* ChargeSubscriptionStore
       const bills = yield* FreightBillStore
       const queue = yield* DeliveryQueue
+      const control = yield* DeliveryControl
       const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
       const sender = yield* WebhookSender
@@ -193,13 +195,15 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const { client, doc, id, lane } = stored
         if (lane?.state !== "paused" || lane.pausedBy === "operator") return false
         const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
-        yield* transaction.run(Effect.gen(function*() {
+        const resumed = yield* transaction.run(Effect.gen(function*() {
           if (hmacSecretId !== undefined) yield* secrets.checkUse(tenantId, hmacSecretId, client)
+          // an operator may have paused it since it was read
+          if (!(yield* control.resumeOwn(tenantId, id))) return false
           yield* queue.recover(tenantId, id, lane.since - recoverMarginMillis)
-          yield* queue.changeLane(tenantId, laneOf(id, client, JSON.parse(doc), "active"))
+          return true
         }))
-        yield* wakeups.wake(tenantId)
-        return true
+        if (resumed) yield* wakeups.wake(tenantId)
+        return resumed
       })
 
       const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
@@ -216,8 +220,8 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const went = yield* Effect.forEach(delivering, (stored) =>
           Effect.catchTag(goOn(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
         const resumed = went.filter((each) => each).length
-        const held = delivering.find(({ lane }) => lane?.pausedBy === "operator")
-        if (held !== undefined && resumed === 0) {
+        const held = resumed > 0 ? undefined : (yield* store.deliveringTo(tenantId, client, webhookUrl)).find(({ lane }) => lane?.pausedBy === "operator")
+        if (held !== undefined) {
           return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.lane?.reason ?? "" })
         }
         const message = "Webhook test successful."

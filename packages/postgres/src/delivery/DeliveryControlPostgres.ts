@@ -92,6 +92,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       return DeliveryControl.of({
         pause: (tenantId, laneId, reason) => found(statements.pauseLane(schema), [tenantId, laneId, reason], "pause"),
         resume: (tenantId, laneId) => found(statements.resumeLane(schema), [tenantId, laneId], "resume"),
+        resumeOwn: (tenantId, laneId) => found(statements.resumeOwnLane(schema), [tenantId, laneId], "resumeOwn"),
         beginPurge: (tenantId, laneId) => found(statements.beginPurge(schema), [tenantId, laneId], "beginPurge"),
         purgeNext,
         endPurge: (tenantId, laneId) =>

@@ -25,6 +25,12 @@ WITH resumed AS (
 )
 SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`
 
+/** Judged where the row is written: an operator's pause that commits meanwhile stays. */
+export const resumeOwnLane = (schema: string) => `
+UPDATE ${schema}.delivery_lanes SET ${goesOn}
+WHERE tenant_id = $1 AND lane_id = $2::uuid AND state = 'paused' AND paused_by IS DISTINCT FROM 'operator'
+RETURNING lane_id`
+
 const reasonText = `'${purgeReason.replaceAll("'", "''")}'`
 
 /** A worker that claimed the lane before freezes nothing of it any more, and what it sent is settled as ever. */

@@ -93,6 +93,13 @@ export const DeliveryControlMemory = {
       return DeliveryControl.of({
         pause: (tenantId, laneId, reason) => withLane(tenantId, laneId, (lane, now) => pause(lane, reason, now)),
         resume: (tenantId, laneId) => withLane(tenantId, laneId, resume),
+        resumeOwn: (tenantId, laneId) =>
+          operate((now) => {
+            const lane = rows.find(tenantId, laneId)
+            if (lane?.status.state !== "paused" || lane.status.pausedBy === "operator") return false
+            resume(lane, now)
+            return true
+          }),
         beginPurge: (tenantId, laneId) =>
           withLane(tenantId, laneId, (lane, now) => {
             if (lane.status.state === "active") pause(lane, purgeReason, now)

@@ -107,6 +107,26 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
       }))
 
+    it.effect("lets its client resume what it or the engine paused, and nothing else", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
+        yield* queue.changeLane(tenantId, laneSettings({ state: "paused" }))
+        assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
+        assert.strictEqual((yield* stateOf(tenantId)).state, "active")
+        const lane = yield* claimOne(tenantId)
+        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
+        assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
+        assert.isTrue(yield* hasTurn(tenantId))
+        yield* control.pause(tenantId, idOf(1), "Unpaid.")
+        assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+        assert.isFalse(yield* control.resumeOwn(freshTenant(), idOf(1)))
+      }))
+
     it.effect("makes a lane inactive again that was so before the pause, and keeps the pause when its owner changes settings", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl

@@ -1,0 +1,67 @@
+/** A client's call that meets an operator's pause: whichever comes first, the pause stays. */
+import { layer } from "@effect/vitest"
+import { ChargeSubscriptions, DeliveryControl, DeliveryQueue, type Principal, TransitSubscriptions } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { fixtures } from "@waybill/testkit/suites"
+import { Effect, Exit, Fiber, Option } from "effect"
+import { assert } from "vitest"
+import { holding, somebodyWaits } from "../delivery/Holding.ts"
+import { rowsIn, testService } from "../TestService.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const schema = freshSchema()
+const url = "https://receiver.example/hook"
+
+const statusOf = (tenantId: string, id: string) =>
+  Effect.map(Effect.flatMap(DeliveryQueue, (queue) => queue.laneStatus(tenantId, id)), (found) => {
+    const { pausedBy, reason, state } = Option.getOrThrow(found)
+    return { state, pausedBy, reason }
+  })
+
+interface Call {
+  readonly says: string
+  readonly subscribe: (tenant: Effect.Success<ReturnType<typeof TestWaybill.tenant>>, customer: Principal) => Effect.Effect<string, any, any>
+  readonly call: (customer: Principal, id: string) => Effect.Effect<unknown, { readonly _tag: string }, any>
+  readonly refused: string | undefined
+}
+
+const transit = (says: string, patch: unknown, refused?: string): Call => ({
+  says,
+  subscribe: (tenant, customer) => Effect.map(TestWaybill.subscribe(tenant, customer, { endpointUrl: url }), ({ id }) => id),
+  call: (customer, id) => Effect.flatMap(TransitSubscriptions, (all) => all.patch(customer, id, patch)),
+  refused
+})
+
+const calls: ReadonlyArray<Call> = [
+  transit("a change of settings leaves it paused", { delivery: { batchMaxSize: 7 } }),
+  transit("a resume is refused", { status: "active" }, "SubscriptionPausedByOperator"),
+  transit("being made inactive is refused", { status: "inactive" }, "SubscriptionPausedByOperator"),
+  {
+    says: "a webhook test does not resume freight charges",
+    subscribe: (_, customer) => Effect.map(TestWaybill.subscribeToCharges(customer, { webhookUrl: url }), ({ subscriptionId }) => subscriptionId),
+    call: (customer) => Effect.flatMap(ChargeSubscriptions, (all) => all.testWebhook(customer, { webhookUrl: url })),
+    refused: "SubscriptionPausedByOperator"
+  }
+]
+
+layer(testService(testStorage(schema)), { excludeTestServices: true })("an operator's pause that commits in the middle of a client's call", (it) => {
+  for (const { call, refused, says, subscribe } of calls) {
+    it.effect(`stays: ${says}`, () =>
+      Effect.gen(function*() {
+        const tenant = yield* TestWaybill.tenant(fixtures.freshTenant())
+        const { tenantId } = tenant
+        const customer = tenant.customer("client", ["A"])
+        const id = yield* subscribe(tenant, customer)
+        // the engine paused it first, which its client may undo
+        yield* rowsIn(schema)("UPDATE @delivery_lanes SET state = 'paused', paused_by = 'engine' WHERE tenant_id = $1", [tenantId])
+        const commit = yield* holding(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
+        const calling = yield* Effect.forkChild(call(customer, id))
+        yield* somebodyWaits
+        yield* commit
+        const exit = yield* Fiber.await(calling)
+        assert.deepStrictEqual(yield* statusOf(tenantId, id), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+        if (refused === undefined) assert.isTrue(Exit.isSuccess(exit))
+        else assert.include(JSON.stringify(exit), refused)
+      }) as Effect.Effect<void>)
+  }
+})
