@@ -99,6 +99,9 @@ interface Database {
   readonly schema: string
 }
 
+/** What stays of a deleted tenant: the mark that keeps its id taken for a while, and who did what, its deletion included, until retention removes it. */
+const staying = ["tenants", "audit_entries"]
+
 /** Tables of the schema that hold something of tenants, whichever area made them. */
 const tablesOf = (sql: Database["sql"], schema: string) =>
   Effect.map(
@@ -107,9 +110,9 @@ const tablesOf = (sql: Database["sql"], schema: string) =>
        FROM pg_class AS c
        JOIN pg_namespace AS n ON n.oid = c.relnamespace
        JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
-       WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'tenants'
+       WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> ALL ($2::text[])
        ORDER BY c.relname`,
-      [schema]
+      [schema, textArray(staying)]
     ),
     (rows) => rows.map(([relation]) => relation as string)
   )

@@ -1,5 +1,5 @@
 /** What an `AuditStore` promises. */
-import { type AuditRecord, AuditStore, type StoragePorts } from "@waybill/core"
+import { AccessStore, type AuditRecord, AuditStore, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { freshTenant } from "../StorageFixtures.ts"
@@ -63,6 +63,20 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           { ...begun, object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }
         ])
         yield* store.put([])
+      }))
+
+    it.effect("keeps the entries of a tenant that is deleted", () =>
+      Effect.gen(function*() {
+        const store = yield* AuditStore
+        const access = yield* AccessStore
+        const tenantId = freshTenant()
+        yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
+        const deletion = record(tenantId, { action: "tenant.delete" })
+        yield* store.put([deletion])
+        yield* access.deleteTenant(tenantId)
+        while ((yield* access.purgeTenant(tenantId, 1000)) > 0);
+        assert.isTrue(yield* access.dropTenant(tenantId, -1))
+        assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [deletion])
       }))
 
     it.effect("removes what is older than an id, of every tenant", () =>

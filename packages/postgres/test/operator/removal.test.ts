@@ -1,0 +1,125 @@
+/** A deleted tenant leaves nothing behind, in whatever table there is. */
+import { layer } from "@effect/vitest"
+import {
+  ApiKeys,
+  AuditStore,
+  ChargeWindows,
+  DeliveryWorker,
+  FreightChargeIntake,
+  InvoiceDocuments,
+  Invoices,
+  Pickups,
+  ShipmentIntake,
+  Subscriptions,
+  TenantLimits,
+  TenantRemoval,
+  TransitEvents,
+  UniqueIds
+} from "@waybill/core"
+import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, TestWaybill } from "@waybill/testkit"
+import { fixtures } from "@waybill/testkit/suites"
+import { Effect } from "effect"
+import { assert } from "vitest"
+import { rowsIn, testService } from "../TestService.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const schema = freshSchema()
+const rows = rowsIn(schema)
+
+/** Tables that keep rows of a deleted tenant, and why. */
+const staying: Readonly<Record<string, string>> = {
+  audit_entries: "who deleted it, and what was done before, is shown until retention removes it"
+}
+
+/** Tables that belong to no tenant. */
+const ofNobody = ["cluster", "migrations"]
+
+const webhookUrl = "https://receiver.example/hook"
+
+/** A tenant with settings, documents and subscriptions of every area. */
+const begin = Effect.fnUntraced(function*(tenantId: string) {
+  const tenant = yield* TestWaybill.tenant(tenantId)
+  const { carrier } = tenant
+  const customer = tenant.customer("shop", ["A"])
+  yield* (yield* TenantLimits).put(tenantId, { waitingDays: 30 })
+  yield* (yield* ApiKeys).create(tenantId, { name: "shipper", roles: ["customer"], accounts: ["A"] })
+  const all = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: webhookUrl })
+  yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: webhookUrl, filters: { shipmentIds: ["S"] } })
+  yield* TestWaybill.follow(customer, { webhookUrl, referenceNumbers: [postedShipment("S").ProNumber] })
+  yield* TestWaybill.subscribeToCharges(customer, { webhookUrl })
+  yield* TestWaybill.subscribeToCharges(tenant.customer("hourly", ["A"]), { webhookUrl, frequency: "hourly" })
+  yield* (yield* Invoices).create(carrier, invoiceSample({ accounts: ["A"] }))
+  yield* (yield* InvoiceDocuments).upload(carrier, documentsSample({ accounts: ["A"], documents: [{ documentType: "POD", files: [fileSample("PDF", 70_000)] }] }))
+  yield* (yield* Pickups).create(customer, pickupRequest({ orgAccountNumber: "A", day: "2099-11-20" }), { idempotencyKey: "once" })
+  const id = yield* (yield* UniqueIds).next
+  yield* (yield* AuditStore).put([{
+    id,
+    at: Date.now(),
+    actor: { kind: "operator", name: "operator" },
+    address: undefined,
+    action: "tenant.put",
+    tenantId,
+    object: { kind: "tenant", id: tenantId },
+    result: "ok",
+    status: 200,
+    requestId: "request"
+  }])
+  return { tenant, customer, subscriptionId: all.id }
+})
+
+type Begun = Effect.Success<ReturnType<typeof begin>>
+
+const report = Effect.fnUntraced(function*({ tenant: { carrier } }: Begun, n: number) {
+  yield* (yield* ShipmentIntake).report(carrier, { shipments: [postedShipment("S", { accounts: ["A"], ShipmentMilestoneStatus: n === 1 ? "Picked-up" : "In Transit" })] })
+  yield* (yield* TransitEvents).publish(carrier, ["S", "T"].map((shipmentId) => reportedEvent(shipmentId, { accounts: ["A"] })))
+  yield* (yield* FreightChargeIntake).report(carrier, { charges: [billChange("created", `B${n}`, { account: "A" })] })
+})
+
+/** Something was sent, something waits, something was dropped, and a window of charges is closed. */
+const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
+  const tenants = yield* Effect.forEach(tenantIds, begin)
+  yield* Effect.forEach(tenants, (each) => report(each, 1))
+  for (const table of ["subscriptions", "collected"]) yield* rows(`UPDATE @freight_charge_${table} SET closes_at = closes_at - interval '1 hour'`)
+  yield* (yield* ChargeWindows).closeDue
+  yield* (yield* DeliveryWorker).drain
+  for (const each of tenants) {
+    yield* report(each, 2)
+    yield* TestWaybill.subscribeToCharges(each.tenant.customer("late", ["A"]), { webhookUrl })
+    yield* (yield* Subscriptions).purge(each.tenant.tenantId, each.subscriptionId)
+    yield* (yield* TransitEvents).list(each.customer, { page: 1, pageSize: 1 })
+  }
+})
+
+/** How many rows each table has of a tenant. */
+const countsOf = Effect.fnUntraced(function*(tenantId: string) {
+  const tables = yield* rows<{ name: string }>(
+    `SELECT c.table_name AS name FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name)
+     WHERE c.table_schema = $1 AND c.column_name = 'tenant_id' AND t.table_type = 'BASE TABLE' ORDER BY 1`,
+    [schema]
+  )
+  const counts = yield* Effect.forEach(tables, ({ name }) =>
+    Effect.map(rows<{ n: number }>(`SELECT count(*)::int AS n FROM @"${name}" WHERE tenant_id = $1`, [tenantId]), ([row]) => [name, row!.n] as const))
+  return Object.fromEntries(counts)
+})
+
+const tablesWith = (counts: Readonly<Record<string, number>>, some: boolean) => Object.keys(counts).filter((name) => counts[name]! > 0 === some)
+
+layer(testService(testStorage(schema)), { excludeTestServices: true })("a deleted tenant", (it) => {
+  it.effect("leaves no row in any table but the audit log, and nothing of another tenant goes", () =>
+    Effect.gen(function*() {
+      const removal = yield* TenantRemoval
+      const [gone, other] = [fixtures.freshTenant(), fixtures.freshTenant()]
+      yield* fill([gone, other])
+      const tables = yield* rows<{ name: string }>("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'", [schema])
+      const before = yield* countsOf(other)
+      assert.deepStrictEqual(tables.map(({ name }) => name).filter((name) => !(name in before)).sort(), ofNobody, "a table without a tenant")
+      assert.deepStrictEqual(tablesWith(yield* countsOf(gone), false), [], "nothing shows that these are emptied")
+      yield* removal.remove(gone)
+      assert.strictEqual(yield* removal.sweep, 0)
+      assert.deepStrictEqual(tablesWith(yield* countsOf(gone), true), [...Object.keys(staying), "tenants"].sort())
+      yield* rows("UPDATE @tenants SET deleted_at = deleted_at - interval '61 seconds' WHERE tenant_id = $1", [gone])
+      assert.strictEqual(yield* removal.sweep, 1)
+      assert.deepStrictEqual(tablesWith(yield* countsOf(gone), true), Object.keys(staying))
+      assert.deepStrictEqual(yield* countsOf(other), before)
+    }))
+})
