@@ -1,0 +1,3 @@
+import { subscriptionCalls } from "./SubscriptionCalls.ts"
+
+subscriptionCalls()

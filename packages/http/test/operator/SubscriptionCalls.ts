@@ -1,0 +1,153 @@
+/** What operators do with subscriptions, the same for every area that delivers. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { charge } from "../freight-charges/FreightChargeSamples.ts"
+import { reportedShipment } from "../shipment-status/ShipmentSamples.ts"
+import { type Answer, operatorKey, reportedEvent, startService, type TestService, type TestServiceOptions, type TestTenant } from "../TestService.ts"
+
+interface Area {
+  readonly area: string
+  readonly url: (tenantId: string) => string
+  /** Subscribes to shipment S for a client with account A1; answers the subscription's id. */
+  readonly subscribe: (tenant: TestTenant, key: string) => Promise<string>
+  /** Reports something new of shipment S, which belongs to this account from then on. */
+  readonly report: (tenant: TestTenant, n: number, account?: string) => Promise<Answer>
+  /** How its client makes it active again, where it can. */
+  readonly resume?: (id: string, tenantId: string) => { readonly method: string; readonly path: string; readonly body: unknown }
+  /** Webhooks that the former account is still sent when the shipment is handed over. */
+  readonly afterHandover: number
+}
+
+const milestones = ["Picked-up", "In Transit", "Out for Delivery", "Delivered"] as const
+
+const areas: ReadonlyArray<Area> = [
+  {
+    area: "transit-events",
+    url: (tenantId) => `https://${tenantId}.example/events`,
+    subscribe: async (tenant, key) => (await tenant.subscribe(key, { endpointUrl: `https://${tenant.tenantId}.example/events` })).json.id,
+    report: (tenant, n, account = "A1") => tenant.publish(reportedEvent("S", { eventId: `e${n}`, accounts: [account] })),
+    resume: (id) => ({ method: "PATCH", path: `/visibility/v1/subscriptions/${id}`, body: { status: "active" } }),
+    afterHandover: 0
+  },
+  {
+    area: "shipment-status",
+    url: (tenantId) => `https://${tenantId}.example/status`,
+    subscribe: async (tenant, key) => {
+      await tenant.register(reportedShipment("S", { accounts: ["A1"] }))
+      return (await tenant.follow(key, "PRO-S")).json.transactionId
+    },
+    report: async (tenant, n, account) => {
+      if (account !== undefined) await tenant.register(reportedShipment("S", { accounts: [account] }))
+      return tenant.update({ shipmentId: "S", shipmentMilestoneStatus: milestones[n - 1], occurredAt: `2026-11-18T1${n}:00:00Z` })
+    },
+    afterHandover: 0
+  },
+  {
+    area: "freight-charges",
+    url: (tenantId) => `https://${tenantId}.example/charges`,
+    subscribe: async (tenant, key) => (await tenant.subscribeToCharges(key, ["A1"], { dataOptions: { shipmentDataType: "all_monitored_events" } })).json.subscriptionId,
+    report: (tenant, n, account = "A1") => tenant.charge(charge(n === 1 ? "created" : "updated", "S", { account, total: 100 + n })),
+    resume: (_, tenantId) => ({ method: "POST", path: "/pfc/webhooks/test", body: { webhookUrl: `https://${tenantId}.example/charges` } }),
+    // who was the debtor is told so, and that it no longer is
+    afterHandover: 1
+  }
+]
+
+let service: TestService
+
+const operate = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  service.send(method, `/operator/v1/tenants/${path}`, { key: operatorKey, ...(body === undefined ? {} : { body }) })
+
+/** A tenant with a client that subscribed, and its subscription. */
+const subscribed = async (area: Area, tenantId: string) => {
+  const tenant = await service.tenant(tenantId)
+  const key = await tenant.customer("shop", ["A1"])
+  const id = await area.subscribe(tenant, key)
+  const subscription = `${tenantId}/subscriptions/${id}`
+  /** Sends what is due; answers how many webhooks came so far. */
+  const delivered = async () => {
+    await service.deliver()
+    return (await service.received(area.url(tenantId))).length
+  }
+  const report = async (n: number, account?: string) => expect((await area.report(tenant, n, account)).status).toBe(200)
+  const explained = async () => (await operate("GET", `${tenantId}/explain?subscriptionId=${id}&shipmentId=S`)).json
+  return { tenant, key, id, subscription, delivered, report, explained, shown: async () => (await operate("GET", subscription)).json }
+}
+
+type Subscribed = Awaited<ReturnType<typeof subscribed>>
+
+/** The client may not resume what an operator paused, and reads why. */
+const refusesItsClient = async (area: Area, { delivered, id, key, shown, tenant }: Subscribed) => {
+  const call = area.resume?.(id, tenant.tenantId)
+  if (call === undefined) return
+  const refused = await service.send(call.method, call.path, { key, body: call.body })
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("Unpaid.")])
+  const sent = await delivered()
+  expect(await shown()).toMatchObject({ state: "paused", pausedBy: "operator", reason: "Unpaid." })
+  return sent
+}
+
+/** Defines the tests. */
+export const subscriptionCalls = (options: TestServiceOptions = {}): void => {
+  beforeAll(async () => {
+    service = await startService({ logLevel: "Error", ...options })
+  })
+  afterAll(() => service.stop())
+
+  describe("a subscription", () => {
+    it.each(areas)("to $area is paused, resumed, purged, explained and deleted by an operator, and its client cannot resume it", async (area) => {
+      const made = await subscribed(area, `operated-${area.area}`)
+      const { delivered, explained, report, shown, subscription } = made
+      await report(1)
+      expect([await delivered(), (await explained()).verdict]).toEqual([1, "delivered"])
+
+      const paused = await operate("POST", `${subscription}/pause`, { reason: "Unpaid." })
+      expect([paused.status, paused.json]).toMatchObject([200, { area: area.area, client: "key:shop", state: "paused", pausedBy: "operator", reason: "Unpaid." }])
+      await report(2)
+      expect(await delivered()).toBe(1)
+      expect(await explained()).toMatchObject({ verdict: "waiting", waitingFor: "paused" })
+      const before = await refusesItsClient(area, made) ?? 1
+
+      const resumed = await operate("POST", `${subscription}/resume`)
+      expect([resumed.status, resumed.json]).toMatchObject([200, { state: "active", pausedBy: null, reason: null }])
+      expect(await delivered()).toBe(before + 1)
+
+      await operate("POST", `${subscription}/pause`, { reason: "Unpaid." })
+      await report(3)
+      const { waiting } = await shown()
+      expect(waiting).toBeGreaterThan(0)
+      const purged = await operate("POST", `${subscription}/purge`)
+      expect([purged.status, purged.json]).toEqual([202, { dropped: waiting }])
+      expect(await shown()).toMatchObject({ waiting: 0, dropped: waiting, state: "paused", reason: "Unpaid." })
+      await operate("POST", `${subscription}/resume`)
+      expect(await delivered()).toBe(before + 1)
+
+      await report(4)
+      expect((await operate("DELETE", subscription)).status).toBe(204)
+      expect(await delivered()).toBe(before + 1)
+      for (const [method, path, body] of [["GET", ""], ["DELETE", ""], ["POST", "/pause", { reason: "x" }], ["POST", "/resume"], ["POST", "/purge"]] as const) {
+        expect([method, path, (await operate(method, `${subscription}${path}`, body)).status]).toEqual([method, path, 404])
+      }
+    })
+
+    it.each(areas)("to $area is not sent what waits of a shipment that is handed over to another account", async (area) => {
+      const { delivered, report, subscription, tenant } = await subscribed(area, `former-${area.area}`)
+      await operate("POST", `${subscription}/pause`, { reason: "Held." })
+      await report(1)
+      await report(2, "A2")
+      await operate("POST", `${subscription}/resume`)
+      expect(await delivered()).toBe(area.afterHandover)
+      for (const { text } of await service.received(area.url(tenant.tenantId))) expect(text).not.toContain("A2")
+    })
+
+    it.each(areas)("to $area is held when its client's last key is revoked, explained so, and goes on with the next key", async (area) => {
+      const { delivered, explained, report, tenant } = await subscribed(area, `revoked-${area.area}`)
+      const { json: { data } } = await operate("GET", `${tenant.tenantId}/api-keys`)
+      await operate("DELETE", `${tenant.tenantId}/api-keys/${data.find(({ name }: { readonly name: string }) => name === "shop").id}`)
+      await report(1)
+      expect(await delivered()).toBe(0)
+      expect(await explained()).toMatchObject({ verdict: "waiting", waitingFor: "access" })
+      await tenant.customer("shop", ["A1"])
+      expect([await delivered(), (await explained()).verdict]).toEqual([1, "delivered"])
+    })
+  })
+}
