@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { DocumentContentsDirectory } from "../../src/index.ts"
+import { deleteTenantWithDocuments } from "./DeletedTenant.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "waybill-documents-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -37,6 +38,15 @@ describe("DocumentContentsDirectory", () => {
       assert.strictEqual(files.length, 4)
       for (const file of files) assert.strictEqual(Buffer.compare(readFileSync(file), fileSample("PDF", 300_000)), 0)
     }).pipe(Effect.provide(layerIn("tenants"))))
+
+  it.live("has no file of a tenant that was deleted, and every file of others", () => {
+    const folders = (name: string) => filesIn("deleted").filter((path) => path.includes(`/${name}/`)).length
+    return deleteTenantWithDocuments(
+      layerIn("deleted"),
+      () => assert.deepStrictEqual([folders("gone"), folders("stays")], [4, 1]),
+      () => assert.deepStrictEqual([folders("gone"), folders("stays")], [0, 1])
+    )
+  })
 
   it.effect("leaves nothing of what is not kept", () =>
     Effect.gen(function*() {

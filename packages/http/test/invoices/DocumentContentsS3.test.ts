@@ -5,6 +5,7 @@ import { DocumentContentsSuite } from "@waybill/testkit/suites"
 import { Effect, Layer } from "effect"
 import { afterAll } from "vitest"
 import { DocumentContentsS3, type S3Calls } from "../../src/s3.ts"
+import { deleteTenantWithDocuments } from "./DeletedTenant.ts"
 import { S3Double } from "./S3Double.ts"
 import { startS3 } from "./S3Server.ts"
 
@@ -34,6 +35,16 @@ describe("DocumentContentsS3", () => {
       yield* contents.remove("a/b", [contentId])
       assert.strictEqual(bucket.objects.size, 0)
     }).pipe(Effect.provide(over(bucket))))
+
+  it.live("has no object and no upload of a tenant that was deleted, and every object of others", () => {
+    const own = new S3Double()
+    const counts = () => [...["gone", "stays"].map((name) => [...own.objects.keys()].filter((key) => key.startsWith(`waybill/${name}/`)).length), own.uploads.size]
+    return deleteTenantWithDocuments(
+      over(own),
+      () => assert.deepStrictEqual(counts(), [3, 1, 1]),
+      () => assert.deepStrictEqual(counts(), [0, 1, 0])
+    )
+  })
 
   it.effect("gives up what was never kept, page after page of it", () =>
     Effect.gen(function*() {

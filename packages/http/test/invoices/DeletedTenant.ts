@@ -1,0 +1,40 @@
+/** A tenant with documents that is deleted while one more is being uploaded, beside another tenant that stays. */
+import { DeliveryOptions, DocumentContents, FreightChargeOptions, InvoiceDocuments, type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
+import { ContentHashNode, documentsSample, fileSample, HmacNode, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
+import { fixtures } from "@waybill/testkit/suites"
+import { Effect, Layer } from "effect"
+
+const service = (storage: Layer.Layer<StoragePorts, unknown>) =>
+  Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+    storage,
+    Layer.fresh(WebhookSenderScripted.layer),
+    HmacNode.layer,
+    ContentHashNode.layer,
+    SealerNode.layer(),
+    FreightChargeOptions.layer({}),
+    DeliveryOptions.layer({})
+  )))
+
+/** Deletes the tenant `gone` after `before` and removes its data before `after`. The tenant `stays` has one document. */
+export const deleteTenantWithDocuments = (storage: Layer.Layer<StoragePorts, unknown>, before: () => void, after: () => void) =>
+  Effect.gen(function*() {
+    const documents = yield* InvoiceDocuments
+    const removal = yield* TenantRemoval
+    for (const [tenantId, files] of [["gone", 3], ["stays", 1]] as const) {
+      const { carrier } = yield* TestWaybill.tenant(tenantId)
+      for (let n = 0; n < files; n++) {
+        yield* documents.upload(carrier, documentsSample({ invoiceNumber: `N${n}`, documents: [{ documentType: "POD", files: [fileSample("PDF", 1000 + n)] }] }))
+      }
+    }
+    yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* (yield* DocumentContents).open("gone")
+      yield* writer.write(fileSample("PDF", 10))
+      before()
+      yield* removal.remove("gone")
+      // what a killed process left is older than the sweep
+      const begun = Date.now()
+      yield* fixtures.eventually(Effect.sync(() => Date.now()), (now) => now > begun + 1)
+      yield* removal.sweep
+      after()
+    }))
+  }).pipe(Effect.provide(service(storage)))
