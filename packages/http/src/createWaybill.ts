@@ -6,6 +6,7 @@ import {
   Clients,
   Deliveries,
   DeliveryWorker,
+  mapPaced,
   runBackground,
   ShipmentJourneys,
   SigningSecrets,
@@ -23,6 +24,7 @@ import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Scope, Stream } 
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HostPrincipal, HostRequest } from "./access/AuthenticatorHost.ts"
 import { withAudit } from "./facade/AuditedMethods.ts"
+import { withBounds } from "./facade/Bounds.ts"
 import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
 import { allSubscriptionsOf } from "./facade/AllSubscriptions.ts"
 import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
@@ -48,7 +50,7 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
   const run: Run = (effect) => service.run(effect)
   const alone = methodsOf(run, (effect) => effect)
 
-  return withAudit((effect) => service.run(effect), {
+  return withAudit((effect) => service.run(effect), withBounds(run, {
     ...alone,
     events: { ...alone.events, list: (principal, query = {}) => service.run(listEvents(principal, query)) },
     shipments: { ...alone.shipments, ...lookupsOf(run) },
@@ -110,19 +112,20 @@ export const createWaybill = (options: WaybillOptions): Waybill => {
     operatorHandler: (request, options = {}) => service.answer("operators", request, options),
     within: (transaction) => {
       const join = joined(transaction)
-      return methodsOf(run, (effect) => Effect.provideService(join(effect), HeldByHost, true))
+      return withBounds(run, methodsOf(run, (effect) => Effect.provideService(join(effect), HeldByHost, true)))
     },
     wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
     runOnce: () => service.run(deliverOnce),
     start: () => service.start(),
     stop: () => service.stop()
-  } satisfies Waybill)
+  } satisfies Waybill))
 }
 
 const listEvents = (said: HostPrincipal, query: object) =>
   Effect.flatMap(TransitEvents, (all) =>
     Effect.flatMap(servedPrincipal(said), (principal) =>
-      Effect.map(all.list(principal, plain(query)), (page) => ({ ...page, data: page.data.map((event) => JSON.parse(decoder.decode(event))) }))))
+      Effect.flatMap(all.list(principal, plain(query)), (page) =>
+        Effect.map(mapPaced(page.data, (event) => JSON.parse(decoder.decode(event))), (data) => ({ ...page, data })))))
 
 const decoder = new TextDecoder()
 

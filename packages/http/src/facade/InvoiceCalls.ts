@@ -1,5 +1,5 @@
 /** The plain methods of area B over core's use cases. */
-import { type Invoice, InvoiceDocuments, Invoices, type StoredDocuments } from "@waybill/core"
+import { type Invoice, InvoiceDocuments, Invoices, mapPaced, type StoredDocuments } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import type { DocumentReadMethods, DocumentsView, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import { plain } from "./Plain.ts"
@@ -20,7 +20,8 @@ export const documentCallsOf = (run: Run, around: Around): DocumentWriteMethods 
 
 export const invoiceReadsOf = (run: Run): InvoiceReadMethods => ({
   list: (said, query = {}) =>
-    run(Effect.map(as(said, Invoices, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) => ({ data: data.map(parsed), nextCursor }))),
+    run(Effect.flatMap(as(said, Invoices, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) =>
+      Effect.map(mapPaced(data, parsed), (invoices) => ({ data: invoices, nextCursor })))),
   get: (said, id, from) =>
     run(Effect.map(as(said, Invoices, (all, principal) => all.get(principal, id, plain(from))), ({ body, warnings }) => ({ invoice: parsed(body), warnings }))),
   history: (said, id, from) => run(as(said, Invoices, (all, principal) => all.history(principal, id, plain(from))))

@@ -6,6 +6,7 @@ import {
   type IntakeResults,
   type InvalidInput,
   type ItemResult,
+  mapPaced,
   maxItemsPerCall,
   type NotPermitted,
   type Principal,
@@ -101,7 +102,7 @@ export const lookupsOf = (run: Run): LookupMethods => ({
   public: ({ client = "", tenantId }, by) =>
     run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(served(tenantId), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
   pickedUp: (said, range) =>
-    run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => found.map(({ bytes }) => parsed(bytes)))),
+    run(Effect.flatMap(as(said, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => mapPaced(found, ({ bytes }) => parsed(bytes)))),
   record: (said, shipmentId) =>
     run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.record(principal, shipmentId)), (record) => ({
       ...record,

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 const deepest = 128
 
 /** No list of ours takes more items. */
-const longest = 10_000
+export const longestList = 10_000
 
 /** The items of one call, in slices. Too many of them stay as they are, because they are refused for being so many. */
 export const plainItems = (items: ReadonlyArray<unknown>, most: number): Effect.Effect<ReadonlyArray<unknown>> =>
@@ -18,7 +18,7 @@ export const plain = (value: unknown, depth = deepest): unknown => {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
   if (Array.isArray(value)) {
     // whoever reads it refuses it by its length
-    if (value.length > longest) return value
+    if (value.length > longestList) return value
     const items = value.map((item) => plain(item, depth - 1))
     return items.some((item, index) => item !== value[index]) ? items : value
   }

@@ -12,7 +12,7 @@ export const maxItemBytes = 256 * 1024
 const maxBytesBesideItems = 256 * 1024
 
 /** Most members of one object. Records that take any name take fewer. */
-const maxMembers = 1000
+export const maxMembers = 1000
 
 /** An item is refused by itself where it nests too deep; this is for what no item may be. */
 const maxDepthOfItems = 8 * maxDepth
