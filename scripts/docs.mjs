@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { checkCommandNames, checkCommands } from "./docs/commands.mjs"
+import { checkGlossary } from "./docs/glossary.mjs"
 import { checkIndex, checkLinks } from "./docs/links.mjs"
 import { checkWrittenLogLines } from "./docs/log-lines.mjs"
 import { checkAlerts, checkErrors, checkGuarantees, checkLogLines, checkMetrics, checkTests } from "./docs/mentions.mjs"
@@ -21,7 +22,7 @@ await install()
 const mustBeFound = [
   /nowhere\.md leads nowhere/, /no heading #none/, /no test named "that nobody wrote"/, /waybill frobnicate/, /is not valid JSON/,
   /waybill retry --no-such-flag/, /no script no-such-script/, /nobody checks frobnicate/, /is not assignable to type 'number'/,
-  /prints\n\none\n[^]*another/, /printed is\n\none\n[^]*yet another/, /nothing says "Nothing that we log/, /relation "waybill.nobody" does not exist/, /nobody looks at this block/
+  /prints\n\none\n[^]*another/, /printed is\n\none\n[^]*yet another/, /nothing says "Nothing that we log/, /relation "waybill.nobody" does not exist/, /is retired/, /nobody looks at this block/
 ]
 
 const began = Date.now()
@@ -49,6 +50,9 @@ const onCall = pageOf("docs/on-call.md")
 faults.push(...checkMetrics(onCall, rules), ...checkAlerts(onCall, rules))
 const logged = checkLogLines(pages)
 tell(logged.blocks.length, "blocks of log lines are what the source says", [...logged.faults, ...checkWrittenLogLines()])
+
+const glossary = checkGlossary(pageOf("docs/glossary.md"))
+tell(glossary.words, "retired words stand nowhere", glossary.faults)
 
 const commands = checkCommands(pages)
 tell(commands.looked, "commands that are shown can be typed", [...commands.faults, ...checkCommandNames(pages)])
