@@ -5,6 +5,7 @@ import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
 import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
+import * as DeliveryGateModelSuite from "./delivery/DeliveryGateModelSuite.ts"
 import * as DeliveryGateSuite from "./delivery/DeliveryGateSuite.ts"
 import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
 import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
@@ -33,6 +34,7 @@ export {
   ChargeWindowsSuite,
   DeliveryControlSuite,
   DeliveryLogSuite,
+  DeliveryGateModelSuite,
   DeliveryGateSuite,
   DeliveryOutcomesSuite,
   DeliveryQueueSuite,
@@ -84,6 +86,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       PickupStoreSuite,
       DeliveryQueueSuite,
       DeliveryGateSuite,
+      DeliveryGateModelSuite,
       DeliveryOutcomesSuite,
       DeliveryLogSuite,
       DeliveryControlSuite,
