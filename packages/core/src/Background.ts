@@ -1,4 +1,4 @@
-/** What goes on without being asked: deliveries, windows of charges that close, and what is old being removed. */
+/** All background work: deliveries, freight charge windows, retention and cleanup. */
 import { Effect } from "effect"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
@@ -7,7 +7,7 @@ import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 
-/** Until interrupted. */
+/** Runs until interrupted. */
 export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeliveryWorker | Retention | TenantRemoval> = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
@@ -25,7 +25,7 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
   ], { concurrency: "unbounded", discard: true })
 })
 
-/** Work that dies of a defect is started again: it must not stop without anybody noticing. */
+/** Restarts work that ended with a defect, so that background work never stops unnoticed. */
 const restarted = (name: string, work: Effect.Effect<void>): Effect.Effect<never> =>
   work.pipe(
     Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${name} failed with a defect, restarting in 1 s.`, defect), Effect.sleep(1_000))),

@@ -1,4 +1,4 @@
-/** A storage adapter as one value, for callers who assemble no layers. */
+/** A storage adapter as a single value, for callers that do not use Effect layers. */
 import type { Effect, Layer } from "effect"
 import type { AccessStore } from "./access/AccessStore.ts"
 import type { AuditStore } from "./audit/AuditStore.ts"
@@ -39,28 +39,28 @@ export type StoragePorts =
   | DeliveryControl
   | Wakeups
 
-/** What an adapter has to offer. */
+/** What a storage adapter provides. */
 export interface StorageAdapter {
-  /** All ports. Built once; its resources are released when the service stops. */
+  /** All storage ports. Built once; its resources are released when the service stops. */
   readonly layer: Layer.Layer<StoragePorts, StorageError>
   /**
-   * Runs an effect so that `Transaction.run` in it joins the transaction that `tx` (a client of the host's own database
-   * driver) holds. Dies with one sentence when `tx` is nothing this adapter can join.
+   * Runs an effect so that `Transaction.run` inside it joins the transaction of `tx`, a client of the host's own database driver.
+   * Dies with a one-sentence message when the adapter cannot join `tx`.
    */
   readonly joined: (tx: unknown) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 const adapter = Symbol.for("@waybill/core/Storage")
 
-/** Made by a storage package, handed to `createWaybill`, and otherwise nobody's business. */
+/** An opaque value that a storage package creates and `createWaybill` takes. */
 export interface WaybillStorage {
   /** @internal */
   readonly [adapter]: unknown
 }
 
-/** For storage packages. */
+/** Wraps an adapter. For storage packages. */
 export const makeStorage = (offered: StorageAdapter): WaybillStorage => ({ [adapter]: offered })
 
-/** For transports. `undefined` when the value is no storage. */
+/** Unwraps the adapter; `undefined` when the value is not a storage. For transports. */
 export const storageAdapter = (storage: WaybillStorage): StorageAdapter | undefined =>
   (storage as { readonly [adapter]: StorageAdapter } | undefined)?.[adapter]

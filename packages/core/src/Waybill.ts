@@ -1,4 +1,4 @@
-/** Everything the service does, as one layer over a storage layer and a transport layer. */
+/** The whole service as one layer. It needs a storage layer and a transport layer. */
 import { Layer } from "effect"
 import { ApiKeys } from "./access/ApiKeys.ts"
 import { TenantLimits } from "./access/TenantLimits.ts"
@@ -33,7 +33,7 @@ import { TransitEvents } from "./transit-events/TransitEvents.ts"
 import { TransitSubscriptions } from "./transit-events/TransitSubscriptions.ts"
 
 /**
- * All use cases and the delivery worker (not started).
+ * All services and the delivery worker (not started).
  *
  * Needs a storage layer (`Transaction`, `AccessStore`, `SecretStore`, the stores of every area, `DeliveryQueue`, `Wakeups`),
  * a transport layer (`WebhookSender`, `Hmac`, `ContentHash`), a `Sealer` and `DeliveryOptions`.

@@ -1,12 +1,12 @@
-/** How finding out who calls, and what they may, can fail. */
+/** Errors of authentication, authorization and quotas. */
 import { Schema } from "effect"
 import { quotas } from "./model/Limits.ts"
 
-/** No credentials came, or none that are valid. One answer for all reasons, so that guessing learns nothing. */
+/** Credentials are missing or invalid. All causes give the same answer, so that an attacker learns nothing from it. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
-  /** Whether any credential was sent at all. */
+  /** Whether the request had any credentials. */
   presented: Schema.Boolean,
-  /** Why they do not hold, such as `JWT expired`: for the log of the service, never for the caller. */
+  /** Why the credentials are invalid, such as `JWT expired`. For the service's log only, never for the caller. */
   reason: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
@@ -16,7 +16,7 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unau
   }
 }
 
-/** The caller is known but may not do this. */
+/** The caller is known but lacks the role. */
 export class NotPermitted extends Schema.TaggedError<NotPermitted>()("NotPermitted", {
   needed: Schema.String
 }) {
@@ -25,7 +25,7 @@ export class NotPermitted extends Schema.TaggedError<NotPermitted>()("NotPermitt
   }
 }
 
-/** A read-only operator key asked for more than it may: a write, or the body of a delivery. */
+/** A read-only operator key asked for a write or for the body of a delivery. */
 export class OperatorReadOnly extends Schema.TaggedError<OperatorReadOnly>()("OperatorReadOnly", {
   refused: Schema.Literals(["write", "body"])
 }) {
@@ -36,7 +36,7 @@ export class OperatorReadOnly extends Schema.TaggedError<OperatorReadOnly>()("Op
   }
 }
 
-/** What decides on credentials could not be asked, which says nothing about the credentials. */
+/** The credentials could not be checked, so nothing is known about them. */
 export class AuthenticationUnavailable extends Schema.TaggedError<AuthenticationUnavailable>()("AuthenticationUnavailable", {
   /** What failed, such as `JWKS fetch`. */
   operation: Schema.String,
@@ -48,44 +48,44 @@ export class AuthenticationUnavailable extends Schema.TaggedError<Authentication
   }
 }
 
-/** No tenant of this id. Only operators can meet this. */
+/** No tenant has this id. Only operators can get this error. */
 export class TenantNotFound extends Schema.TaggedError<TenantNotFound>()("TenantNotFound", { tenantId: Schema.String }) {
   override get message(): string {
     return `No tenant ${this.tenantId}. Create it with PUT /operator/v1/tenants/${this.tenantId}.`
   }
 }
 
-/** The operator suspended the tenant: its calls are refused and nothing is sent. */
+/** The operator suspended the tenant. Its calls are refused and its deliveries are not sent. */
 export class TenantSuspended extends Schema.TaggedError<TenantSuspended>()("TenantSuspended", { tenantId: Schema.String }) {
   override get message(): string {
     return `Tenant ${this.tenantId} is suspended. Ask the operator of the service to resume it.`
   }
 }
 
-/** A deleted tenant of this id is still being removed. Only operators can meet this. */
+/** A deleted tenant with this id is still being removed. Only operators can get this error. */
 export class TenantBeingRemoved extends Schema.TaggedError<TenantBeingRemoved>()("TenantBeingRemoved", { tenantId: Schema.String }) {
   override get message(): string {
     return `Tenant ${this.tenantId} was deleted and is still being removed. Try again in some minutes, or take another id.`
   }
 }
 
-/** No client of this name in the tenant. Only operators can meet this. */
+/** No client has this name in the tenant. Only operators can get this error. */
 export class ClientNotFound extends Schema.TaggedError<ClientNotFound>()("ClientNotFound", { client: Schema.String }) {
   override get message(): string {
     return `No client ${this.client} in this tenant. It may have been removed already. GET …/clients lists those there are.`
   }
 }
 
-/** No live API key of this id in the tenant. */
+/** No valid API key has this id in the tenant. */
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }) {
   override get message(): string {
     return `No live API key ${this.id} in this tenant. It may have been revoked already.`
   }
 }
 
-/** A counted quota is used up: what already exists has to go first, or the operator raises the quota. */
+/** A quota on stored items is used up. Items must be removed, or the operator must raise the quota. */
 export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExceeded", {
-  /** Its name in the tenant's limits. */
+  /** Name of the quota in the tenant's limits. */
   quota: Schema.Literals(quotas),
   limit: Schema.Number
 }) {
@@ -94,9 +94,9 @@ export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExc
   }
 }
 
-/** A quota of what happens in a second or at the same time is used up for now. */
+/** A quota per second or on concurrent requests is used up for now. */
 export class RateExceeded extends Schema.TaggedError<RateExceeded>()("RateExceeded", {
-  /** Its name in the tenant's limits; `failedCredentials` is the same for all. */
+  /** Name of the quota in the tenant's limits. `failedCredentials` has the same limit for every tenant. */
   quota: Schema.Literals([...quotas, "failedCredentials"]),
   limit: Schema.Number,
   retryAfterSeconds: Schema.Int
@@ -108,7 +108,7 @@ export class RateExceeded extends Schema.TaggedError<RateExceeded>()("RateExceed
   }
 }
 
-/** A client asked more often than it may. */
+/** A client exceeded its call limit. */
 export class TooManyCalls extends Schema.TaggedError<TooManyCalls>()("TooManyCalls", {
   retryAfterSeconds: Schema.Int
 }) {

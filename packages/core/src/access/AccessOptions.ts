@@ -1,15 +1,15 @@
-/** How long access lasts when it is not revoked. */
+/** Duration of access that is not revoked. */
 import { Context } from "effect"
 
-/** How long a client without access keeps its subscriptions before they are closed. */
+/** Time after which the subscriptions of a client without access are closed: 30 days, in milliseconds. */
 export const heldMillis = 30 * 86_400_000
 
 export const defaultTokenAccessMillis = 604_800_000
 
 export class AccessOptions extends Context.Reference<{
   /**
-   * How long a token client is served after its last token was seen. `undefined`: seven days for JWTs, and without end for the
-   * principals of a host, which has its own way to end them.
+   * How long a token client keeps access after its last token was seen. `undefined`: seven days for JWTs; no end for principals of an
+   * embedding host, which ends access itself.
    */
   readonly tokenAccessMillis: number | undefined
 }>("@waybill/core/access/AccessOptions", { defaultValue: () => ({ tokenAccessMillis: undefined }) }) {}

@@ -1,4 +1,4 @@
-/** Give out, check and revoke API keys. */
+/** Creates, checks and revokes API keys. */
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
@@ -23,7 +23,7 @@ import { sha256 } from "./Sha256.ts"
 
 export const ApiKeyListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
-/** A key as it is shown; instants as UTC text. */
+/** A key in an answer. Instants are UTC text. */
 export interface ApiKeyView {
   readonly id: string
   readonly name: string
@@ -38,16 +38,16 @@ export interface ApiKeyView {
 }
 
 export class ApiKeys extends Context.Service<ApiKeys, {
-  /** A new key. The text is shown once and cannot be read back. */
+  /** Creates a key. Its text is shown once and cannot be read again. */
   readonly create: (
     tenantId: string,
     input: unknown
   ) => Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, InvalidInput | TenantNotFound | StorageError>
-  /** Revokes a key on every node at once. */
+  /** Revokes a key. Takes effect on every node at once. */
   readonly revoke: (tenantId: string, id: string) => Effect.Effect<void, ApiKeyNotFound | StorageError>
-  /** Keys that were not revoked, by id, which is the order they were made in. Never a key itself. */
+  /** Lists keys that are not revoked, in the order of their ids and so of their creation. Never contains the key's text. */
   readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ApiKeyView>, InvalidInput | StorageError>
-  /** Whoever holds this key. */
+  /** Authenticates the holder of a key. */
   readonly principalOf: (key: Redacted.Redacted) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
 }>()("@waybill/core/access/ApiKeys") {
   static readonly layer = Layer.effect(

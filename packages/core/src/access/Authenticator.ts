@@ -1,4 +1,4 @@
-/** Port: from a request's headers to whoever is calling. A host with its own log-in replaces it. */
+/** Port: authenticates a request by its headers. A host with its own login replaces it. */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { AuthenticationUnavailable, TenantSuspended, Unauthenticated } from "./AccessErrors.ts"

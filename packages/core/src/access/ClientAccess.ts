@@ -1,4 +1,4 @@
-/** What a client may see, kept for when it is not there to ask. */
+/** Stores the access of token clients, so that deliveries can check it while the client is offline. */
 import { Effect } from "effect"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
@@ -12,8 +12,8 @@ import { accessOf, type Principal } from "./model/Principal.ts"
 export type RememberAccess = (principal: Principal) => Effect.Effect<void, StorageError>
 
 /**
- * Tokens bring their own accounts; publishing must know them when the caller is not there, and for how long they hold. A client
- * that was held and comes back is sent what waits for it. What keys may see is kept with the keys.
+ * Tokens contain their own accounts. Publishing needs the accounts and their expiry when the client is offline, so they are stored. When
+ * a client with held deliveries returns, its waiting deliveries are sent. The access of API keys is stored with the keys.
  */
 export const makeRememberAccess: Effect.Effect<RememberAccess, never, AccessStore | DeliveryQueue | Transaction | Wakeups> = Effect.gen(function*() {
   const store = yield* AccessStore

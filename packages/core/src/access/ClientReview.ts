@@ -1,4 +1,4 @@
-/** Computes again what a client may see and whether it is live: after its keys changed, and when something of it ends by itself. */
+/** Computes a client's access again, after its keys changed or when part of its access expires. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { heldMillis } from "./AccessOptions.ts"
@@ -6,10 +6,10 @@ import type { AccessStore } from "./AccessStore.ts"
 import { accessOfKeys } from "./KeyAccess.ts"
 import { keyNameOf } from "./model/Client.ts"
 
-/** `over`: no source has let it see anything for so long that its subscriptions are to be closed. */
+/** `over`: the client has had no access for so long that its subscriptions are closed. */
 export type ClientStanding = "live" | "held" | "over" | "ending"
 
-/** Runs in a transaction of the caller that has changed the client's keys, or changes nothing else. */
+/** Runs in the transaction that changed the client's keys, or in a transaction of its own. */
 export const reviewClient = Effect.fnUntraced(function*(
   store: AccessStore["Service"],
   tenantId: string,
@@ -19,7 +19,7 @@ export const reviewClient = Effect.fnUntraced(function*(
   const keys = name === undefined ? [] : yield* store.keysOf(tenantId, name)
   if (keys.length > 0) yield* store.putClientAccess(tenantId, accessOfKeys(name!, keys))
   const { endingThrough, now, rows } = yield* store.clientRows(tenantId, client)
-  // a key that was revoked ends now; what ended by itself ended at its own instant
+  // access from revoked keys ends now; expired access ended at its own instant
   const ended = rows.map(({ liveUntil, origin }) => ({
     origin,
     until: origin === "key" && keys.length === 0 ? Math.min(liveUntil, now) : liveUntil
@@ -27,7 +27,7 @@ export const reviewClient = Effect.fnUntraced(function*(
   const live = ended.some(({ until }) => until > now)
   for (const { origin, until } of ended) {
     if (until > now || until === -Infinity) continue
-    // beside a source that lasts, one that ended must not go on adding accounts
+    // while another source is live, an ended source must not add its accounts
     if (live) yield* store.dropClient(tenantId, client, origin)
     else yield* store.holdClient(tenantId, { client, origin, until, reviewAt: until + heldMillis })
   }

@@ -1,4 +1,4 @@
-/** When API keys were used last: noted at every request, written about once a minute, and never in a request's way. */
+/** Records when API keys were last used: in memory at every request, in storage about once a minute. Requests never wait for it. */
 import { Effect, type Scope } from "effect"
 import * as Clock from "effect/Clock"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -6,7 +6,7 @@ import type { AccessStore } from "./AccessStore.ts"
 
 const flushMillis = 60_000
 
-/** Keys whose use waits to be written. Beyond them a use is not noted; it is by the next request after the flush. */
+/** Most keys whose use waits to be written. More uses are skipped until the next flush. */
 const maxNoted = 10_000
 
 interface KeyUse {
@@ -16,7 +16,7 @@ interface KeyUse {
   at: number
 }
 
-/** Answers what notes a use. Runs until its scope closes, and writes what is left then. */
+/** Returns a function that records a use. It flushes until its scope closes, and a last time then. */
 export const makeKeyUses = Effect.fnUntraced(function*(
   store: AccessStore["Service"]
 ): Effect.fn.Return<(tenantId: string, id: string, client: string) => Effect.Effect<void>, never, Scope.Scope> {

@@ -1,11 +1,11 @@
-/** Whether a tenant is served, asked at every call: suspending or deleting one works at once on every node. */
+/** Checks at every call whether a tenant is active. Suspending or deleting a tenant takes effect at once on every node. */
 import { Effect, Option } from "effect"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { TenantSuspended } from "./AccessErrors.ts"
 import { AccessStore, type Tenant } from "./AccessStore.ts"
 
-/** The tenant where it is served; `None` where there is none. Calls that come together are answered by one statement. */
+/** The tenant if it is active; `None` if it does not exist. One statement answers concurrent calls. */
 export type AdmitTenant = (tenantId: string) => Effect.Effect<Option.Option<Tenant>, TenantSuspended | StorageError>
 
 export const makeTenantAdmission: Effect.Effect<AdmitTenant, never, AccessStore> = Effect.gen(function*() {

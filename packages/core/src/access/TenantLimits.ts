@@ -1,4 +1,4 @@
-/** The quotas of each tenant, as the operator set them. */
+/** The quotas of each tenant, set by the operator. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
@@ -9,24 +9,24 @@ import { TenantNotFound } from "./AccessErrors.ts"
 import { AccessStore } from "./AccessStore.ts"
 import { changedLimits, type Limits, LimitsChange, limitsOf } from "./model/Limits.ts"
 
-/** How long a process may go on with limits that another process changed. */
+/** How long a process may use cached limits after another process changed them. */
 const cacheMillis = 3_000
 
-/** Tenants whose limits are remembered. Beyond that the one read first is read again. */
+/** Most tenants in the cache. Beyond that the least recently read entry is removed. */
 const maxCached = 10_000
 
 interface CachedLimits {
   readonly limits: Limits
-  /** Until when nobody reads them again. */
+  /** Epoch milliseconds until which the entry is used without a read. */
   freshUntil: number
 }
 
 export class TenantLimits extends Context.Service<TenantLimits, {
-  /** For checks on the way of every call: at most three seconds old. The defaults where there is no such tenant. */
+  /** For checks at every call: at most three seconds old. Defaults when the tenant does not exist. */
   readonly of: (tenantId: string) => Effect.Effect<Limits, StorageError>
-  /** As they are stored now, defaults filled in. */
+  /** The stored limits, with defaults filled in. */
   readonly get: (tenantId: string) => Effect.Effect<Limits, TenantNotFound | StorageError>
-  /** Changes those that are named; `null` returns one to its default. Holds at once in this process, within seconds in others. */
+  /** Changes the named limits; `null` resets one to its default. Takes effect at once in this process, within seconds in others. */
   readonly put: (tenantId: string, input: unknown) => Effect.Effect<Limits, InvalidInput | TenantNotFound | StorageError>
 }>()("@waybill/core/access/TenantLimits") {
   static readonly layer = Layer.effect(
@@ -48,11 +48,11 @@ export class TenantLimits extends Context.Service<TenantLimits, {
         const now = yield* Clock.currentTimeMillis
         const cached = cache.get(tenantId)
         if (cached !== undefined && now < cached.freshUntil) return cached.limits
-        // one call reads them again; those beside it go on with what is known
+        // one call refreshes the entry; concurrent calls use the cached value
         if (cached !== undefined) cached.freshUntil = now + cacheMillis
         const read = Effect.map(stored(tenantId), Option.getOrElse(() => limitsOf(undefined)))
         const limits = yield* cached === undefined ? read : Effect.orElseSucceed(read, () => cached.limits)
-        // changed here meanwhile: that is newer
+        // an entry that changed during the read is newer than what was read
         return cache.get(tenantId) === cached ? remember(tenantId, limits, now) : cache.get(tenantId)?.limits ?? limits
       })
 

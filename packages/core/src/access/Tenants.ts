@@ -1,4 +1,4 @@
-/** The tenants a running service serves. */
+/** The tenants of a service. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
@@ -29,13 +29,13 @@ export class Tenants extends Context.Service<Tenants, {
   /** Creates the tenant, or changes its name and hosts. */
   readonly put: (tenantId: string, input: unknown) => Effect.Effect<Tenant, InvalidInput | TenantBeingRemoved | StorageError>
   readonly get: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
-  /** The tenant where it is served, read at every call. */
+  /** Returns the tenant if it is active. Read at every call. */
   readonly admit: AdmitTenant
-  /** A suspended tenant is refused everywhere and sends nothing. Operators' calls on it still work. */
+  /** Suspends a tenant: its calls are refused and its deliveries are not sent. Operator calls for it still work. */
   readonly suspend: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
   readonly resume: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
   readonly list: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
-  /** By tenantId. */
+  /** Tenants in the order of their ids. */
   readonly page: (query: unknown) => Effect.Effect<ListPage<Tenant>, InvalidInput | StorageError>
 }>()("@waybill/core/access/Tenants") {
   static readonly layer = Layer.effect(

@@ -1,12 +1,12 @@
-/** Decoding that stops at a number of faults, and lets others run between the items of long lists. */
+/** Decoding that stops after a number of faults, and yields to other work between the items of long lists. */
 import { Cause, Effect, Exit, Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import type { Pace } from "./Turns.ts"
 
-/** What one decoding has used up. */
+/** Budget of one decoding. */
 export interface DecodingBounds {
-  /** Further faults that are worth looking for. What comes after the last one is not looked at. */
+  /** Faults that may still be reported. Items after the last one are not decoded. */
   faultsLeft: number
-  /** Without one, decoding is done at once. */
+  /** Decoding runs without a break when this is left out. */
   readonly pace?: Pace
 }
 
@@ -19,8 +19,8 @@ interface BoundedOptions extends SchemaAST.ParseOptions {
 type Decode<A> = (input: unknown, left: DecodingBounds) => Effect.Effect<A, SchemaIssue.Issue>
 
 /**
- * Decodes by a schema, with every fault of what it looked at. Wherever the schema has a list or a record, its items are looked at one
- * by one within the bounds; everything else is as the schema says.
+ * Builds a decoder for a schema that reports every fault within the bounds. Items of lists and records are decoded one by one and checked
+ * against the bounds; all other nodes decode as the schema defines.
  */
 export const boundedDecoding = <A>(
   schema: Schema.Top & { readonly Type: A; readonly DecodingServices: never },
@@ -33,7 +33,7 @@ export const boundedDecoding = <A>(
 const decoderOf = (ast: SchemaAST.AST) => SchemaParser.decodeUnknownEffect(Schema.make<Schema.Codec<unknown>>(ast))
 
 const bounded = (ast: SchemaAST.AST): SchemaAST.AST => {
-  // what a transformation makes of its input is its own affair
+  // a transformation decodes its own input; its inner schema stays unchanged
   if (ast.encoding !== undefined) return ast
   switch (ast._tag) {
     case "Arrays":
@@ -65,7 +65,7 @@ const boundedItem = (ast: SchemaAST.AST): SchemaAST.AST => {
   })
 }
 
-/** Inner lists have counted theirs before. */
+/** Nested lists have already counted their faults, so the count starts from the value before this item. */
 const counted = <A>(left: DecodingBounds, decode: () => Effect.Effect<A, SchemaIssue.Issue>): Effect.Effect<A, SchemaIssue.Issue> => {
   const before = left.faultsLeft
   const decoded = decode()

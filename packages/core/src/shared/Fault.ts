@@ -1,7 +1,7 @@
-/** One thing wrong with what a caller sent, and where it stands. */
+/** One problem in a caller's input, and its location. */
 import { SchemaIssue } from "effect"
 
-/** `pointer` is a JSON pointer (RFC 6901) into the body or the arguments; `code` is stable, `detail` is for people. */
+/** `pointer`: JSON pointer (RFC 6901) into the body or the arguments. `code`: stable. `detail`: text for people. */
 export interface Fault {
   readonly pointer: string
   readonly detail: string
@@ -10,21 +10,21 @@ export interface Fault {
 
 export type FaultCode = "required" | "unknown_field" | "invalid" | "out_of_bounds" | "not_allowed" | "conflict" | "unknown_reference"
 
-/** A fault at a path of keys and indices. */
+/** Builds a fault from a path of keys and indices. Cuts `detail` after 1,000 characters. */
 export const fault = (path: ReadonlyArray<PropertyKey>, detail: string, code: FaultCode = "invalid"): Fault => ({
   pointer: pointer(path),
   detail: detail.length > 1000 ? `${detail.slice(0, 1000)}…` : detail,
   code
 })
 
-/** A path as a JSON pointer: `["filters", "eventTypes", 0]` is `/filters/eventTypes/0`. */
+/** Formats a path as a JSON pointer: `["filters", "eventTypes", 0]` becomes `/filters/eventTypes/0`. */
 export const pointer = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
-/** At most this many faults are named; a caller who makes more learns the first ones. */
+/** Most faults that one answer lists. Input with more gets the first ones. */
 export const maxFaults = 100
 
-/** Codes travel in front of the sentence through the formatter, which knows sentences only. */
+/** The schema formatter passes text only, so the code goes in front of the sentence. */
 const coded = (code: FaultCode, sentence: string): string => `${code}|${sentence}`
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
@@ -40,7 +40,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
   }
 })
 
-/** Every fault of a failed decoding, under `prefix`. */
+/** Lists every fault of a failed decoding, with `prefix` in front of each path. */
 export const faultsOf = (failed: SchemaIssue.Issue, prefix: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Fault> =>
   format(failed).issues.slice(0, maxFaults).map((issue) => {
     const path = (issue.path ?? []).map((segment) => typeof segment === "object" ? segment.key : segment)
@@ -48,7 +48,7 @@ export const faultsOf = (failed: SchemaIssue.Issue, prefix: ReadonlyArray<Proper
     return fault([...prefix, ...path], sentence, code)
   })
 
-/** Messages of checks come without a code. */
+/** Messages of schema checks have no code in front; they count as `invalid`. */
 const decoded = (message: string): readonly [FaultCode, string] => {
   const parts = /^([a-z_]+)\|([^]*)$/.exec(message)
   const sentence = parts === null ? message : parts[2]!

@@ -1,7 +1,7 @@
-/** Identifiers that somebody else chose: shipments, events, accounts, clients, tenants. */
+/** Identifiers that callers choose: shipments, events, accounts, clients, tenants. */
 import { Schema } from "effect"
 
-/** Text that survives every store and header: no control characters, no half surrogate pairs, no outer blanks. */
+/** Text that every store and header can carry: no control characters, no unpaired surrogates, no outer blanks. */
 const printable = /^(?:[^\p{Cc}\p{Cs}\s]|[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}])*[^\p{Cc}\p{Cs}\s])$/u
 
 const identifier = (what: string, maxLength: number) =>
@@ -10,23 +10,23 @@ const identifier = (what: string, maxLength: number) =>
     Schema.isPattern(printable, { message: `${what} is 1 to ${maxLength} printable characters without outer blanks.` })
   )
 
-/** Unique per tenant; UUID or ULID by convention, any printable text by tolerance. */
+/** Unique per tenant. Usually a UUID or ULID; any printable text is accepted. */
 export const EventId = identifier("An eventId", 200)
 export const ShipmentId = identifier("A shipmentId", 200)
-/** A shipper's, consignee's or payer's number with the carrier. */
+/** A number that the carrier gave to a shipper, consignee or payer. */
 export const AccountNumber = identifier("An account number", 100)
-/** The API key's name, or the JWT's subject. */
+/** Name of an API key, or subject of a JWT. */
 export const ClientName = identifier("A client name", 200)
 
-/** A client as the operator names it: a key's name, or qualified. */
+/** A client in an operator's request: a key's name, or a qualified name. */
 export const ClientIdentity = identifier("A client", 500)
 
-/** The operator's own id of a tenant; stands in paths and keys, so it is plain. */
+/** The operator's id of a tenant. It appears in URL paths and keys, so it has plain characters only. */
 export const TenantId = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/u, {
     message: "A tenant id is 1 to 63 letters, digits, hyphens or underscores, starting with a letter or digit."
   })
 )
 
-/** Names a stored secret; stands in paths and subscriptions. */
+/** Id of a stored secret. It appears in URL paths and subscriptions. */
 export const HmacSecretId = identifier("An hmacSecretId", 520)

@@ -1,4 +1,4 @@
-/** RFC 3339 date-times with their own UTC offset: compared as instants, given back as they came. */
+/** RFC 3339 date-times with a UTC offset: compared as instants, returned as they were written. */
 import { Schema } from "effect"
 
 const shape = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d{2}):(\d{2}))$/
@@ -7,8 +7,8 @@ const daysIn = (year: number, month: number): number =>
   month === 2 ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
 
 /**
- * Milliseconds since 1970 of an RFC 3339 date-time, or `undefined` when it is none. Digits past the millisecond are
- * cut off: comparisons are exact to the millisecond.
+ * Parses an RFC 3339 date-time into milliseconds since 1970; `undefined` if the text is not one. Digits beyond the millisecond are cut
+ * off, so comparisons are exact to the millisecond.
  */
 export const parseInstant = (text: string): number | undefined => {
   const parts = shape.exec(text)
@@ -23,7 +23,7 @@ export const parseInstant = (text: string): number | undefined => {
   return daysSince1970(year, month, day) * 86_400_000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + millis
 }
 
-/** Days from 1970-01-01 in the proleptic Gregorian calendar; `Date.UTC` would read the years 0 to 99 as 1900 to 1999. */
+/** Days since 1970-01-01 in the proleptic Gregorian calendar. `Date.UTC` would read the years 0 to 99 as 1900 to 1999. */
 const daysSince1970 = (year: number, month: number, day: number): number => {
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)
@@ -32,14 +32,14 @@ const daysSince1970 = (year: number, month: number, day: number): number => {
   return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
 }
 
-/** A date-time with offset, kept as the sender wrote it. */
+/** A date-time with an offset, kept as it was written. */
 export const InstantText = Schema.String.annotate({ format: "date-time" }).check(
   Schema.makeFilter((text: string) =>
     parseInstant(text) !== undefined || "Use an RFC 3339 date-time with a UTC offset, such as 2026-11-20T08:15:00-06:00."
   )
 )
 
-/** UTC text with milliseconds for an instant. What a clock or a database counts below the millisecond is cut off. */
+/** Formats an instant as UTC text with milliseconds. Fractions of a millisecond are cut off. */
 export const formatInstant = (instant: number): string => {
   const millis = Math.floor(instant)
   const days = Math.floor(millis / 86_400_000)

@@ -1,4 +1,4 @@
-/** What the caller sent cannot be used; every fault is named, nothing was changed. */
+/** The caller's input is invalid. The error lists the faults; nothing was changed. */
 import { Effect, type Result, Schema } from "effect"
 import { boundedDecoding, type DecodingBounds } from "./BoundedDecoding.ts"
 import { type Fault, faultsOf, maxFaults } from "./Fault.ts"
@@ -28,8 +28,8 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 }
 
 /**
- * Decodes unknown input by a schema, naming up to a hundred faults. Lists that are too long are refused before their items are looked
- * at, and long work goes on in slices. Unknown fields are refused with `closed`, otherwise kept out of the result.
+ * Builds a decoder of unknown input that lists up to 100 faults. It refuses lists that are too long before it decodes their items, and
+ * decodes long input in slices. With `closed`, unknown fields are refused; otherwise they are left out of the result.
  */
 export const decodeInput = <S extends Decodable>(schema: S, options?: DecodeOptions) => {
   const decode = bounded(schema, options)
@@ -37,7 +37,7 @@ export const decodeInput = <S extends Decodable>(schema: S, options?: DecodeOpti
     Effect.flatMap(makePace, (pace) => decode(input, prefix, { faultsLeft: maxFaults, pace }))
 }
 
-/** The same as a plain function that does it at once, for the many items of one call. */
+/** Like `decodeInput`, as a synchronous function, for calls with many items. */
 export const readInput = <S extends Decodable>(schema: S, options?: DecodeOptions) => {
   const decode = bounded(schema, options)
   return (input: unknown, prefix: ReadonlyArray<PropertyKey> = []): Result.Result<S["Type"], InvalidInput> =>

@@ -1,14 +1,14 @@
-/** JSON values: merge patch by RFC 7396, and one spelling for comparing contents. */
+/** JSON values: merge patch (RFC 7396), and a canonical text for comparing contents. */
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** How deep what a caller sends may nest; deeper values would overflow the stack of whoever reads them. */
+/** Deepest nesting of input. Deeper values could overflow the stack of recursive readers. */
 export const maxDepth = 64
 
-/** Whether a value nests deeper than `limit`. Never recurses further than that. */
+/** Whether a value nests deeper than `limit`. Recursion stops at the limit. */
 export const nestsDeeperThan = (value: unknown, limit: number): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (limit === 0) return true
@@ -30,7 +30,7 @@ export const mergePatch = (target: unknown, patch: unknown): unknown => {
   return Object.fromEntries(merged)
 }
 
-/** The same text for the same content, whatever the order of members. */
+/** Formats equal content as equal text, regardless of the order of members. */
 export const canonicalText = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`
   if (!isObject(value)) return JSON.stringify(value) ?? "null"

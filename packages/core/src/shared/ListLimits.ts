@@ -1,13 +1,13 @@
-/** What a schema says of its lists, so that they can be counted before anything is decoded. */
+/** Reads the limits of a schema's lists, so that lists can be counted before anything is decoded. */
 import { type Schema, SchemaAST } from "effect"
 import { type Fault, fault } from "./Fault.ts"
 import { isObject } from "./Json.ts"
 
-/** One place in the input; what several schemas of one place say is merged, so it takes what any of them takes. */
+/** Limits at one place of the input. Where several schemas apply to one place, the most permissive limit wins. */
 export interface ListLimits {
-  /** Most items, where a list may stand here. */
+  /** Most items of a list at this place. */
   readonly maxItems?: number
-  /** What a list with more is told. */
+  /** Error text for a longer list. */
   readonly message?: string
   readonly items?: ListLimits
   readonly members?: ReadonlyMap<string, ListLimits>
@@ -15,7 +15,7 @@ export interface ListLimits {
 
 const nothing: ListLimits = {}
 
-/** The lists of a schema's encoded side. Fails for one without a limit, because nothing could refuse it in time. */
+/** Collects the list limits of a schema's encoded side. Throws for a list without a limit, because it could not be refused in time. */
 export const listLimitsOf = (schema: Schema.Top): ListLimits => shapeOf(SchemaAST.toEncoded(schema.ast), "")
 
 const shapeOf = (ast: SchemaAST.AST, path: string): ListLimits => {
@@ -75,7 +75,7 @@ const mergedMembers = (a: ReadonlyMap<string, ListLimits>, b: ReadonlyMap<string
   return members
 }
 
-/** Every list that is longer than its limit, at most `most` of them. Looks at nothing but lists and what holds some. */
+/** Lists every list that is longer than its limit, at most `most` of them. Visits only lists and values that contain lists. */
 export const overlongLists = (limits: ListLimits, input: unknown, prefix: ReadonlyArray<PropertyKey>, most: number): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
   collectOverlong(limits, input, prefix, most, faults)

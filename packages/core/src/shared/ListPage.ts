@@ -1,4 +1,4 @@
-/** Lists that operators walk: by an id that is the cursor as well. */
+/** Cursor pagination of operator lists. The cursor is the id of the last row. */
 import { Effect, Schema } from "effect"
 import { fault } from "./Fault.ts"
 import { InvalidInput } from "./InvalidInput.ts"
@@ -18,28 +18,28 @@ export interface ListPage<A> {
   readonly nextCursor: string | null
 }
 
-/** Refuses a cursor that was never given out. */
+/** Refuses a cursor that Waybill did not issue. */
 export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fault(["cursor"], "cursor comes from nextCursor of the page before."))))
 
-/** A page that is larger than this ends, in characters of its JSON. It is written as JSON in one step. */
+/** Largest page in characters of its JSON, which is serialised in one step. A page ends before it would exceed this. */
 export const maxPageSize = 4 * 1024 * 1024
 
-/** Read at a time, so that a page of large rows costs no more memory than one of small ones. */
+/** Rows per read, so that a page of large rows needs no more memory than a page of small ones. */
 export const rowsAtATime = 50
 
 export interface ListSource<Row, A, E, R> {
-  /** Rows after this id, by id. */
+  /** Reads rows with ids after `after`, in the order of their ids. */
   readonly read: (range: { readonly after: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<Row>, E, R>
   readonly idOf: (row: Row) => string
-  /** Characters of its JSON, about; rows without one are small. */
+  /** Approximate size of the row's JSON in characters. Without it, rows count as small. */
   readonly sizeOf?: (row: Row) => number
   readonly shown: (row: Row) => A
 }
 
-/** Characters of a list of texts as JSON, about. */
+/** Approximate size of a list of texts as JSON, in characters. */
 export const textsSize = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length + 3, 0)
 
-/** A page of `limit` rows at most, one at least where there is any. It ends earlier where rows are large. */
+/** Reads a page of at most `limit` rows, and of at least one if any exists. The page ends early when rows are large. */
 export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
   { idOf, read, shown, sizeOf }: ListSource<Row, A, E, R>,
   cursor: string | undefined,
@@ -50,7 +50,7 @@ export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
   let size = 0
   for (;;) {
     const wanted = Math.min(rowsAtATime, limit - data.length)
-    // one more tells whether anything follows
+    // one extra row shows whether another page follows
     const rows = yield* read({ after, limit: wanted + 1 })
     const taken: Array<Row> = []
     for (const row of rows.slice(0, wanted)) {

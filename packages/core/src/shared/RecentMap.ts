@@ -1,10 +1,10 @@
-/** A map that remembers what was put last: beyond its limit, the entry that was put longest ago is forgotten. */
+/** A map with a size limit. Beyond the limit it removes the entry that was put least recently. */
 
 export class RecentMap<Value> {
   private readonly entries = new Map<string, Value>()
   private readonly limit: number
 
-  /** `limit`: how many entries it holds at most. */
+  /** `limit`: most entries. */
   constructor(limit: number) {
     this.limit = limit
   }
@@ -17,7 +17,7 @@ export class RecentMap<Value> {
     return this.entries.has(key)
   }
 
-  /** The entry counts as the latest, also where it was there already. */
+  /** Makes the entry the most recent one, also when the key already exists. */
   put(key: string, value: Value): void {
     this.entries.delete(key)
     this.entries.set(key, value)

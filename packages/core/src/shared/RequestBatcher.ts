@@ -1,7 +1,7 @@
-/** Questions that come together are answered together: one statement for all that wait, instead of one each. */
+/** Batches concurrent requests: one storage statement answers all requests that wait, instead of one statement each. */
 import { Deferred, Effect, Exit } from "effect"
 
-/** Statements of one tenant under way at the same time; what comes meanwhile gathers for the next. */
+/** Limit of statements in flight per tenant. Requests that arrive meanwhile wait for the next batch. */
 const maxUnderWay = 4
 
 const maxQuestionsPerStatement = 512
@@ -17,9 +17,10 @@ interface TenantQueue<Question, Answer, E> {
 }
 
 /**
- * Asks one by one what `answerAll` answers in the order of its questions. What is asked is read after it was asked, never before.
+ * Returns a function that asks one question. `answerAll` answers a batch, in the order of its questions. It always starts after the
+ * question was asked, so an answer is never older than its question.
  *
- * Statements run in fibers of their own, never in a caller's: one caller's transaction or interruption is nobody else's.
+ * Batches run in their own fibers. A caller's transaction or interruption does not affect other callers.
  */
 export const makeRequestBatcher = <Question, Answer, E>(
   answerAll: (tenantId: string, questions: ReadonlyArray<Question>) => Effect.Effect<ReadonlyArray<Answer>, E>
@@ -34,7 +35,7 @@ export const makeRequestBatcher = <Question, Answer, E>(
     })
 
     const drain = Effect.fnUntraced(function*(tenantId: string, queue: TenantQueue<Question, Answer, E>) {
-      // whoever asks within this turn of the loop goes along
+      // requests made in the same turn of the event loop join this batch
       yield* Effect.yieldNow
       while (queue.waiting.length > 0) yield* answer(tenantId, queue.waiting.splice(0, maxQuestionsPerStatement))
       queue.underWay -= 1
@@ -47,7 +48,7 @@ export const makeRequestBatcher = <Question, Answer, E>(
         const queue = queues.get(tenantId) ?? { waiting: [], underWay: 0 }
         queues.set(tenantId, queue)
         queue.waiting.push({ question, answered })
-        // with nothing under way it starts at once; beside others only when more has gathered meanwhile
+      // an idle queue starts at once; another statement starts only when more than one request waits
         if (queue.underWay === 0 || (queue.underWay < maxUnderWay && queue.waiting.length > 1)) {
           queue.underWay += 1
           fork(drain(tenantId, queue))

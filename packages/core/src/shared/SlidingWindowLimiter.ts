@@ -1,15 +1,15 @@
-/** The calls somebody made of late: at most so many in any sixty seconds, all of them at once if they like. */
+/** Counts one caller's calls in a sliding window: at most `perMinute` in any 60 seconds. All of them may come at once. */
 
 const windowMillis = 60_000
 
-/** Instants that left the window are cut off when they are many. */
+/** Expired instants are removed only when there are more than this, because copying the array costs time. */
 const worthCutting = 1024
 
 export class SlidingWindowLimiter {
   private calls: Array<number> = []
   private first = 0
 
-  /** Takes a call made now, or answers in how many milliseconds one may be made: 0 says that it was taken. */
+  /** Admits a call at `now` and returns 0, or returns the milliseconds to wait. */
   admit(perMinute: number, now: number): number {
     while (this.first < this.calls.length && now - this.calls[this.first]! >= windowMillis) this.first += 1
     if (this.first > worthCutting && this.first > this.calls.length / 2) {

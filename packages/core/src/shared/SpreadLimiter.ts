@@ -1,23 +1,23 @@
-/** Calls spread over the minute: a few at once after a quiet time, then one after the other. Never more than so many in any sixty seconds. */
+/** Spreads calls over a minute: a short burst after idle time, then an even pace. Never more than `perMinute` calls in any 60 seconds. */
 
 const windowMillis = 60_000
 
 export interface SpreadLimits {
   readonly perMinute: number
-  /** From 1 to `perMinute`. */
+  /** Burst size, from 1 to `perMinute`. */
   readonly atOnce: number
 }
 
-/** The generic cell rate algorithm, which keeps one number for each caller. */
+/** Implements the generic cell rate algorithm (GCRA), which stores one number per caller. */
 export class SpreadLimiter {
-  /** When a caller that asks at an even pace would ask next. */
+  /** Time of the next call at an even pace. */
   private next = 0
 
-  /** Takes a call made now, or answers in how many milliseconds one may be made: 0 says that it was taken. */
+  /** Admits a call at `now` and returns 0, or returns the milliseconds to wait. */
   admit({ atOnce, perMinute }: SpreadLimits, now: number): number {
     const interval = windowMillis / (perMinute - atOnce + 1)
     const wait = this.next - (atOnce - 1) * interval - now
-    // sums of fractions are a hair off
+    // tolerates rounding errors of fractions
     if (wait > 0.001) return Math.max(1, Math.ceil(wait))
     this.next = Math.max(this.next, now) + interval
     return 0

@@ -1,4 +1,4 @@
-/** The storage behind a port failed: unreachable, out of room, or holding something it should not. */
+/** A storage port failed: the storage is unreachable, out of space, or returned invalid data. */
 import { Effect, Schema } from "effect"
 
 /** `operation` names the port's method. The cause is logged with its correlation id and never leaves the process. */
@@ -10,7 +10,7 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
     return `Storage failed in ${this.operation}. Try again; where only the answer was lost, it may have come through.`
   }
 
-  /** Turns whatever an adapter failed with into a `StorageError` that names the operation. */
+  /** Wraps any failure of an adapter in a `StorageError` that names the operation. */
   static readonly refail = (operation: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.mapError(effect, (cause) => cause instanceof StorageError ? cause : new StorageError({ operation, cause }))
 }

@@ -1,8 +1,8 @@
-/** Work in the background that comes again and again. */
+/** Periodic background work. */
 import { Effect } from "effect"
 import type { StorageError } from "./StorageError.ts"
 
-/** Sweeps until interrupted, so many milliseconds after the last sweep ended. A failure is logged with the message, and the next sweep tries again. */
+/** Runs `sweep` until interrupted, with a pause of `pauseMillis` after each run. Logs a storage failure with `message`, then continues. */
 export const sweepEvery = <A>(pauseMillis: number, sweep: Effect.Effect<A, StorageError>, message: string): Effect.Effect<never> =>
   Effect.forever(
     sweep.pipe(

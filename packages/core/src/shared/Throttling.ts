@@ -1,13 +1,13 @@
-/** Work in the background that leaves storage to others in between. */
+/** Background work that leaves most of the storage's time to other work. */
 import { Duration, Effect } from "effect"
 
-/** For every moment a store spends on it, others have so many. */
+/** Pause after each unit of work, as a multiple of the work's duration. */
 const pausePerMoment = 4
 
-/** A store that somebody holds up is not left alone for longer than this. */
+/** Longest pause, so that a slow statement does not stop the work for long. */
 const longestPauseMillis = 1000
 
-/** Runs it, and leaves the store alone for a while afterwards, unless its answer says that nothing was done. */
+/** Runs the work, then pauses, unless `didWork` finds that the work did nothing. */
 export const throttled = <A, E, R>(work: Effect.Effect<A, E, R>, didWork: (answer: A) => boolean = () => true): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     const [took, answer] = yield* Effect.timed(work)

@@ -1,11 +1,11 @@
-/** Storage port: one transaction that spans areas and the delivery queue. */
+/** Storage port: one transaction over all areas and the delivery queue. */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "./StorageError.ts"
 
 /**
- * Runs an effect so that everything it writes through any storage port becomes visible together, or not at all.
+ * Runs an effect in a transaction. Its writes through any storage port commit together, or not at all.
  *
- * Inside a transaction that the host already holds, it joins that one.
+ * When the host has already opened a transaction, the effect joins it.
  */
 export class Transaction extends Context.Service<Transaction, {
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>

@@ -1,44 +1,45 @@
 /**
- * Long work in short slices, so that the event loop answers others in between. An embedded service shares that loop with its host.
+ * Splits long work into short slices, so that the event loop can serve other work in between. An embedded service shares the event loop
+ * with its host.
  */
 import { Effect } from "effect"
 import type * as Clock from "effect/Clock"
 import { MixedScheduler } from "effect/Scheduler"
 
-/** How long one piece of work may go on before it waits for its next turn. */
+/** Longest time that one slice runs before it yields. */
 const sliceNanos = 10_000_000n
 
-/** A macrotask for each turn: what waits for sockets and timers runs in between. */
+/** Runs each turn as a macrotask, so that socket and timer callbacks run between turns. */
 const dispatcher = new MixedScheduler().makeDispatcher()
 const waiting: Array<() => void> = []
 
-/** One after the other, so that many long requests at once hold the event loop no longer than one. */
+/** Resumes one waiter per turn, so that many long requests block the event loop no longer than one does. */
 const resumeNext = (): void => {
   const resume = waiting.shift()
   if (waiting.length > 0) dispatcher.scheduleTask(resumeNext, 0)
   resume?.()
 }
 
-/** Goes on when the event loop has come round. */
+/** Resumes in the next turn of the event loop. */
 export const nextTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
   const mine = () => resume(Effect.void)
   if (waiting.push(mine) === 1) dispatcher.scheduleTask(resumeNext, 0)
   return Effect.sync(() => {
     const at = waiting.indexOf(mine)
-    // an empty place keeps the others' turns as they were scheduled
+    // an empty slot keeps the schedule of the other waiters
     if (at >= 0) waiting[at] = () => {}
   })
 })
 
 /** For loops over many items: `if (pace.isDue()) yield* pace.turn`. */
 export interface Pace {
-  /** Whether this slice has gone on for long enough. */
+  /** Whether the current slice has used up its time. */
   readonly isDue: () => boolean
-  /** Waits for the next turn and begins a slice there. */
+  /** Waits for the next turn and starts a new slice. */
   readonly turn: Effect.Effect<void>
 }
 
-/** Begins a slice now. */
+/** Starts a slice now. */
 export const makePace: Effect.Effect<Pace> = Effect.clockWith((clock) => Effect.sync(() => paceOf(clock)))
 
 const paceOf = (clock: Clock.Clock): Pace => {
@@ -51,14 +52,14 @@ const paceOf = (clock: Clock.Clock): Pace => {
   }
 }
 
-/** Fewer items are not worth the looking at the clock. */
+/** At or below this number of items, reading the clock costs more than it saves. */
 const few = 8
 
-/** `map` for many items, in slices. */
+/** Maps many items, in slices. */
 export const mapPaced = <A, B>(items: ReadonlyArray<A>, map: (item: A, index: number) => B): Effect.Effect<ReadonlyArray<B>> =>
   items.length <= few ? Effect.sync(() => items.map(map)) : mapInSlices(items, map)
 
-/** `forEach` likewise. */
+/** Runs an action for many items, in slices. */
 export const forEachPaced = <A>(items: ReadonlyArray<A>, act: (item: A, index: number) => void): Effect.Effect<void> =>
   Effect.asVoid(mapPaced(items, act))
 

@@ -1,8 +1,8 @@
-/** Ids that the service itself gives out: UUID version 7, so they sort by time, cannot be guessed and never contain a dot. */
+/** Ids that Waybill creates: UUID version 7. They sort by time, cannot be guessed and never contain a dot. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 
-/** Fills `bytes` with unguessable randomness. */
+/** Fills `bytes` with cryptographically secure random bytes. */
 export class RandomBytes extends Context.Reference<(bytes: Uint8Array<ArrayBuffer>) => void>("@waybill/core/shared/RandomBytes", {
   defaultValue: () => (bytes) => {
     globalThis.crypto.getRandomValues(bytes)
@@ -10,9 +10,9 @@ export class RandomBytes extends Context.Reference<(bytes: Uint8Array<ArrayBuffe
 }) {}
 
 export class UniqueIds extends Context.Service<UniqueIds, {
-  /** A new id, later ones sorting after earlier ones of the same process. */
+  /** Creates an id. Ids of one process sort in the order of creation. */
   readonly next: Effect.Effect<string>
-  /** The same, for an instant already read: `millis` since 1970. */
+  /** Creates an id for an instant that was already read: `millis` since 1970. */
   readonly nextAt: (millis: number) => string
 }>()("@waybill/core/shared/UniqueIds") {
   static readonly layer: Layer.Layer<UniqueIds> = Layer.effect(
@@ -25,23 +25,23 @@ export class UniqueIds extends Context.Service<UniqueIds, {
   )
 }
 
-/** Whether a text could be an id given out here. Stores may keep ids as UUIDs, so nothing else may reach them. */
+/** Whether a text has the form of an id created here. Stores may keep ids as UUIDs, so callers check ids from outside before a lookup. */
 export const isUniqueId = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 
-/** The id right before this one in the order of ids; `undefined` where there is none. */
+/** The id immediately before this one in sort order; `undefined` if there is none. */
 export const idBefore = (id: string): string | undefined => {
   const number = isUniqueId(id) ? BigInt(`0x${id.replaceAll("-", "")}`) : 0n
   if (number === 0n) return undefined
   return (number - 1n).toString(16).padStart(32, "0").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
 
-/** The least id of an instant, in milliseconds since 1970. */
+/** The smallest id of an instant, in milliseconds since 1970. */
 export const firstIdAt = (millis: number): string =>
   Math.min(Math.max(0, millis), 2 ** 48 - 1).toString(16).padStart(12, "0").replace(/^(.{8})(.{4})$/, "$1-$2-0000-0000-000000000000")
 
 const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, "0"))
 
-/** Randomness is drawn in blocks, because one call per id costs more than the rest of it. */
+/** Random bytes are read in blocks, because one read per id would cost more than the rest of the work. */
 const sequentialIds = (fill: (bytes: Uint8Array<ArrayBuffer>) => void) => {
   const pool = new Uint8Array(8 * 512)
   let used = pool.length
@@ -57,7 +57,7 @@ const sequentialIds = (fill: (bytes: Uint8Array<ArrayBuffer>) => void) => {
       lastMillis = millis
       counter = (r[0]! << 3) | (r[1]! >> 5)
     } else if (++counter > 0xfff) {
-      // 4,096 ids in one millisecond: borrow from the next one, so that order holds
+      // more than 4,096 ids in one millisecond: use the next millisecond, so that the order holds
       lastMillis += 1
       counter = 0
     }

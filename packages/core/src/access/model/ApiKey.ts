@@ -1,4 +1,4 @@
-/** API keys: what a caller shows, and what is kept of it. */
+/** API keys: their text and their stored form. */
 import { Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { Result } from "effect"
@@ -9,7 +9,7 @@ import { CarrierNumber } from "./CarrierNumbers.ts"
 import { KeyName } from "./Client.ts"
 import type { TenantState } from "./TenantState.ts"
 
-/** What the operator asks for. */
+/** The operator's request for a new key. */
 export const ApiKeyRequest = Schema.Struct({
   name: KeyName,
   roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"]).annotate({ message: "A role is carrier or customer." }))
@@ -22,7 +22,7 @@ export const ApiKeyRequest = Schema.Struct({
 }).annotate({ identifier: "ApiKeyRequest" })
 export type ApiKeyRequest = typeof ApiKeyRequest.Type
 
-/** What is stored of a key: never the secret part, only its hash. */
+/** A stored key: its hash, never its secret part. */
 export interface StoredApiKey {
   readonly id: string
   readonly name: string
@@ -36,19 +36,19 @@ export interface StoredApiKey {
   readonly expiresAt?: number
 }
 
-/** A key as a request finds it. */
+/** A key, with the state of its tenant, for authenticating a request. */
 export interface FoundApiKey extends StoredApiKey {
   readonly tenantState: TenantState
 }
 
-/** A key as lists show it. */
+/** A key in a list. */
 export interface ListedApiKey extends Omit<StoredApiKey, "hash"> {
   readonly createdAt: number
   /** Written about once a minute. */
   readonly lastUsedAt?: number
 }
 
-/** The parts of a presented key that say where to look. The tenant stands in it so that no lookup crosses tenants. */
+/** The parts of a presented key that locate its row. The key contains the tenant, so that no lookup crosses tenants. */
 export interface KeyAddress {
   readonly tenantId: string
   readonly id: string
@@ -59,7 +59,7 @@ const encoder = new TextEncoder()
 export const formatApiKey = (address: KeyAddress, secret: Uint8Array): string =>
   `wb.${Base64Url.encode(encoder.encode(address.tenantId))}.${address.id}.${Base64Url.encode(secret)}`
 
-/** Where a presented key would be kept, or `undefined` when it cannot be one of ours. */
+/** Parses the location of a presented key; `undefined` when the text cannot be a Waybill key. */
 export const keyAddress = (key: string): KeyAddress | undefined => {
   const match = /^wb\.([A-Za-z0-9_-]{2,90})\.([0-9a-f-]{36})\.[A-Za-z0-9_-]{43}$/.exec(key)
   if (match === null) return undefined
@@ -67,7 +67,7 @@ export const keyAddress = (key: string): KeyAddress | undefined => {
   return tenant !== undefined && /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/.test(tenant) && isUniqueId(match[2]!) ? { tenantId: tenant, id: match[2]! } : undefined
 }
 
-/** Compares without telling, by its duration, where two hashes differ. */
+/** Compares hashes in constant time. */
 export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => {
   if (a.length !== b.length) return false
   let difference = 0

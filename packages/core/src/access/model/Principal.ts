@@ -1,27 +1,27 @@
-/** Who is calling, for which tenant, and whose freight they may see. */
+/** The authenticated caller: its tenant, its roles and its visible freight. */
 import { accountWithin, carrierGrants } from "./CarrierNumbers.ts"
 
 export type Role = "carrier" | "customer" | "operator"
 
 /**
- * - `carrier`: writes through intake and sees all of its tenant; with a DOT or MC number, what belongs to that carrier.
- * - `customer`: sees what belongs to its accounts.
- * - `operator`: every tenant, operator calls only; `tenantId` is empty and `client` names the operator.
+ * - `carrier`: writes through intake and sees its whole tenant; with a DOT or MC number, only that carrier's freight.
+ * - `customer`: sees freight of its accounts.
+ * - `operator`: makes operator calls for every tenant; `tenantId` is empty and `client` names the operator.
  */
 export interface Principal {
   readonly tenantId: string
-  /** `key:<name>` of an API key or a host's principal, `jwt:<issuer>:<sub>` of a token. Subscriptions belong to it. */
+  /** `key:<name>` for an API key or a host's principal, `jwt:<issuer>:<sub>` for a token. Owns its subscriptions. */
   readonly client: string
   readonly roles: ReadonlyArray<Role>
-  /** Shippers', consignees' or payers' numbers with the carrier. */
+  /** Numbers that the carrier gave to shippers, consignees or payers. */
   readonly accounts: ReadonlyArray<string>
-  /** Department of Transportation number, where the caller is one carrier among several of the tenant. */
+  /** Department of Transportation number, if the caller is one of several carriers in the tenant. */
   readonly dot?: string
-  /** Motor carrier number, likewise. */
+  /** Motor carrier number, if the caller is one of several carriers in the tenant. */
   readonly mc?: string
-  /** `key`: the service keeps this client's accounts with its API keys. `token`: the credential itself brought them. */
+  /** `key`: Waybill stores this client's accounts with its API keys. `token`: the credential contains them. */
   readonly origin: "key" | "token"
-  /** An operator that writes nothing and reads no bodies of deliveries. */
+  /** An operator that cannot write and cannot read bodies of deliveries. */
   readonly readOnly?: true
 }
 
@@ -30,17 +30,17 @@ export const isCarrier = (principal: Principal): boolean => principal.roles.incl
 export const isOperator = (principal: Principal): boolean => principal.roles.includes("operator")
 
 /**
- * What a carrier with a number of its own is known by; `undefined` for everybody else. What it writes first belongs to these numbers,
- * and what belongs to none of them is unknown to it. No text at all where its numbers are none: it sees nothing.
+ * The grants of a carrier with a DOT or MC number; `undefined` for every other caller. New freight that this carrier writes gets these
+ * grants, and it cannot see freight without one of them. Empty when its numbers normalise to nothing: then it sees nothing.
  */
 export const carrierOf = (principal: Pick<Principal, "roles" | "dot" | "mc">): ReadonlyArray<string> | undefined =>
   !principal.roles.includes("carrier") || (principal.dot === undefined && principal.mc === undefined) ? undefined : carrierGrants(principal)
 
-/** Whether something of a carrier belongs to the caller; everything does to callers without a number. */
+/** Whether freight with the grants `carrier` belongs to the caller. Callers without a number own everything. */
 export const isOwn = (own: ReadonlyArray<string> | undefined, carrier: ReadonlyArray<string>): boolean =>
   own === undefined || carrier.some((grant) => own.includes(grant))
 
-/** What of a tenant's freight somebody may see: all of it, or what has one of these grants: account numbers, or a carrier's own numbers. */
+/** The freight that a caller may see: all of the tenant, or freight with one of these grants (account numbers or carrier numbers). */
 export type Visibility =
   | { readonly _tag: "All" }
   | { readonly _tag: "Granted"; readonly grants: ReadonlyArray<string> }
@@ -51,13 +51,13 @@ export const visibilityOf = (principal: Principal): Visibility => {
   return grants === undefined ? { _tag: "All" } : { _tag: "Granted", grants }
 }
 
-/** Whether a shipment with these accounts, and of this carrier, may be seen. One without any is seen by carriers without a number only. */
+/** Whether a shipment with these grants is visible. A shipment without grants is visible only to carriers without a number. */
 export const maySee = (visibility: Visibility, shipmentGrants: ReadonlyArray<string>): boolean =>
   visibility._tag === "All" || shipmentGrants.some((grant) => visibility.grants.includes(grant))
 
 /**
- * What stores keep of a client that has these credentials, for when it is not there to ask. A carrier's accounts show it charges only:
- * where it has a number, those of its own bills.
+ * The access that stores keep for a client with these credentials, for use while it is offline. A carrier's accounts show it charges
+ * only; if it has a number, only charges on its own bills.
  */
 export const accessOf = (credentials: ReadonlyArray<Pick<Principal, "roles" | "accounts" | "dot" | "mc">>) => ({
   seesAll: credentials.some((each) => each.roles.includes("carrier") && carrierOf(each) === undefined),

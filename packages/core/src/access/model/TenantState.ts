@@ -1,3 +1,3 @@
-/** Whether a tenant is served. `suspended`: refused everywhere, and nothing is sent. */
+/** Whether a tenant is active. `suspended`: its calls are refused and its deliveries are not sent. */
 export const tenantStates = ["active", "suspended"] as const
 export type TenantState = typeof tenantStates[number]
