@@ -1,4 +1,4 @@
-/** How many lookups of other people's freight a caller may make: numbers are sequential, so whoever may ask without end learns them all. */
+/** Rate limit on lookups of other parties' freight. Numbers are sequential, so unlimited lookups would reveal all of them. */
 import { Context, Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { RecentMap } from "../shared/RecentMap.ts"
@@ -6,25 +6,25 @@ import { SpreadLimiter } from "../shared/SpreadLimiter.ts"
 import { TooManyLookups } from "./ShipmentStatusErrors.ts"
 
 export class ShipmentStatusOptions extends Context.Reference<{
-  /** Lookups of freight that is not the caller's own, in any sixty seconds and process; also of what does not exist. SPEC-GAP-A7 */
+  /** Lookups per 60 seconds and process that do not find the caller's own freight. Missing shipments count too. SPEC-GAP-A7 */
   readonly othersLookupsPerMinute: number
-  /** How many of them at once after a quiet time; the others are spread over the minute. A tenth by default. */
+  /** Burst size after idle time; further lookups are spread over the minute. Default: a tenth of `othersLookupsPerMinute`. */
   readonly othersLookupsAtOnce?: number
 }>("@waybill/core/shipment-status/ShipmentStatusOptions", {
   defaultValue: () => ({ othersLookupsPerMinute: 60 })
 }) {}
 
-/** Callers remembered at the same time. Beyond that, whoever was quiet longest starts afresh. */
+/** Most callers that are tracked. Beyond that the least recent caller is removed and starts with a full burst. */
 const maxCallers = 50_000
 
-/** Whoever shares an allowance: a client, or for lookups without credentials whatever the transport knows of the caller. */
+/** The owner of a rate limit: a client, or for lookups without credentials what the transport knows of the caller. */
 export interface LookupCaller {
   readonly tenantId: string
   readonly client: string
 }
 
 export interface LookupLimiter {
-  /** Takes one lookup out of the caller's allowance, or says when there is one again. */
+  /** Takes one lookup from the caller's limit, or fails with the time until the next one. */
   readonly pay: (caller: LookupCaller) => Effect.Effect<void, TooManyLookups>
 }
 

@@ -1,4 +1,4 @@
-/** The writing side of shipment status: what intake calls, inside a transaction of its own. */
+/** Writes shipment status. Intake calls it inside its own transaction. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { carrierGrants, carrierNamed } from "../access/model/CarrierNumbers.ts"
@@ -25,7 +25,7 @@ import {
   type StoredStatus
 } from "./ShipmentStatusStore.ts"
 
-/** By shipmentId, those that have a status. */
+/** Shipments with a status, by shipmentId. */
 export type KnownShipments = ReadonlyMap<string, KnownShipment>
 
 export interface ShipmentReport {
@@ -33,10 +33,10 @@ export interface ShipmentReport {
   readonly report: StatusReport
 }
 
-/** What became of one report; `why` stands beside a refusal. */
+/** Result of one report. `why` explains a refusal. */
 export interface ReportResult {
   readonly outcome: ReportOutcome | "unknown"
-  /** Whether it brought the shipment to a milestone. */
+  /** Whether the shipment reached a milestone. */
   readonly moved: boolean
   readonly why?: string
 }
@@ -47,25 +47,25 @@ export interface RegistrationResult {
 }
 
 export class ShipmentReports extends Context.Service<ShipmentReports, {
-  /** The shipments of PRO numbers as people write them; with `writer` (`carrierOf`), of this carrier's only. */
+  /** Finds the shipments of PRO numbers in any spelling. With `writer` (`carrierOf`), only shipments of this carrier. */
   readonly resolve: (
     tenantId: string,
     proNumbers: ReadonlyArray<string>,
     writer?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
-  /** Locks shipments until the transaction ends, says whose they are, and answers what is known of those that the writer may write to. */
+  /** Locks shipments until the transaction ends, stores their accounts and carrier, and returns the status of those that the writer may write to. */
   readonly lock: (
     tenantId: string,
     claims: ReadonlyArray<StatusClaim>,
     writer?: ReadonlyArray<string>
   ) => Effect.Effect<KnownShipments, StorageError>
-  /** Those of the shipments that are another carrier's, or no carrier's at all. */
+  /** Returns those of the shipments that belong to another carrier or to none. */
   readonly foreign: (tenantId: string, shipmentIds: ReadonlyArray<string>, writer: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, StorageError>
-  /** What is known of shipments that are locked already. */
+  /** Reads shipments that are already locked. */
   readonly read: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<KnownShipments, StorageError>
   /**
-   * Takes shipments as the carrier's system hands them in; `historyOf` answers, oldest first, what the event log tells of one that
-   * was unknown. Answers one result for each; refused ones change nothing. What a `writer` (`carrierOf`) hands in first is its own.
+   * Registers shipments that the carrier's system posts. `historyOf` returns the event log's reports of a new shipment, oldest first.
+   * Returns one result per post; refused posts change nothing. A new shipment belongs to its `writer` (`carrierOf`).
    */
   readonly register: (
     tenantId: string,
@@ -74,7 +74,7 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
     historyOf: (posted: PostedShipment) => ReadonlyArray<StatusReport>,
     writer?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<RegistrationResult>, StorageError>
-  /** Applies reports in their order and queues what they give to tell. Answers one result for each; refused ones change nothing. */
+  /** Applies reports in order and queues their notifications. Returns one result per report; refused reports change nothing. */
   readonly report: (
     tenantId: string,
     known: KnownShipments,
@@ -114,7 +114,7 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
         register: Effect.fn("ShipmentReports.register")(function*(tenantId, known, posted, historyOf, writer) {
           const changes = yield* changesOf(known)
           const results = yield* mapPaced(posted, (each) => changes.register(each, historyOf))
-          // whose a shipment is must be known before its news are queued; one that is refused or repeated says nothing of it
+          // the shipment's carrier must be stored before its notifications are queued; refused and duplicate posts do not change it
           const claims = claimsOf(posted.filter((_, at) => results[at]!.result === "accepted"), writer)
           if (claims.length > 0) yield* store.lock(tenantId, claims, writer)
           yield* write(tenantId, changes)
@@ -131,7 +131,7 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
   )
 }
 
-/** One for each shipment; what is said last counts. */
+/** One claim per shipment; later posts override earlier ones. */
 const claimsOf = (posted: ReadonlyArray<PostedShipment>, writer: ReadonlyArray<string> | undefined): ReadonlyArray<StatusClaim> => {
   const claims = new Map<string, StatusClaim>()
   for (const { accounts, carrier, shipmentId } of posted) {
@@ -153,7 +153,7 @@ const knownOf = (stored: ReadonlyArray<StoredStatus>): Effect.Effect<KnownShipme
 
 const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value))
 
-/** Everything one call changes, gathered until it is written at once. */
+/** Collects the changes of one call, so that they are written together. */
 class Changes {
   readonly #known: Map<string, KnownShipment>
   readonly #before: KnownShipments
@@ -183,10 +183,10 @@ class Changes {
     return { result: "accepted" }
   }
 
-  report(shipmentId: string, told: StatusReport): ReportResult {
+  report(shipmentId: string, reported: StatusReport): ReportResult {
     const known = this.#known.get(shipmentId)
     if (known === undefined) return { outcome: "unknown", moved: false }
-    const report = believable(told, this.#now)
+    const report = believable(reported, this.#now)
     const applied = applyReport(known, report)
     if (applied.outcome === "refused") return { outcome: "refused", moved: false, why: applied.why! }
     this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)
@@ -250,6 +250,6 @@ const keyedOf = ({ state, view }: KnownShipment): KeyedShipment => ({
 
 const sameTexts = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => a.length === b.length && a.every((text, at) => text === b[at])
 
-/** A date without a time counts as its noon in UTC, which is that day nearly everywhere. Ranges compare it; nobody is shown it. */
+/** A date without a time counts as noon UTC, which is the same day in nearly every time zone. Used for range queries only, never shown. */
 const pickupInstant = (date: string | null | undefined): number | undefined =>
   date == null ? undefined : parseInstant(isDateOnly(date) ? `${date}T12:00:00Z` : date)

@@ -1,10 +1,10 @@
-/** How looking up shipments and following them can fail. */
+/** Errors of shipment lookups and status subscriptions. */
 import { Schema } from "effect"
 
-/** No shipment answers to this key, or it is not covered yet. Another party's shipment is found; what it shows is the public part. */
+/** No shipment has this key, or its first milestone is not known yet. Other parties' shipments are found and show their public fields. */
 export class ShipmentNotFound extends Schema.TaggedError<ShipmentNotFound>()("ShipmentNotFound", {
   sought: Schema.String,
-  /** What to do about it, in one sentence. */
+  /** One sentence: what the caller can do. */
   advice: Schema.String
 }) {
   override get message(): string {
@@ -19,21 +19,21 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("Acco
   }
 }
 
-/** The account is somebody else's. */
+/** The account belongs to another party. */
 export class AccountNotPermitted extends Schema.TaggedError<AccountNotPermitted>()("AccountNotPermitted", { accountNumber: Schema.String }) {
   override get message(): string {
     return `Account ${this.accountNumber} is not one of yours. Ask the carrier to add it to your key.`
   }
 }
 
-/** Too many lookups of other people's freight within a minute; the caller's own freight is never limited. */
+/** Too many lookups of other parties' freight within a minute. Lookups of the caller's own freight are not limited. */
 export class TooManyLookups extends Schema.TaggedError<TooManyLookups>()("TooManyLookups", { retryAfterSeconds: Schema.Int }) {
   override get message(): string {
     return `Too many lookups of shipments that are not yours. Try again in ${this.retryAfterSeconds} seconds.`
   }
 }
 
-/** No status subscription of this id belongs to the caller. Another client's id answers the same. */
+/** The caller has no status subscription with this id. An id of another client gives the same error. */
 export class StatusSubscriptionNotFound extends Schema.TaggedError<StatusSubscriptionNotFound>()("StatusSubscriptionNotFound", {
   transactionId: Schema.String
 }) {

@@ -1,60 +1,60 @@
 /**
- * Storage port: what is known of each shipment's movement, kept as the JSON bytes that lookups answer, beside the keys it is
- * found by. Core decides what the bytes are; the store keeps, finds and queues.
+ * Storage port: the status of each shipment as the JSON bytes of its lookup answers, with the keys that find it. Core creates the bytes;
+ * the store keeps, finds and queues them.
  */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 
-/** What the next report is applied to. */
+/** A stored status, the base for the next report. */
 export interface StoredStatus {
   readonly shipmentId: string
   /** JSON that only core reads. */
   readonly state: string
-  /** The verified answer, every field. */
+  /** The full lookup answer, for callers that own the freight. */
   readonly verified: Uint8Array
 }
 
-/** What a call says of a shipment's accounts and carrier; `undefined` leaves them as they are. They are the event log's as well. */
+/** A shipment's accounts and carrier as a call states them; `undefined` leaves them unchanged. Shared with the event log. */
 export interface StatusClaim {
   readonly shipmentId: string
   readonly accounts: ReadonlyArray<string> | undefined
-  /** What the carrier is known by. Of a writer with a number it counts only where nothing was written before. */
+  /** The carrier's grants. From a writer with a DOT or MC number they count only for a shipment without earlier data. */
   readonly carrier?: ReadonlyArray<string> | undefined
-  /** Whether something of it is written now, and not only looked at. */
+  /** Whether the call writes data of the shipment, and does not only lock it. */
   readonly written?: boolean
 }
 
 export interface StatusWrite extends StoredStatus {
-  /** The four fields that anybody may see. */
+  /** The four public fields. */
   readonly public: Uint8Array
-  /** Whether lookups find it: its first milestone is known. */
+  /** Whether lookups find the shipment: its first milestone is known. */
   readonly covered: boolean
-  /** When it was picked up, in milliseconds since 1970: bounds ranges, and decides between shipments that share a key. */
+  /** Pickup time in milliseconds since 1970. Used for range queries, and to choose between shipments that share a key. */
   readonly pickupAt: number
-  /** When the consignee got it. */
+  /** Delivery time to the consignee, in milliseconds since 1970. */
   readonly deliveredAt: number | undefined
-  /** Lookup keys (see `LookupKey`); `undefined` leaves them as they are. */
+  /** Lookup keys (see `LookupKey`); `undefined` leaves them unchanged. */
   readonly keys: ReadonlyArray<string> | undefined
-  /** Normalised references that subscriptions name; `undefined` leaves them as they are. */
+  /** Normalised references for subscriptions; `undefined` leaves them unchanged. */
   readonly references: ReadonlyArray<string> | undefined
 }
 
-/** A notification to queue for whoever follows the shipment. */
+/** A notification for the shipment's subscribers. */
 export interface StatusNotice {
   readonly shipmentId: string
-  /** Rising per shipment, without gaps. */
+  /** Increases by 1 per shipment, without gaps. */
   readonly sequence: number
   readonly noticeId: string
-  /** The JSON that goes out, as it goes out. */
+  /** The JSON bytes that are sent. */
   readonly body: Uint8Array
 }
 
-/** What became of one report. */
+/** The result of one report. */
 export interface StatusHistoryEntry {
   readonly shipmentId: string
-  /** Rising per shipment, in the order the reports came. */
+  /** Increases per shipment, in the order of arrival. */
   readonly position: number
-  /** When it happened, in milliseconds since 1970. */
+  /** Time of the event in milliseconds since 1970. */
   readonly occurredAt: number
   /** JSON that only core reads. */
   readonly doc: string
@@ -69,18 +69,18 @@ export interface StatusChanges {
 
 export interface StatusLookup {
   readonly key: string
-  /** Whose freight is the caller's own: all of it, or what belongs to some accounts or to a carrier (none for a public lookup). */
+  /** The freight that the caller owns: all of the tenant, or freight with one of these grants. Empty for a public lookup. */
   readonly own: "all" | ReadonlyArray<string>
 }
 
-/** The verified bytes leave the store only for whoever may see them. */
+/** The store returns the verified bytes only to callers that may see them. */
 export type StatusFound =
   | { readonly own: true; readonly verified: Uint8Array }
   | { readonly own: false; readonly public: Uint8Array }
 
 export interface StatusRecord extends StoredStatus {
   readonly accounts: ReadonlyArray<string>
-  /** What its carrier is known by; empty for none. */
+  /** The carrier's grants; empty when the shipment has no carrier. */
   readonly carrier: ReadonlyArray<string>
   readonly covered: boolean
   readonly history: ReadonlyArray<StatusHistoryEntry>
@@ -88,46 +88,46 @@ export interface StatusRecord extends StoredStatus {
 
 export interface RangeRequest {
   readonly account: string
-  /** Inclusive bounds of the pick-up, in milliseconds since 1970. */
+  /** Inclusive bounds of the pickup time, in milliseconds since 1970. */
   readonly from: number
   readonly to: number
   readonly limit: number
-  /** Only shipments of this carrier. */
+  /** Limits the result to shipments of this carrier. */
   readonly carrier?: ReadonlyArray<string> | undefined
 }
 
-/** What a number may stand for when nobody says what it is. */
+/** Search terms for a number of unknown kind. */
 export interface StatusSearch {
   readonly shipmentId: string
-  /** Whole lookup keys. */
+  /** Complete lookup keys. */
   readonly keys: ReadonlyArray<string>
-  /** Beginnings of lookup keys that end where a part ends: in a blank. */
+  /** Prefixes of lookup keys. Each ends with a blank, so that it ends at a part of the key. */
   readonly prefixes: ReadonlyArray<string>
 }
 
 export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
   /**
-   * Locks the shipments until the transaction ends, in everybody's order, the ones the event log locks included; says whose
-   * they are from now on; answers those that have a status. `writer` is what a carrier with a number is known by: statuses of
-   * other carriers' shipments are left out.
+   * Locks the shipments until the transaction ends, in one fixed order. The event log uses the same locks. Stores the claimed accounts
+   * and carriers, and returns the status of each shipment that has one. `writer`: grants of a carrier with a number; statuses of other
+   * carriers' shipments are left out.
    */
   readonly lock: (
     tenantId: string,
     claims: ReadonlyArray<StatusClaim>,
     writer?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
-  /** The carrier of each of these shipments that something was written of; none is an empty list. */
+  /** The carrier's grants of each shipment with data; an empty list for a shipment without carrier. */
   readonly carriers: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, StorageError>
-  /** Statuses of shipments whose locks the caller holds already. */
+  /** Statuses of shipments that the caller has already locked. */
   readonly read: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
   /**
-   * Stores statuses and history, and queues each notice in the lane of every subscription that names one of the shipment's
-   * references and whose client may see the shipment now, as one fact. Matching costs what matches, not what exists.
+   * Stores statuses and history. Queues each notice for every subscription that names one of the shipment's references and whose client
+   * may see the shipment now. All in one transaction. The cost depends on the number of matching subscriptions, not of all.
    */
   readonly write: (tenantId: string, changes: StatusChanges) => Effect.Effect<void, StorageError>
   /**
-   * The shipment of each key, covered or not; of several, the one picked up last (then the greatest shipmentId). With `carrier`, of its
-   * shipments only, and of more than a thousand with one key those picked up last may be all that is looked at.
+   * Finds the shipment of each key, with or without a milestone. If several match, the latest pickup wins, then the greatest shipmentId.
+   * `carrier` limits the search to its shipments; then, if more than 1,000 share a key, only the latest 1,000 pickups may be searched.
    */
   readonly resolve: (
     tenantId: string,
@@ -135,21 +135,21 @@ export class ShipmentStatusStore extends Context.Service<ShipmentStatusStore, {
     carrier?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<string | undefined>, StorageError>
   /**
-   * One covered shipment a lookup at most: of several, the caller's own first, then the one picked up last, then the greatest
-   * shipmentId. Of more than a thousand with one key, those picked up last may be all that is looked at.
+   * Finds at most one shipment with a milestone per lookup. If several match, the caller's own comes first, then the latest pickup, then
+   * the greatest shipmentId. If more than 1,000 share a key, only the latest 1,000 pickups may be searched.
    */
   readonly find: (tenantId: string, lookups: ReadonlyArray<StatusLookup>) => Effect.Effect<ReadonlyArray<StatusFound | undefined>, StorageError>
-  /** Verified answers of an account's covered shipments, by pick-up and shipmentId. */
+  /** Full answers of an account's shipments with a milestone, in the order of pickup and shipmentId. */
   readonly findPickedUp: (tenantId: string, range: RangeRequest) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>
-  /** Whether any client or shipment of the tenant has the account; with `carrier`, any of its shipments. */
+  /** Whether any client or shipment of the tenant has the account; with `carrier`, any of this carrier's shipments. */
   readonly accountKnown: (tenantId: string, account: string, carrier?: ReadonlyArray<string>) => Effect.Effect<boolean, StorageError>
-  /** Shipments, covered or not, of this id or with such a key: the one picked up last first, then the greatest shipmentId; `limit` at most. */
+  /** Finds shipments, with or without a milestone, by id or key: latest pickup first, then greatest shipmentId; at most `limit`. */
   readonly search: (tenantId: string, search: StatusSearch, limit: number) => Effect.Effect<ReadonlyArray<StoredStatus>, StorageError>
-  /** All that is known of one shipment, history in order; with `newest`, so many of its last entries at most. */
+  /** Everything stored about one shipment, with its history in order; with `newest`, at most that many of the latest entries. */
   readonly record: (tenantId: string, shipmentId: string, newest?: number) => Effect.Effect<StatusRecord | undefined, StorageError>
   /**
-   * Forgets shipments delivered before one instant with their history, and notices queued before another that no waiting
-   * entry or unsettled or dead delivery refers to. Answers how many; at most a few thousand a call.
+   * Deletes shipments delivered before `delivered`, with their history, and notices queued before `noticed` that no waiting entry and no
+   * unfinished or dead delivery refers to. Returns their number; at most a few thousand per call.
    */
   readonly prune: (
     tenantId: string,

@@ -1,4 +1,4 @@
-/** Ask where a shipment is: by its PRO, a bill of lading, a purchase order, or an account and its pick-up dates. */
+/** Looks up shipments by PRO, bill of lading, purchase order, or account and pickup dates. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierNamed, type NamedCarrier } from "../access/model/CarrierNumbers.ts"
@@ -18,15 +18,15 @@ import { PublicBody, publicOf, VerifiedBody } from "./model/VerifiedShipment.ts"
 import { AccountNotFound, AccountNotPermitted, ShipmentNotFound, type TooManyLookups } from "./ShipmentStatusErrors.ts"
 import { ShipmentStatusStore, type StatusLookup } from "./ShipmentStatusStore.ts"
 
-/** What a verified lookup shows: everything of the caller's own freight, four fields of anybody else's. */
+/** Result of a verified lookup: all fields of the caller's own freight, four fields of other freight. */
 export type VerifiedAnswer =
   | { readonly _tag: "Verified"; readonly body: VerifiedBody }
   | { readonly _tag: "Public"; readonly body: PublicBody }
 
-/** Most shipments of one answer by account. */
+/** Most shipments in one answer by account. */
 export const maxPickedUp = 5000
 
-/** `startDate` and `endDate` bound the pick-up, both inclusive: dates (whole days in UTC) or date-times with offset. SPEC-GAP-A6 */
+/** Pickup range, both bounds inclusive: dates (whole days in UTC) or date-times with an offset. SPEC-GAP-A6 */
 export const PickedUpQuery = Schema.Struct({
   accountNumber: Schema.String,
   startDate: DateOrInstant,
@@ -34,41 +34,41 @@ export const PickedUpQuery = Schema.Struct({
 }).annotate({ identifier: "PickedUpQuery" })
 export type PickedUpQuery = typeof PickedUpQuery.Type
 
-/** What one report made of a shipment. */
+/** Result of one report on a shipment. */
 export interface StatusHistory {
   readonly position: number
   readonly occurredAt: string
   readonly outcome: ReportOutcome
-  /** What it said, as it was understood. */
+  /** The report's content as Waybill understood it. */
   readonly report: Readonly<Record<string, unknown>>
 }
 
-/** All that is known of one shipment, for the carrier itself. */
+/** Everything stored about one shipment, for its carrier. */
 export interface ShipmentRecord {
   readonly shipmentId: string
-  /** Who may see it. */
+  /** Accounts that may see it. */
   readonly accounts: ReadonlyArray<string>
-  /** Whose it is, where somebody said it: numbers without prefix, separators and leading zeros. */
+  /** The shipment's carrier, if one was stated: numbers without prefix, separators and leading zeros. */
   readonly carrier: NamedCarrier | null
-  /** Whether lookups find it: its first milestone is known. */
+  /** Whether lookups find the shipment: its first milestone is known. */
   readonly covered: boolean
-  /** The verified answer; without a milestone before it is covered. */
+  /** The full answer. It has no milestone while `covered` is false. */
   readonly shipment: VerifiedBody
   readonly history: ReadonlyArray<StatusHistory>
 }
 
 type LookupFailure = ShipmentNotFound | TooManyLookups | StorageError
 
-/** Single lookups are answered many at a time, outside of any transaction the caller may be in. */
+/** Single lookups run in batches, outside the caller's transaction. */
 export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
-  /** One shipment, as much of it as the caller may see. Of several with the same numbers the caller's own comes first, then the newest. SPEC-GAP-A5 */
+  /** Finds one shipment, with the fields that the caller may see. If several match, the caller's own comes first, then the newest. SPEC-GAP-A5 */
   readonly verified: (principal: Principal, by: LookupBy) => Effect.Effect<VerifiedAnswer, LookupFailure | NotPermitted>
   /**
-   * One shipment as anybody may see it. `caller` is counted; with a `principal`, whose tenant is the caller's, its own freight
-   * is not.
+   * Finds one shipment with its public fields. The lookup counts against `caller`, unless the shipment belongs to `principal`, who is in
+   * the caller's tenant.
    */
   readonly public: (caller: LookupCaller, by: LookupBy, principal?: Principal) => Effect.Effect<PublicBody, LookupFailure>
-  /** The shipments of an account that were picked up in a range, by pick-up; none is an empty list. */
+  /** Lists an account's shipments that were picked up in a range, in the order of pickup. May be empty. */
   readonly pickedUp: (
     principal: Principal,
     query: unknown
@@ -76,7 +76,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     ReadonlyArray<VerifiedBody>,
     AccountNotFound | AccountNotPermitted | TooManyLookups | InvalidInput | NotPermitted | StorageError
   >
-  /** For carriers: a shipment with its accounts and everything that was reported of it. */
+  /** For carriers: a shipment with its accounts and history. */
   readonly record: (principal: Principal, shipmentId: string) => Effect.Effect<ShipmentRecord, ShipmentNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/shipment-status/ShipmentStatuses") {
   static readonly layer = Layer.effect(
@@ -84,7 +84,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
     Effect.gen(function*() {
       const store = yield* ShipmentStatusStore
       const find = yield* makeRequestBatcher(store.find)
-      const allowance = yield* makeLookupLimiter
+      const lookupLimiter = yield* makeLookupLimiter
 
       const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
         if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
@@ -92,36 +92,36 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         const own = ownOf(principal)
         const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
         if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
-        // paid the same for what is somebody else's and for what is not there: neither tells more than the other
-        if (own !== "all") yield* allowance.pay(principal)
+        // other parties' and missing shipments cost the same, so that the limit does not reveal which of them it is
+        if (own !== "all") yield* lookupLimiter.pay(principal)
         if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
       }, traced("ShipmentStatuses.verified"))
 
       const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy, principal?: Principal) {
         const own = principal === undefined ? [] : ownOf(principal)
-        // before anything is read, where nothing can be the caller's own
-        if (own.length === 0) yield* allowance.pay(caller)
+        // without freight of its own, the caller pays before any read
+        if (own.length === 0) yield* lookupLimiter.pay(caller)
         const key = usableKey(by)
         const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
         if (found?.own === true) return publicBodyOf(found.verified)
-        if (own !== "all" && own.length > 0) yield* allowance.pay(caller)
+        if (own !== "all" && own.length > 0) yield* lookupLimiter.pay(caller)
         if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return new PublicBody(found.public)
       }, traced("ShipmentStatuses.public"))
 
-      /** What cannot be stored is nobody's. */
+      /** An account number that cannot be stored is unknown. */
       const accountKnown = (principal: Principal, accountNumber: string) =>
         isAccountNumber(accountNumber) ? store.accountKnown(principal.tenantId, accountNumber, carrierOf(principal)) : Effect.succeed(false)
 
-      /** Whether the caller may list this account at all. */
+      /** Fails unless the caller may list this account. */
       const checkAccount = Effect.fnUntraced(function*(principal: Principal, accountNumber: string) {
         if (isCarrier(principal)) {
           if (!(yield* accountKnown(principal, accountNumber))) return yield* new AccountNotFound({ accountNumber })
           return
         }
         if (principal.accounts.includes(accountNumber)) return
-        yield* allowance.pay(principal)
+        yield* lookupLimiter.pay(principal)
         return yield* (yield* accountKnown(principal, accountNumber))
           ? new AccountNotPermitted({ accountNumber })
           : new AccountNotFound({ accountNumber })
@@ -164,10 +164,10 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
   )
 }
 
-/** Whether what is not the caller's own is unknown to it: to a carrier with a number, others' shipments are. */
+/** Whether the caller is a carrier with a number, which cannot find other carriers' shipments at all. */
 const knowsOwnOnly = (principal: Principal | undefined): boolean => principal !== undefined && carrierOf(principal) !== undefined
 
-/** Whose freight is the caller's own. */
+/** The freight that the caller owns. */
 const ownOf = (principal: Principal): StatusLookup["own"] => {
   const visibility = visibilityOf(principal)
   return visibility._tag === "All" ? "all" : visibility.grants
@@ -183,7 +183,7 @@ const decoder = new TextDecoder()
 
 const decodeQuery = decodeInput(PickedUpQuery, { closed: true })
 
-/** Text that no store chokes on; nothing else can be anybody's number. */
+/** Text that every store can hold. Other text cannot be a key. */
 const storable = /^[^\p{Cc}\p{Cs}]{1,500}$/u
 
 const usableKey = (by: LookupBy): string | undefined => {

@@ -1,4 +1,4 @@
-/** Storage port: who follows which references. The queue lives in the subscription's lane. */
+/** Storage port: status subscriptions and their references. The queue belongs to the subscription's destination. */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 
@@ -7,16 +7,16 @@ export interface StatusSubscriptionRecord {
   readonly client: string
   /** JSON that only core reads. */
   readonly doc: string
-  /** Normalised; they may belong to no shipment yet. */
+  /** Normalised references. They may belong to no shipment yet. */
   readonly references: ReadonlyArray<string>
   readonly createdAt: number
 }
 
 export class StatusSubscriptionStore extends Context.Service<StatusSubscriptionStore, {
-  /** Stores it and matches it from now on; its lane is open already. */
+  /** Stores a subscription, which matches from now on. The caller has already opened its destination. */
   readonly insert: (tenantId: string, record: StatusSubscriptionRecord) => Effect.Effect<void, StorageError>
-  /** The client's own only; whether there was one. Nothing matches it afterwards; its lane is closed by the caller. */
+  /** Removes the client's own subscription. Returns whether it existed. It matches nothing afterwards; the caller closes its destination. */
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<boolean, StorageError>
-  /** What core keeps of the live subscriptions of these ids, as JSON that only core reads; ids that are none of this area's are left out. */
+  /** Documents of live subscriptions as JSON that only core reads. Ids of other areas are left out. */
   readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
 }>()("@waybill/core/shipment-status/StatusSubscriptionStore") {}

@@ -1,4 +1,4 @@
-/** Follow shipments by their reference numbers, and stop following them. */
+/** Subscribes to shipment status by reference numbers, and unsubscribes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
@@ -24,7 +24,7 @@ import { plainNumber } from "./model/LookupKey.ts"
 import { StatusSubscriptionNotFound } from "./ShipmentStatusErrors.ts"
 import { StatusSubscriptionStore } from "./StatusSubscriptionStore.ts"
 
-/** The store's name for notifications that entries refer to. */
+/** Source name in the delivery queue for status notifications. */
 export const shipmentStatusSource = "shipment-status"
 
 export const maxReferenceNumbers = 1000
@@ -33,7 +33,7 @@ const Reference = plainText(500).check(
   Schema.makeFilter((text: string) => plainNumber(text) !== "" || "A reference number has at least one letter or digit.")
 )
 
-/** What a client sends to follow shipments. `hmacSecretId` names the secret that deliveries are signed with. SPEC-GAP-A13 */
+/** Body of the subscribe call. `hmacSecretId` names the signing secret. SPEC-GAP-A13 */
 export const SubscribeRequest = Schema.Struct({
   referenceNumbers: Schema.NonEmptyArray(Reference).check(
     Schema.isMaxLength(maxReferenceNumbers, { message: `At most ${maxReferenceNumbers} referenceNumbers.` })
@@ -46,7 +46,7 @@ export const SubscribeRequest = Schema.Struct({
 }).annotate({ identifier: "SubscribeRequest" })
 export type SubscribeRequest = typeof SubscribeRequest.Type
 
-/** What both calls answer. */
+/** Answer of both calls. */
 export const SubscriptionResult = Schema.Struct({
   message: Schema.String,
   transactionId: Schema.String
@@ -54,9 +54,9 @@ export const SubscriptionResult = Schema.Struct({
 export type SubscriptionResult = typeof SubscriptionResult.Type
 
 export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
-  /** Tells the address of every status change of these shipments from now on, as far as the caller may see them then. SPEC-GAP-A14 */
+  /** Sends every later status change of these shipments to the address, if the caller may see them at that time. SPEC-GAP-A14 */
   readonly subscribe: (principal: Principal, input: unknown) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | QuotaExceeded | StorageError>
-  /** Deliveries stop at once and what waits is cleared. */
+  /** Stops deliveries at once and removes waiting entries. */
   readonly unsubscribe: (
     principal: Principal,
     transactionId: string
@@ -75,7 +75,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
 
-      /** Whatever else is wrong with the body, one refusal names all of it. */
+      /** Checks address and secret even if other fields are invalid, so that one error lists all faults. */
       const faultsOf = Effect.fnUntraced(function*(principal: Principal, input: unknown, malformed: ReadonlySet<string>) {
         const { hmacSecretId, webhookUrl } = isObject(input) ? input : {}
         const refusal = typeof webhookUrl === "string" && !malformed.has("/webhookUrl") ? sender.refusal(webhookUrl) : undefined
@@ -132,8 +132,8 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
 const decode = decodeInput(SubscribeRequest)
 
 /**
- * Each notification is a delivery of its own, and its body goes out as it is. A client that names no secret is signed for as
- * soon as the operator registers one for the client.
+ * Each notification is a delivery of its own with an unchanged body. If the client names no secret, deliveries are signed as soon as the
+ * operator registers a secret for the client.
  */
 const laneOf = (id: string, principal: Principal, request: SubscribeRequest): LaneSettings => ({
   laneId: id,

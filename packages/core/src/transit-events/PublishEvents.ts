@@ -1,4 +1,4 @@
-/** One publish call: read every event, tell new from known, number, store and queue. */
+/** Publishes the events of one call: reads every event, removes duplicates, assigns sequences, stores and queues. */
 import { Effect, Result } from "effect"
 import * as Clock from "effect/Clock"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
@@ -18,16 +18,16 @@ import { EventIdTaken, ShipmentNotOwn } from "./TransitEventErrors.ts"
 import type { NewEvent, SequenceRequest, TransitEventStore } from "./TransitEventStore.ts"
 
 export interface PublishOptions {
-  /** Stores the good events although others are refused. */
+  /** Stores the valid events even if others are refused. */
   readonly partial?: boolean
-  /** Runs in the same transaction, after new events are stored: what follows from them is one fact with them. */
+  /** Runs in the same transaction after new events are stored, so that its writes commit together with them. */
   readonly also?: (accepted: ReadonlyArray<AcceptedEvent>) => Effect.Effect<void, StorageError>
 }
 
-/** What one call is decided by, beside its events. */
+/** Options and context of one call. */
 interface Publishing extends PublishOptions {
   readonly traceparent: string | undefined
-  /** What the caller is known by where it is one carrier among several. */
+  /** The caller's grants, if it is one of several carriers. */
   readonly writer: ReadonlyArray<string> | undefined
 }
 
@@ -37,14 +37,14 @@ export interface AcceptedEvent {
   readonly shipmentId: string
   readonly sequence: number
   readonly event: ReportedEvent
-  /** Whether the shipment has a status, which the event may move. */
+  /** Whether the shipment has a status that the event may change. */
   readonly hasStatus: boolean
 }
 
-/** Most events in one call. */
+/** Most events per call. */
 export const maxEventsPerCall = 1000
 
-/** A call is decided again when somebody else stored one of its ids meanwhile, or has one of its shipments; more often than this, something is wrong. */
+/** Attempts per call. A call is retried when a concurrent call stored one of its ids or owns one of its shipments. More attempts mean a defect. */
 const maxDecisions = 10
 
 const decoder = new TextDecoder()
@@ -68,14 +68,14 @@ export const publishEvents = (services: {
       ))
   }
 
-  /** Of events that are known, the shipments that are not the writer's now. */
+  /** Finds the shipments of known events that belong to another carrier. */
   const foreignOf = Effect.fnUntraced(function*(tenantId: string, known: ReadonlyMap<string, KnownEvent>, writer: Publishing["writer"]) {
     if (writer === undefined || known.size === 0) return []
     const carriers = yield* store.carriers(tenantId, [...new Set([...known.values()].map((each) => each.shipmentId))])
     return [...carriers].filter(([, carrier]) => !isOwn(writer, carrier)).map(([shipmentId]) => shipmentId)
   })
 
-  /** Runs in a transaction: all of it is seen, or none. `foreign` are shipments that were found to be another carrier's. */
+  /** Runs in a transaction, so all of the call commits or nothing does. `foreign`: shipments known to belong to another carrier. */
   const decideAndStore = Effect.fnUntraced(function*(
     tenantId: string,
     read: ReadonlyArray<ReadEvent>,
@@ -85,26 +85,26 @@ export const publishEvents = (services: {
     const known = yield* findKnown(tenantId, read)
     const notOwn = new Set([...foreign, ...(yield* foreignOf(tenantId, known, writer))])
     const isForeign = ({ event }: ReadEvent) => notOwn.has(event.shipment.shipmentId)
-    const apart = makeDuplicateFilter(known)
-    yield* forEachPaced(notOwn.size === 0 ? read : read.filter((each) => !isForeign(each)), apart.add)
-    const { fresh, refused: contradicting, repeats } = apart.sorted
+    const duplicateFilter = makeDuplicateFilter(known)
+    yield* forEachPaced(notOwn.size === 0 ? read : read.filter((each) => !isForeign(each)), duplicateFilter.add)
+    const { newEvents, refused: contradicting, repeats } = duplicateFilter.sorted
     const refused = notOwn.size === 0 ? contradicting : [...read.filter(isForeign).map(notOwnShipment), ...contradicting]
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const stored = new Map<string, { readonly eventId: string; readonly shipmentId: string; readonly sequence: number }>(known)
     const accepted: Array<Publication> = []
-    if (fresh.length > 0) {
-      const requests = sequenceRequests(fresh)
+    if (newEvents.length > 0) {
+      const requests = sequenceRequests(newEvents)
       const firsts = yield* store.allocate(tenantId, requests, writer)
       const now = yield* Clock.currentTimeMillis
-      const events = yield* numbered(fresh, requests, firsts, () => ids.nextAt(now))
+      const events = yield* numbered(newEvents, requests, firsts, () => ids.nextAt(now))
       const withStatus = yield* store.append(tenantId, events, traceparent)
       events.forEach(({ eventId, sequence, shipmentId }, at) => {
         stored.set(eventId, { eventId, shipmentId, sequence })
-        accepted.push({ index: fresh[at]!.index, result: "accepted", eventId, shipmentId, sequence })
+        accepted.push({ index: newEvents[at]!.index, result: "accepted", eventId, shipmentId, sequence })
       })
       if (also !== undefined) {
         yield* also(events.map(({ eventId, sequence, shipmentId }, at) =>
-          ({ eventId, shipmentId, sequence, event: fresh[at]!.event, hasStatus: withStatus.has(shipmentId) })))
+          ({ eventId, shipmentId, sequence, event: newEvents[at]!.event, hasStatus: withStatus.has(shipmentId) })))
       }
     }
     const duplicates = repeats.map(({ eventId, index }): Publication => {
@@ -134,7 +134,7 @@ export const publishEvents = (services: {
   })
 }
 
-/** Answers as little as a shipment that nobody may write to would. */
+/** The same fault as for any shipment that the caller may not write to. */
 const notOwnShipment = ({ event, index }: ReadEvent): Refusal => ({
   index,
   result: "refused",
@@ -150,7 +150,7 @@ const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   return Effect.fail(InvalidInput.of(fault(["events"], detail, "out_of_bounds")))
 }
 
-/** A call that is refused as a whole names a hundred faults; of a `partial` one every event has an answer, further ones a short one. */
+/** A call that is refused as a whole lists at most 100 faults. With `partial` every refused event gets at least one fault. */
 const readAll = Effect.fnUntraced(function*(events: ReadonlyArray<unknown>, partial: boolean) {
   const read: Array<ReadEvent> = []
   const refused: Array<Refusal> = []
@@ -178,7 +178,7 @@ const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, Inva
   return Result.flatMap(decodeEvent(input, at), (event) => {
     const text = textOf(input)
     if (text === undefined) return refuse("An event holds JSON values only.")
-    // a character is three bytes at most, so most events need not be encoded to know that they fit
+    // a character has at most three bytes, so most events need no encoding to know that they fit
     if (text.length > maxEventBytes || (text.length * 3 > maxEventBytes && encoder.encode(text).length > maxEventBytes)) {
       return refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")
     }
@@ -186,21 +186,21 @@ const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, Inva
   })
 }
 
-/** What is stored of it but for what the service adds; `undefined` where a host's own object is no JSON. */
+/** The stored JSON text without the fields that Waybill adds; `undefined` if a host's object is not JSON. */
 const textOf = ({ eventId: _id, parties: _parties, sequence: _sequence, ...rest }: Readonly<Record<string, unknown>>): string | undefined => {
   try {
     const text: unknown = JSON.stringify(rest)
-    // an object may say of itself that it is something else
+    // an object's toJSON may return something other than an object
     return typeof text === "string" && text.startsWith("{\"") ? text : undefined
   } catch {
     return undefined
   }
 }
 
-/** One request per shipment, by shipment: everybody locks in the same order. */
-const sequenceRequests = (fresh: ReadonlyArray<ReadEvent>): ReadonlyArray<SequenceRequest> => {
+/** One request per shipment, in the order of shipmentId, so that all calls lock in the same order. */
+const sequenceRequests = (newEvents: ReadonlyArray<ReadEvent>): ReadonlyArray<SequenceRequest> => {
   const byShipment = new Map<string, { needed: number; highestGiven: number; accounts: ReadonlyArray<string> | undefined }>()
-  for (const { event } of fresh) {
+  for (const { event } of newEvents) {
     const request = byShipment.get(event.shipment.shipmentId) ?? { needed: 0, highestGiven: 0, accounts: undefined }
     if (event.sequence === undefined) request.needed += 1
     else request.highestGiven = Math.max(request.highestGiven, event.sequence)
@@ -212,13 +212,13 @@ const sequenceRequests = (fresh: ReadonlyArray<ReadEvent>): ReadonlyArray<Sequen
 }
 
 const numbered = (
-  fresh: ReadonlyArray<ReadEvent>,
+  newEvents: ReadonlyArray<ReadEvent>,
   requests: ReadonlyArray<SequenceRequest>,
   firsts: ReadonlyArray<number>,
   nextId: () => string
 ): Effect.Effect<ReadonlyArray<NewEvent>> => {
   const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
-  return mapPaced(fresh, (each): NewEvent => {
+  return mapPaced(newEvents, (each): NewEvent => {
     const { event } = each
     const { shipmentId } = event.shipment
     let sequence = event.sequence

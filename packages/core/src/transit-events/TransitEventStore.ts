@@ -1,4 +1,4 @@
-/** Storage port: the event log. An event is kept as the JSON bytes that go out, beside the keys it is found by. */
+/** Storage port: the event log. An event is stored as the JSON bytes that are sent, with the keys that find it. */
 import { Context, type Effect } from "effect"
 import type { Visibility } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -20,18 +20,18 @@ export interface NewEvent extends StoredEvent {
   readonly occurredAt: number
 }
 
-/** What one call needs of one shipment's counter. */
+/** The sequence numbers that one call needs for one shipment. */
 export interface SequenceRequest {
   readonly shipmentId: string
-  /** Numbers to assign. */
+  /** How many numbers to assign. */
   readonly needed: number
-  /** The highest sequence the sender gave itself; the counter never falls behind it. */
+  /** The highest sequence that the sender assigned. The counter is never lower. */
   readonly highestGiven: number
-  /** Who may see the shipment from now on; `undefined` leaves it as it is. */
+  /** Accounts that may see the shipment from now on; `undefined` leaves them unchanged. */
   readonly accounts: ReadonlyArray<string> | undefined
 }
 
-/** A place in the order of the log. */
+/** A position in the order of the log. */
 export interface EventPosition {
   readonly shipmentId: string
   readonly sequence: number
@@ -42,13 +42,13 @@ export interface PageRequest {
   readonly tenantId: string
   readonly visibility: Visibility
   readonly filter: EventFilter
-  /** What earlier pages saw; `undefined` sees everything there is now. */
+  /** Snapshot of the earlier pages; `undefined` takes a new one. */
   readonly snapshot: string | undefined
   readonly after: EventPosition | undefined
-  /** Results to pass over from there. */
+  /** Number of results to skip after `after`. */
   readonly skip: number
   readonly limit: number
-  /** Whether to count all results; the count stops at `countLimit` and is then unknown. */
+  /** Whether to count all results. The count is `null` beyond `countLimit`. */
   readonly count: boolean
 }
 
@@ -58,7 +58,7 @@ export interface PageRows {
   readonly totalCount: number | null
 }
 
-/** Where a page of a walk begins. */
+/** Cursor: the start of a page, on the snapshot of the first page. */
 export interface PageMark {
   readonly page: number
   readonly snapshot: string
@@ -66,50 +66,50 @@ export interface PageMark {
   readonly totalCount: number | null
 }
 
-/** Beyond this many results a total is unknown. SPEC-GAP-D18 */
+/** Beyond this many results the total is unknown. SPEC-GAP-D18 */
 export const countLimit = 100_000
 
-/** How long the pages of a walk hold still. SPEC-GAP-D19 */
+/** How long a cursor stays on its snapshot, in milliseconds. SPEC-GAP-D19 */
 export const walkMillis = 30 * 60_000
 
 export class TransitEventStore extends Context.Service<TransitEventStore, {
-  /** Everything stored of these shipments, by (shipmentId, sequence, eventId). */
+  /** All events of these shipments, in (shipmentId, sequence, eventId) order. */
   readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
-  /** The last events of a shipment by (sequence, eventId), last first, and whose it is. */
+  /** The latest events of a shipment in descending (sequence, eventId) order, and the shipment's accounts. */
   readonly recent: (
     tenantId: string,
     shipmentId: string,
     limit: number
   ) => Effect.Effect<{ readonly accounts: ReadonlyArray<string>; readonly events: ReadonlyArray<StoredEvent> }, StorageError>
-  /** When the service stored the event, in milliseconds since 1970. */
+  /** When Waybill stored the event, in milliseconds since 1970. */
   readonly storedAt: (tenantId: string, eventId: string) => Effect.Effect<number | undefined, StorageError>
-  /** Those of the ids that are stored. */
+  /** Finds the stored events with these ids. */
   readonly find: (tenantId: string, eventIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**
-   * SPEC-GAP-D16: locks the shipments until the transaction ends and answers, request by request, the first number assigned. Numbers of
-   * a transaction that is rolled back are given out again, so a shipment's sequence has no gaps. `writer` is what a carrier with a
-   * number is known by (`carrierOf`): what it writes first is its own, and of others it may write nothing: take back the transaction then.
+   * SPEC-GAP-D16: locks the shipments until the transaction ends, and returns the first assigned number of each request. A rollback
+   * releases the numbers, so a shipment's sequence has no gaps. `writer`: grants of a carrier with a number (`carrierOf`). A new
+   * shipment belongs to it. If another carrier owns one of the shipments, the call fails and its transaction must be rolled back.
    */
   readonly allocate: (
     tenantId: string,
     requests: ReadonlyArray<SequenceRequest>,
     writer?: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<number>, ShipmentNotOwn | StorageError>
-  /** The carrier of each of these shipments that something was written of; none is an empty list. */
+  /** The carrier's grants of each shipment with data; an empty list for a shipment without carrier. */
   readonly carriers: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, StorageError>
   /**
-   * Stores the events and queues them in the lane of every subscription that matches, as one fact. Call inside the
-   * transaction of `allocate`. Matching costs what matches, not what exists. Answers those of the shipments that have a status.
+   * Stores the events and queues them for every matching subscription, in the transaction of `allocate`. The cost depends on the number
+   * of matching subscriptions, not of all. Returns the shipments that have a status.
    */
   readonly append: (
     tenantId: string,
     events: ReadonlyArray<NewEvent>,
     traceparent: string | undefined
   ) => Effect.Effect<ReadonlySet<string>, EventIdTaken | StorageError>
-  /** Rows in (shipmentId, sequence, eventId) order of one snapshot. */
+  /** Rows of one snapshot in (shipmentId, sequence, eventId) order. */
   readonly page: (request: PageRequest) => Effect.Effect<PageRows, WalkExpired | StorageError>
-  /** Remembers where a walk's page begins. Page 2 starts the walk anew and forgets its earlier marks. */
+  /** Stores a cursor. A cursor for page 2 starts over and deletes the client's earlier cursors for this query. */
   readonly putMark: (tenantId: string, walkKey: string, mark: PageMark) => Effect.Effect<void, StorageError>
-  /** The nearest mark at or before a page, younger than `walkMillis`. */
+  /** The stored cursor nearest to a page, at or before it and younger than `walkMillis`. */
   readonly findMark: (tenantId: string, walkKey: string, page: number) => Effect.Effect<PageMark | undefined, StorageError>
 }>()("@waybill/core/transit-events/TransitEventStore") {}

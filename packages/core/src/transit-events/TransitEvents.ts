@@ -1,4 +1,4 @@
-/** Publish transit events, and list them. */
+/** Publishes and lists transit events. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { NotPermitted } from "../access/AccessErrors.ts"
@@ -21,26 +21,26 @@ import type { TransitEvent } from "./model/TransitEvent.ts"
 import { publishEvents, type PublishOptions } from "./PublishEvents.ts"
 import { type PageMark, TransitEventStore } from "./TransitEventStore.ts"
 
-/** A page of events as the JSON bytes of each. */
+/** A page of events, each as its JSON bytes. */
 export interface EncodedEventsPage extends Page<Uint8Array> {
-  /** For the `walk` parameter of the next page; keeps a walk on one snapshot even when clients share a key. */
+  /** Value for the `walk` parameter of the next page. It keeps the pages on one snapshot, even if clients share a key. */
   readonly nextWalk: string | undefined
 }
 
 export class TransitEvents extends Context.Service<TransitEvents, {
   /**
-   * Stores events and queues them for every matching subscription, in one transaction. Answers event by event.
+   * Stores events and queues them for every matching subscription, in one transaction. Returns one result per event.
    *
-   * One refused event refuses the whole call with `InvalidInput`, unless `partial`.
+   * One refused event refuses the whole call with `InvalidInput`, unless `partial` is set.
    */
   readonly publish: (
     principal: Principal,
     events: ReadonlyArray<unknown>,
     options?: PublishOptions
   ) => Effect.Effect<ReadonlyArray<Publication>, InvalidInput | NotPermitted | StorageError>
-  /** For other parts of the service: everything stored of these shipments, by (shipmentId, sequence, eventId). */
+  /** All events of these shipments, in (shipmentId, sequence, eventId) order. For internal use, without access control. */
   readonly history: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TransitEvent>, StorageError>
-  /** What the caller may see of the log, by (shipmentId, sequence, eventId). Pages of a walk hold still while events arrive. */
+  /** Lists the events that the caller may see, in (shipmentId, sequence, eventId) order. Following pages stay on the first page's snapshot. */
   readonly list: (
     principal: Principal,
     query: unknown
@@ -69,7 +69,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         return publications
       }, traced("TransitEvents.publish"))
 
-      /** Where a page begins: the walk in its address, else the client's own latest walk, else the start of the log. */
+      /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
       const markFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, walkKey: string, page: number) {
         if (page === 1) return undefined
         if (query.walk !== undefined) return yield* readWalk(query.walk, page)
@@ -104,7 +104,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const next: PageMark | undefined = hasMore && last !== undefined
           ? { page: page + 1, snapshot: found.snapshot, after: { shipmentId: last.shipmentId, sequence: last.sequence, eventId: last.eventId }, totalCount }
           : undefined
-        // a client that follows Link headers carries its marks itself
+        // a client that follows Link headers sends its own cursor, so none is stored
         if (next !== undefined && query.walk === undefined) yield* store.putMark(principal.tenantId, walkKey, next)
         return {
           data: rows.map((row) => row.body),

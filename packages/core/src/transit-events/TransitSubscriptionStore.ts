@@ -1,4 +1,4 @@
-/** Storage port: who wants which transit events. Status and queue live in the subscription's lane. */
+/** Storage port: transit event subscriptions. Their state and queue belong to the subscription's destination. */
 import { Context, type Effect, type Option } from "effect"
 import type { LaneState, LaneStatus } from "../delivery/DeliveryQueue.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -10,11 +10,11 @@ export interface SubscriptionRecord {
   readonly doc: string
   readonly createdAt: number
   readonly updatedAt: number
-  /** Event types as bits. */
+  /** Event types as a bit mask. */
   readonly typeMask: number
-  /** `undefined`: all that its client may see. */
+  /** `undefined`: every shipment that the client may see. */
   readonly shipmentIds: ReadonlyArray<string> | undefined
-  /** Whether new events are matched against it at all. */
+  /** Whether new events are matched against it. */
   readonly matched: boolean
 }
 
@@ -28,7 +28,7 @@ export interface StoredSubscription {
 }
 
 export interface ReplayRequest {
-  /** Instants the service stored the events at: from inclusive, to exclusive. SPEC-GAP-D22 */
+  /** When Waybill stored the events: `from` inclusive, `to` exclusive. SPEC-GAP-D22 */
   readonly from: number
   readonly to: number | undefined
   readonly shipmentIds: ReadonlyArray<string> | undefined
@@ -36,16 +36,16 @@ export interface ReplayRequest {
 
 export class TransitSubscriptionStore extends Context.Service<TransitSubscriptionStore, {
   /**
-   * Stores it and matches it from now on; its lane is open already. SPEC-GAP-D13: when it names shipments, every earlier event of
-   * them that its client may see is queued first; events being published at that moment are neither missed nor doubled.
+   * Stores a subscription, which matches from now on. The caller has already opened its destination. SPEC-GAP-D13: if it names shipments,
+   * their earlier events that the client may see are queued first. Concurrently published events are neither missed nor duplicated.
    */
   readonly insert: (tenantId: string, record: SubscriptionRecord) => Effect.Effect<void, StorageError>
   readonly update: (tenantId: string, record: SubscriptionRecord) => Effect.Effect<void, StorageError>
-  /** The client's own only. */
+  /** Finds the client's own subscription. */
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
-  /** The same, locked until the transaction ends together with its lane: what it says of the lane stays true. */
+  /** Like `find`, with a lock on the subscription and its destination until the transaction ends. */
   readonly findForUpdate: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
-  /** The client's own in this state, by id. */
+  /** Lists the client's own subscriptions in this state, in the order of their ids. */
   readonly page: (
     tenantId: string,
     client: string,
@@ -53,14 +53,14 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
     range: { readonly skip: number; readonly limit: number }
   ) => Effect.Effect<{ readonly rows: ReadonlyArray<StoredSubscription>; readonly totalCount: number }, StorageError>
   /**
-   * `removed` now, `gone` when the same client removed it before, `unknown` otherwise. Nothing matches it afterwards;
-   * its lane is closed by the caller.
+   * `removed`: removed now. `gone`: the same client removed it before. `unknown`: anything else. It matches nothing afterwards; the
+   * caller closes its destination.
    */
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
-  /** What core keeps of the live subscriptions of these ids, as JSON that only core reads; ids that are none of this area's are left out. */
+  /** Documents of live subscriptions as JSON that only core reads. Ids of other areas are left out. */
   readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
-  /** Whether the client may see the shipment now, by whatever credentials it has. */
+  /** Whether the client may see the shipment now, by any of its credentials. */
   readonly clientSees: (tenantId: string, client: string, shipmentId: string) => Effect.Effect<boolean, StorageError>
-  /** Queues history once more, limited to what the subscription's filters and client admit now. Answers how many events. */
+  /** Queues stored events again, if the subscription's filters and the client's access admit them now. Returns the number of events. */
   readonly replay: (tenantId: string, id: string, request: ReplayRequest) => Effect.Effect<Option.Option<number>, StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptionStore") {}

@@ -1,4 +1,4 @@
-/** Create, change, list and remove subscriptions to transit events. */
+/** Creates, changes, lists and removes transit event subscriptions. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
@@ -37,7 +37,7 @@ import {
 import { SubscriptionNotFound } from "./TransitEventErrors.ts"
 import { type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "./TransitSubscriptionStore.ts"
 
-/** The store's name for event bytes that entries refer to. */
+/** Source name in the delivery queue for transit events. */
 export const transitEventSource = "transit-events"
 
 const SubscriptionQuery = Schema.Struct({
@@ -46,7 +46,7 @@ const SubscriptionQuery = Schema.Struct({
   pageSize: Schema.optionalKey(pageSizeUpTo(maxSubscriptionPageSize))
 })
 
-/** Body of the operator's replay call. `from` and `to` bound when the service stored the events. */
+/** Body of the operator's replay call. `from` and `to` bound the time at which Waybill stored the events. */
 export const ReplayCall = Schema.Struct({
   from: InstantText,
   to: Schema.optionalKey(InstantText),
@@ -59,21 +59,21 @@ type Failure = InvalidInput | NotPermitted | StorageError
 
 export class TransitSubscriptions extends Context.Service<TransitSubscriptions, {
   readonly create: (principal: Principal, input: unknown) => Effect.Effect<TransitSubscription, QuotaExceeded | Failure>
-  /** The caller's own in one status (default active), by id. */
+  /** Lists the caller's own subscriptions with one status (default active), in the order of their ids. */
   readonly list: (principal: Principal, query: unknown) => Effect.Effect<Page<TransitSubscription>, Failure>
   readonly get: (principal: Principal, id: string) => Effect.Effect<TransitSubscription, SubscriptionNotFound | NotPermitted | StorageError>
   /**
-   * JSON merge patch (RFC 7396): only members that are named change; `null` takes filters or delivery back to the default. The status
-   * of what an operator paused stays as it is.
+   * JSON merge patch (RFC 7396): changes only the named members; `null` resets filters or delivery to the default. The status of a
+   * subscription that an operator paused cannot change.
    */
   readonly patch: (
     principal: Principal,
     id: string,
     patch: unknown
   ) => Effect.Effect<TransitSubscription, SubscriptionNotFound | SubscriptionPausedByOperator | Failure>
-  /** Deliveries stop at once and what waits is cleared. Removing again succeeds. SPEC-GAP-D15 */
+  /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
-  /** For operators: sends history again, as new deliveries of the same events. Answers how many events were queued. */
+  /** For operators: sends stored events again, in new deliveries. Returns the number of queued events. */
   readonly replay: (tenantId: string, id: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
   static readonly layer = Layer.effect(
@@ -92,7 +92,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const customersOnly = (principal: Principal) =>
         isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
 
-      /** What only this caller, this deployment or the rest of the object can tell. */
+      /** Checks that need the caller, this deployment or several members together. */
       const checkSettings = Effect.fnUntraced(function*(
         principal: Principal,
         settings: SubscriptionCreate,
@@ -110,7 +110,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         if (faults.length > 0) return yield* new InvalidInput({ faults })
       })
 
-      /** Names what is wrong with a well-formed address or secret even when other members are malformed: one refusal tells all. */
+      /** Checks a well-formed address and secret even if other members are malformed, so that one error lists all faults. */
       const alsoRefused = Effect.fnUntraced(function*(principal: Principal, input: unknown, refused: InvalidInput) {
         const { endpointUrl, hmacSecretId } = isObject(input) ? input : {}
         const wellFormed = (member: string, value: unknown): value is string =>
@@ -174,7 +174,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
         yield* checkPatch(input)
         const patched = yield* transaction.run(Effect.gen(function*() {
-          // may have to wait for another call of the client: not while its lane is locked, for which workers would wait
+          // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
           yield* rememberAccess(principal)
           const found = yield* store.findForUpdate(principal.tenantId, principal.client, id)
           if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
@@ -236,14 +236,14 @@ const decodePatched = decodeInput(PatchedSubscription, { closed: true })
 const decodeQuery = decodeInput(SubscriptionQuery, { closed: true })
 const decodeReplay = decodeInput(ReplayCall, { closed: true })
 
-/** SPEC-GAP-D10: a merge patch names only members that exist; what remains after merging is checked again as a whole. */
+/** SPEC-GAP-D10: a merge patch may name only known members. The merged result is validated as a whole. */
 const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
   if (!isObject(input)) return Effect.fail(InvalidInput.of(fault([], "A merge patch is a JSON object.")))
   if (nestsDeeperThan(input, maxDepth)) return Effect.fail(InvalidInput.of(fault([], "The patch nests too deep.", "out_of_bounds")))
   return Effect.asVoid(decodePatch(input))
 }
 
-/** Stopping is always allowed. Whatever else a patch does, the client must own the secret that signs afterwards, named or not. */
+/** Stopping is always allowed. For any other patch, the client must own the secret that signs afterwards. */
 const onlyStops = (patch: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(patch).every((member) => member === "status") && patch["status"] !== "active"
 
@@ -293,7 +293,7 @@ const present = (
   updatedAt: formatInstant(updatedAt)
 })
 
-/** The engine may have paused it since the client last changed it; it leaves a reason, and only then the lane's time counts. */
+/** A pause by the engine has a reason. Only then the time of the destination's state counts for `updatedAt`. */
 const presentStored = (stored: StoredSubscription): TransitSubscription => {
   const { reason, since, state } = stored.lane
   const updatedAt = reason === undefined ? stored.updatedAt : Math.max(stored.updatedAt, since)

@@ -1,4 +1,4 @@
-/** The published code lists of shipment status. Closed lists refuse what they do not have; open ones take new codes of a known shape. */
+/** Published code lists of shipment status. Closed lists refuse unknown codes; open lists accept new codes of a known form. */
 import { Schema } from "effect"
 
 const closed = <const L extends ReadonlyArray<string>>(what: string, values: L) =>
@@ -8,12 +8,12 @@ export const milestones = ["Picked-up", "In Transit", "Interline", "Out for Deli
 export const ShipmentMilestoneStatus = closed("ShipmentMilestoneStatus", milestones)
 export type Milestone = typeof ShipmentMilestoneStatus.Type
 
-/** What happens at a terminal. */
+/** Events at a terminal. */
 export const terminalStatuses = ["Arrived", "Unloaded", "Loaded", "Departed"] as const
 export const TerminalStatus = closed("TerminalStatus", terminalStatuses)
 export type TerminalStatus = typeof TerminalStatus.Type
 
-/** What is noted of the freight itself; it stays true whatever comes later. */
+/** Exceptions of the freight itself. Once reported, they stay. */
 export const notedFacts = ["Damaged", "Short", "Lost", "Reconsigned"] as const
 export type NotedFact = (typeof notedFacts)[number]
 
@@ -63,14 +63,14 @@ const limitedAccessGroups = [
   "Storage", "Tradeshow"
 ]
 
-/** A group, or a group with a number, such as `Farm` or `Farm-87`; numbers are open. */
+/** A group, or a group with a number, such as `Farm` or `Farm-87`. Any number of up to three digits is accepted. */
 export const LimitedAccessType = Schema.String.check(
   Schema.isPattern(new RegExp(`^(?:${limitedAccessGroups.join("|")})(?:-\\d{1,3})?$`, "u"), {
     message: `A limited access type is one of ${limitedAccessGroups.join(", ")}, with or without a number, such as Farm-87.`
   })
 )
 
-/** What a published delay reason code says, in the words that notifications carry. */
+/** The published texts of a delay reason code, as notifications contain them. */
 export interface DelayReason {
   readonly generalDescription: string
   readonly carrierSpecificDescription: string | undefined
@@ -120,7 +120,7 @@ const published: Readonly<Record<string, readonly [general: string, specific: st
   "460-3": ["Unable to Access Consignee", "Refused Delivery", "Shipper Action", "Closed Shipment"]
 }
 
-/** The council defines the first number, each carrier its own second one from 0 to 999. One first number says two things, so it says neither. */
+/** The council defines the basic code, each carrier its own sub code from 0 to 999. A basic code with two published texts gets none. */
 const basicCodes = new Map<string, string | undefined>()
 for (const [code, [general]] of Object.entries(published)) {
   const basic = code.slice(0, 3)
@@ -133,10 +133,10 @@ export const DelayReasonCode = Schema.String.annotate({ identifier: "DelayReason
   })
 )
 
-/** SPEC-GAP-A12: a late shipment must say why; where nobody said, the carrier could not service it, without further detail. */
+/** SPEC-GAP-A12: a late shipment needs a reason. Without one, this code says that the carrier could not service it. */
 export const unstatedDelay = "310-0"
 
-/** What a code says; of a carrier's own sub code only the published first part is known. */
+/** Looks up a code. For a carrier's own sub code, only the published text of the basic code is known. */
 export const delayReason = (code: string): DelayReason | undefined => {
   const known = Object.hasOwn(published, code) ? published[code] : undefined
   if (known !== undefined) {

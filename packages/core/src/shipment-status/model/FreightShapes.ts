@@ -1,16 +1,16 @@
-/** Shapes that shipment status shares with other interfaces, in the published spelling. Fields they do not name are dropped. */
+/** Schemas that shipment status shares with other interfaces, in the published spelling. Unknown fields are dropped. */
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
 
-/** Text that every store keeps: no control characters but line ends, no half surrogate pairs. */
+/** Text that every store can hold: no control characters except tabs and line ends, no unpaired surrogates. */
 export const plainText = (maxLength: number) =>
   Schema.String.check(
     Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }),
     Schema.isPattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, { message: "Text without control characters." })
   )
 
-/** The same, and not empty. */
+/** `plainText` that is not blank. */
 export const someText = (maxLength: number) =>
   plainText(maxLength).check(Schema.isPattern(/\S/u, { message: `Text of 1 to ${maxLength} characters that is not blank.` }))
 
@@ -20,7 +20,7 @@ const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.Nul
 /** Whether a text is a calendar date without a time. */
 export const isDateOnly = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined
 
-/** A calendar date, or a date-time with its UTC offset: the time is optional, and none is ever made up. SPEC-GAP-A9 */
+/** A date, or a date-time with a UTC offset. A missing time is never filled in. SPEC-GAP-A9 */
 export const DateOrInstant = Schema.String.annotate({ identifier: "DateOrInstant", format: "date-time" }).check(
   Schema.makeFilter((text: string) =>
     isDateOnly(text) || parseInstant(text) !== undefined ||
@@ -28,18 +28,18 @@ export const DateOrInstant = Schema.String.annotate({ identifier: "DateOrInstant
   )
 )
 
-/** The calendar date of either, where it happens. */
+/** The local calendar date of a date or date-time. */
 export const localDate = (text: string): string => text.slice(0, 10)
 
 const offsetShape = /^(?:UTC)?([+-])(?:(0?\d|1[0-4])(?::([0-5]\d))?|(0\d|1[0-4])([0-5]\d))$/u
 const noOffset = /^(?:Z|UTC|[+-]?0{1,2}(?::?00)?)$/u
 
-/** UTC offset of a place, such as `-6`; `UTC-06:00` and the like are taken as well. */
+/** UTC offset of a place, such as `-6`. Forms like `UTC-06:00` are accepted too. */
 export const UtcOffset = Schema.String.annotate({ identifier: "UtcOffset" }).check(
   Schema.makeFilter((text: string) => noOffset.test(text) || offsetShape.test(text) || "A UTC offset such as -6.")
 )
 
-/** An offset in the one form that is sent: `-6`, `+5:30`, `0`. */
+/** Formats an offset for notifications: `-6`, `+5:30`, `0`. */
 export const plainOffset = (text: string): string => {
   const parts = noOffset.test(text) ? null : offsetShape.exec(text)
   if (parts === null) return noOffset.test(text) ? "0" : text
@@ -53,7 +53,7 @@ export const ReferenceNumbers = Schema.Struct({
   QuoteID: orNull(plainText(100)),
   ShipmentID: orNull(plainText(200)),
   MasterBOL: orNull(plainText(100)),
-  /** Several purchase orders may stand in it, separated by commas or semicolons. */
+  /** May contain several purchase orders, separated by commas or semicolons. */
   poNumber: orNull(plainText(1000)),
   AdditionalReferences: orNull(plainText(1000)),
   trailerNumber: orNull(plainText(100))
@@ -144,6 +144,6 @@ export const CustomsAgentBroker = Schema.Struct({
   }))
 }).annotate({ identifier: "CustomsAgentBroker" })
 
-/** One or several: the interface shows one, practice sends lists. Given back as they came. SPEC-GAP-A8 */
+/** One item or a list: the interface shows one, senders use lists. Returned as it was sent. SPEC-GAP-A8 */
 export const oneOrMany = <S extends Schema.Top>(schema: S) =>
   Schema.Union([schema, Schema.Array(schema).check(Schema.isMaxLength(1000, { message: "At most 1000." }))])

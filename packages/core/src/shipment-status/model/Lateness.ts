@@ -1,15 +1,15 @@
-/** Whether a shipment is late, and why. */
+/** Decides whether a shipment is late, and why. */
 import { unstatedDelay } from "./CodeLists.ts"
 import { localDate } from "./FreightShapes.ts"
 import type { Mutable } from "./ShipmentDraft.ts"
 import type { ShipmentState } from "./ShipmentState.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
-/** SPEC-GAP-A10: late is a matter of calendar days where the freight is delivered. */
+/** SPEC-GAP-A10: compares calendar days at the place of delivery. */
 export const isOverdue = (view: Pick<ShipmentView, "UpdatedETA" | "EstimatedDeliveryDate">): boolean =>
   localDate(view.UpdatedETA) > localDate(view.EstimatedDeliveryDate)
 
-/** `Late` and its reason as the dates have it. */
+/** Sets `Late` and its reason from the dates. */
 export const judgeLate = (view: Mutable<ShipmentView>, state: Mutable<ShipmentState>): void => {
   const wasLate = view.Late
   view.Late = isOverdue(view) || state.lateSaid

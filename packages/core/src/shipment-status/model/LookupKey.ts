@@ -1,29 +1,29 @@
-/** What a shipment is found by: numbers as people type them, brought to one spelling. SPEC-GAP-A3 */
+/** Lookup keys of shipments, from normalised numbers. SPEC-GAP-A3 */
 import type { ReferenceNumbers, StandardAddress } from "./FreightShapes.ts"
 
-/** A number or reference without what people put in for the eye. Leading zeros and check digits count. */
+/** Normalises a number: upper case, without blanks and hyphens. Leading zeros and check digits stay. */
 export const plainNumber = (text: string): string => text.replaceAll(/[\s-]+/gu, "").toUpperCase()
 
-/** A postal code as it is compared: a US code by its first five digits. Only ZIP+4 has seven or more, and nine of them when whole. */
+/** Normalises a postal code: a US code has its first five digits. Seven to nine digits are a ZIP+4, possibly without its leading zeros. */
 export const plainPostalCode = (text: string): string => {
   const plain = plainNumber(text)
   if (!/^\d+$/.test(plain)) return plain
   return (plain.length >= 7 ? plain.padStart(9, "0") : plain).slice(0, 5)
 }
 
-/** The same of an address, where a US code may have lost its leading zeros on the way. */
+/** Normalises an address's postal code, and restores a US code's lost leading zeros. */
 export const postalCodeOf = (address: Pick<StandardAddress, "postalCode" | "country">): string => {
   const plain = plainPostalCode(address.postalCode)
   return address.country === "USA" && /^\d{3,4}$/.test(plain) ? plain.padStart(5, "0") : plain
 }
 
-/** Every spelling that finds an address: whoever asks may have lost a US code's leading zeros too. */
+/** Every spelling that finds an address, because a caller's US code may have lost its leading zeros too. */
 const postalCodesOf = (address: Pick<StandardAddress, "postalCode" | "country">): ReadonlyArray<string> => {
   const code = postalCodeOf(address)
   return address.country === "USA" && /^0\d{4}$/.test(code) ? [code, code.replace(/^00?/, "")] : [code]
 }
 
-/** How a caller names one shipment. */
+/** A caller's description of one shipment. */
 export type LookupBy =
   | { readonly kind: "pro"; readonly proNumber: string }
   | { readonly kind: "bol"; readonly bolNumber: string; readonly originPostalCode: string }
@@ -33,11 +33,11 @@ const proKey = (pro: string): string | undefined => whole("pro", plainNumber(pro
 const bolKey = (bol: string, postalCode: string): string | undefined => whole("bol", plainNumber(bol), postalCode)
 const poKey = (po: string, postalCode: string): string | undefined => whole("po", plainNumber(po), postalCode)
 
-/** A part that is empty finds nothing; the parts hold no blanks, so a key reads one way only. */
+/** Joins the parts of a key; `undefined` if one is empty. Parts contain no blanks, so a key is unambiguous. */
 const whole = (kind: string, ...parts: ReadonlyArray<string>): string | undefined =>
   parts.every((part) => part !== "") ? [kind, ...parts].join(" ") : undefined
 
-/** The key of a lookup, or `undefined` when nothing can have it. */
+/** Builds the key of a lookup; `undefined` when no shipment can have it. */
 export const keyOf = (by: LookupBy): string | undefined => {
   switch (by.kind) {
     case "pro":
@@ -49,19 +49,19 @@ export const keyOf = (by: LookupBy): string | undefined => {
   }
 }
 
-/** What finds a number that may be any of a shipment's: a bill of lading or a purchase order at whatever postal code. */
+/** Search terms for a number of unknown kind: a PRO, or a bill of lading or purchase order with any postal code. */
 export const searchOf = (text: string) => {
   const plain = plainNumber(text)
   return { shipmentId: text, keys: [`pro ${plain}`], prefixes: [`bol ${plain} `, `po ${plain} `] }
 }
 
-/** A reference that intake gives beside the published fields. */
+/** A reference from intake, in addition to the published fields. */
 export interface ExtraReference {
   readonly type: string
   readonly value: string
 }
 
-/** What of a shipment gives it its keys. */
+/** The fields of a shipment that determine its keys. */
 export interface KeyedShipment {
   readonly shipmentId: string
   readonly ProNumber: string
@@ -73,7 +73,7 @@ export interface KeyedShipment {
   readonly references: ReadonlyArray<ExtraReference>
 }
 
-/** Several purchase orders stand in one text. */
+/** Splits a text with several purchase orders. */
 const listed = (text: string | null): ReadonlyArray<string> => text === null ? [] : text.split(/[,;|]/u)
 
 const ofType = (shipment: KeyedShipment, type: string): ReadonlyArray<string> =>
@@ -88,7 +88,7 @@ const numbersOf = (shipment: KeyedShipment) => {
   }
 }
 
-/** Every key that finds the shipment. */
+/** Builds every key that finds the shipment. */
 export const keysOf = (shipment: KeyedShipment): ReadonlyArray<string> => {
   const { bols, pos, pros } = numbersOf(shipment)
   const origins = postalCodesOf(shipment.PickupAddress)
@@ -101,7 +101,7 @@ export const keysOf = (shipment: KeyedShipment): ReadonlyArray<string> => {
   return [...new Set(keys.filter((key) => key !== undefined))]
 }
 
-/** Every reference that a subscription may name it by. A trailer carries many shipments, so its number is none. */
+/** Lists every reference that a subscription may name. The trailer number is left out, because one trailer carries many shipments. */
 export const referencesOf = (shipment: KeyedShipment): ReadonlyArray<string> => {
   const { AdditionalReferences, QuoteID, ShipmentID } = shipment.ReferenceNumbers
   const { bols, pos, pros } = numbersOf(shipment)

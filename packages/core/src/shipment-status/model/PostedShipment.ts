@@ -1,4 +1,4 @@
-/** A shipment as the carrier's system hands it in: what nobody knows yet may be left out. */
+/** A shipment as the carrier's system posts it. Unknown values may be left out. */
 import { Schema } from "effect"
 import { CarrierNumber } from "../../access/model/CarrierNumbers.ts"
 import { type Fault, fault } from "../../shared/Fault.ts"
@@ -31,7 +31,7 @@ const PostedReferences = Schema.Struct({
   trailerNumber: Schema.optionalKey(ReferenceNumbers.fields.trailerNumber)
 })
 
-/** One carrier of several in a tenant: by either of its numbers, or both. */
+/** The shipment's carrier, for tenants with several carriers: DOT or MC number, SCAC, or several of them. */
 const PostedCarrier = Schema.Struct({
   dot: Schema.optionalKey(CarrierNumber),
   mc: Schema.optionalKey(CarrierNumber),
@@ -40,16 +40,16 @@ const PostedCarrier = Schema.Struct({
 
 export const PostedShipment = Schema.Struct({
   shipmentId: ShipmentId,
-  /** Who may see it; left out, that stays as it is. */
+  /** Accounts that may see it. Unchanged when left out. */
   accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
-  /** Whose it is, where a tenant has several carriers; left out, that stays as it is. */
+  /** The shipment's carrier, for tenants with several carriers. Unchanged when left out. */
   carrier: Schema.optionalKey(PostedCarrier),
-  /** Further numbers; those of type PRO, BOL and PO find the shipment as well. */
+  /** Additional numbers. Those of type PRO, BOL and PO also become lookup keys. */
   references: Schema.optionalKey(
     Schema.Array(Schema.Struct({ type: plainText(100), value: plainText(500) })).check(Schema.isMaxLength(200, { message: "At most 200 references." }))
   ),
   pickupDate: maybe(DateOrInstant),
-  /** When the status was as it is said here. */
+  /** Time at which the posted status applied. */
   occurredAt: Schema.optionalKey(InstantText),
   ...describedFields,
   ReferenceNumbers: maybe(PostedReferences),
@@ -85,7 +85,7 @@ export const PostedShipment = Schema.Struct({
 }).annotate({ identifier: "PostedShipment" })
 export type PostedShipment = typeof PostedShipment.Type
 
-/** Fields that others make required. */
+/** Checks fields that other fields make required. */
 export const contradictionsIn = (posted: PostedShipment, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {
   const missing = (member: keyof PostedShipment, when: boolean, why: string): ReadonlyArray<Fault> =>
     when && (posted[member] === undefined || posted[member] === null) ? [fault([...at, member], `${member} is required ${why}.`, "required")] : []
@@ -105,7 +105,7 @@ type Described = Pick<
   | "EstimatedStandardDay" | "EstimatedDeliveryDate"
 >
 
-/** What movement does not change. */
+/** The fields that movement does not change. */
 export const describedOf = (posted: PostedShipment): Described => ({
   ProNumber: posted.ProNumber,
   UniqueID: posted.UniqueID,
@@ -128,7 +128,7 @@ export const describedOf = (posted: PostedShipment): Described => ({
 
 export const accessorialsOf = (posted: PostedShipment): ReadonlyArray<string> => (posted.DESaccessorial ?? []).filter((code) => code !== null)
 
-/** Its numbers, `null` where it has none. */
+/** The reference numbers, with `null` for missing ones. */
 export const referenceNumbersOf = (posted: PostedShipment): ReferenceNumbers => ({
   bolNumber: posted.ReferenceNumbers?.bolNumber ?? null,
   QuoteID: posted.ReferenceNumbers?.QuoteID ?? null,
@@ -139,7 +139,7 @@ export const referenceNumbersOf = (posted: PostedShipment): ReferenceNumbers => 
   trailerNumber: posted.ReferenceNumbers?.trailerNumber ?? null
 })
 
-/** Before anything moved. */
+/** The initial view, before any movement. */
 export const unmovedOf = (posted: PostedShipment): ShipmentView => ({
   ...describedOf(posted),
   ReferenceNumbers: referenceNumbersOf(posted),

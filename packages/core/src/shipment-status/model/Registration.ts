@@ -1,6 +1,6 @@
 /**
- * What handing in a shipment makes of what is known of it. Its description is replaced; what reports have established since is
- * changed only where the carrier's system says something else than it said last time. SPEC-GAP-A4
+ * Applies a posted shipment to the known status. The description is replaced. A value that reports have set since changes only if the
+ * post differs from the carrier's previous post. SPEC-GAP-A4
  */
 import { formatInstant, parseInstant } from "../../shared/Instant.ts"
 import { canonicalText } from "../../shared/Json.ts"
@@ -17,36 +17,36 @@ import type { ShipmentView } from "./VerifiedShipment.ts"
 
 export type Registered =
   | { readonly result: "duplicate" }
-  /** `why` is one sentence for people. */
+  /** `why`: one sentence for people. */
   | { readonly result: "refused"; readonly why: string }
   | {
     readonly result: "accepted"
     readonly known: KnownShipment
     readonly notifications: ReadonlyArray<StatusNotification>
-    /** In the order they were applied. */
+    /** In the order of application. */
     readonly applied: ReadonlyArray<{ readonly report: StatusReport; readonly outcome: ReportOutcome }>
   }
 
-/** Whether intake says again what it said last time. */
-export const saysTheSame = (known: KnownShipment, posted: PostedShipment): boolean => canonicalText(known.state.posted) === canonicalText(posted)
+/** Whether a post equals the previous one. */
+export const repeatsLastPost = (known: KnownShipment, posted: PostedShipment): boolean => canonicalText(known.state.posted) === canonicalText(posted)
 
-/** A shipment seen for the first time: what the event log tells of it comes first, then what is posted. */
+/** Registers a new shipment: applies the event log's reports first, then the post. */
 export const registerShipment = (posted: PostedShipment, history: ReadonlyArray<StatusReport>, now: number): Registered => {
   const applied: Array<{ report: StatusReport; outcome: ReportOutcome }> = []
   let known: KnownShipment = { view: unmovedOf(posted), state: blankState(posted, now) }
-  for (const told of history) {
-    const report = believable(told, now)
+  for (const reported of history) {
+    const report = believable(reported, now)
     const { known: after, outcome } = applyReport(known, report)
     known = after
     applied.push({ report, outcome })
   }
-  // a system that hands in a shipment late may say less than the log knows: that is no contradiction
+  // the post of a late registration may be older than the event log, so it may only move the milestone forward
   const report = { ...reportOf(undefined, posted, known.view, now), onlyForward: true }
   const last = applyReport(isPast(known.state, report) ? known : overlaid(known, undefined, posted), report)
   applied.push({ report, outcome: last.outcome })
   const milestone = last.known.view.ShipmentMilestoneStatus
   const movement = last.known.view.OFDStopsAway === null ? {} : { countsToDelivery: last.known.view.OFDStopsAway }
-  // what happened before anybody could ask is not told step by step
+  // earlier events cause no notifications of their own; one notification gives the current milestone
   const notifications = milestone === undefined ? [] : [movementOf(last.known.view, milestone, movement, undefined)]
   return {
     result: "accepted",
@@ -56,10 +56,10 @@ export const registerShipment = (posted: PostedShipment, history: ReadonlyArray<
   }
 }
 
-/** A shipment handed in again. */
+/** Registers a known shipment again. */
 export const registerAgain = (known: KnownShipment, posted: PostedShipment, now: number): Registered => {
   const before = known.state.posted
-  if (saysTheSame(known, posted)) return { result: "duplicate" }
+  if (repeatsLastPost(known, posted)) return { result: "duplicate" }
   const described: KnownShipment = {
     view: redescribed(known, posted),
     state: { ...known.state, posted, references: posted.references ?? known.state.references }
@@ -71,11 +71,11 @@ export const registerAgain = (known: KnownShipment, posted: PostedShipment, now:
   return { result: "accepted", known: after, notifications, applied: [{ report, outcome }] }
 }
 
-/** Whether a post says how things stood before the present milestone. */
+/** Whether a post is older than the current milestone. */
 const isPast = ({ milestoneDated, seen }: ShipmentState, report: StatusReport): boolean =>
   report.undated !== true && milestoneDated && report.at < (seen["milestone"] ?? -Infinity)
 
-/** The original date may be another one now. */
+/** Computes lateness again, because the original date may have changed. */
 const rejudged = (known: KnownShipment): KnownShipment => {
   const view = { ...known.view }
   const state = { ...known.state }
@@ -103,10 +103,10 @@ const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
   reports: 0
 })
 
-/** The new description around what reports have established. */
+/** Replaces the description and keeps the values that reports have set. */
 const redescribed = ({ state, view }: KnownShipment, posted: PostedShipment): ShipmentView => {
   const { Commodities: _commodities, HandlingUnits: _units, ...rest } = view
-  // an estimate that nobody ever revised follows the original date
+  // an estimate that was never revised follows the original date
   const unrevised = view.UpdatedETA === state.posted.EstimatedDeliveryDate && posted.UpdatedETA == null
   return {
     ...rest,
@@ -117,48 +117,48 @@ const redescribed = ({ state, view }: KnownShipment, posted: PostedShipment): Sh
 }
 
 /**
- * Whether a post says something of a field that it did not say before. What it leaves out it does not speak of, and at first a
- * default is no word against what the event log knows.
+ * Returns whether a post changes a field. A field that is left out is unchanged. In a first post, null and false are defaults and do not
+ * override the event log.
  */
-const sayer = (before: PostedShipment | undefined, next: PostedShipment) => (field: keyof PostedShipment): boolean => {
+const fieldChanges = (before: PostedShipment | undefined, next: PostedShipment) => (field: keyof PostedShipment): boolean => {
   const value = next[field]
   if (before === undefined) return value !== undefined && value !== null && value !== false
   return value !== undefined && canonicalText(value) !== canonicalText(before[field])
 }
 
-/** Fields that a post sets as they are, without anybody being told. */
+/** Sets the fields whose change causes no notification. */
 const overlaid = (known: KnownShipment, before: PostedShipment | undefined, next: PostedShipment): KnownShipment => {
-  const says = sayer(before, next)
+  const changed = fieldChanges(before, next)
   const view: Mutable<ShipmentView> = { ...known.view }
   const state: Mutable<ShipmentState> = { ...known.state }
-  if (says("ShipmentMilestoneStatusLong")) view.ShipmentMilestoneStatusLong = next.ShipmentMilestoneStatusLong ?? null
-  if (says("TimeZoneOfShipment")) view.TimeZoneOfShipment = next.TimeZoneOfShipment == null ? null : plainOffset(next.TimeZoneOfShipment)
-  if (says("UpdatedPro") && next.UpdatedPro === null) view.UpdatedPro = null
+  if (changed("ShipmentMilestoneStatusLong")) view.ShipmentMilestoneStatusLong = next.ShipmentMilestoneStatusLong ?? null
+  if (changed("TimeZoneOfShipment")) view.TimeZoneOfShipment = next.TimeZoneOfShipment == null ? null : plainOffset(next.TimeZoneOfShipment)
+  if (changed("UpdatedPro") && next.UpdatedPro === null) view.UpdatedPro = null
   const terminalReported = before === undefined && view.ShipmentTerminalInfo.TerminalStatus != null
-  if (says("ShipmentTerminalInfo") && next.ShipmentTerminalInfo?.TerminalStatus == null && !terminalReported) {
+  if (changed("ShipmentTerminalInfo") && next.ShipmentTerminalInfo?.TerminalStatus == null && !terminalReported) {
     view.ShipmentTerminalInfo = { TerminalID: null, ...next.ShipmentTerminalInfo }
   }
-  if (says("OFDStopsAway") && next.OFDStopsAway === null) view.OFDStopsAway = null
+  if (changed("OFDStopsAway") && next.OFDStopsAway === null) view.OFDStopsAway = null
   for (const flag of ["Reconsignment", "ShipmentShortage", "ShipmentDamage", "AllShortOrLostShipment", "PODAvailable"] as const) {
-    if (says(flag) && next[flag] !== true) view[flag] = false
+    if (changed(flag) && next[flag] !== true) view[flag] = false
   }
-  if (before !== undefined && says("ReferenceNumbers") && next.ReferenceNumbers?.trailerNumber === null) {
+  if (before !== undefined && changed("ReferenceNumbers") && next.ReferenceNumbers?.trailerNumber === null) {
     view.ReferenceNumbers = { ...view.ReferenceNumbers, trailerNumber: null }
   }
-  overlayAppointment(view, says, next)
+  overlayAppointment(view, changed, next)
   overlayBorder(view, state, before, next)
-  if (says("Late")) state.lateSaid = next.Late === true
-  if (says("DelayReasonCode")) state.delayReasonCode = next.DelayReasonCode ?? null
+  if (changed("Late")) state.lateSaid = next.Late === true
+  if (changed("DelayReasonCode")) state.delayReasonCode = next.DelayReasonCode ?? null
   judgeLate(view, state)
   return { view, state }
 }
 
-type Says = ReturnType<typeof sayer>
+type FieldChanged = ReturnType<typeof fieldChanges>
 
-const overlayAppointment = (view: Mutable<ShipmentView>, says: Says, next: PostedShipment): void => {
-  if (says("AppointmentRequired")) view.AppointmentRequired = next.AppointmentRequired === true
-  if (says("AppointmentStatus")) view.AppointmentStatus = next.AppointmentStatus ?? null
-  if (says("AppointmentDate")) view.AppointmentDate = next.AppointmentDate ?? null
+const overlayAppointment = (view: Mutable<ShipmentView>, changed: FieldChanged, next: PostedShipment): void => {
+  if (changed("AppointmentRequired")) view.AppointmentRequired = next.AppointmentRequired === true
+  if (changed("AppointmentStatus")) view.AppointmentStatus = next.AppointmentStatus ?? null
+  if (changed("AppointmentDate")) view.AppointmentDate = next.AppointmentDate ?? null
 }
 
 const customsOf = { Bond: "Bond", Hold: "Hold", ClearedCustoms: "Cleared Customs" } as const satisfies Record<string, CustomsStatus>
@@ -169,20 +169,20 @@ const overlayBorder = (
   before: PostedShipment | undefined,
   next: PostedShipment
 ): void => {
-  const says = sayer(before, next)
-  if (says("CrossBorder")) view.CrossBorder = next.CrossBorder === true
-  if (says("CrossBorderEntryNumber")) view.CrossBorderEntryNumber = next.CrossBorderEntryNumber ?? null
-  if (!says("CrossBorderStatus")) return
+  const changed = fieldChanges(before, next)
+  if (changed("CrossBorder")) view.CrossBorder = next.CrossBorder === true
+  if (changed("CrossBorderEntryNumber")) view.CrossBorderEntryNumber = next.CrossBorderEntryNumber ?? null
+  if (!changed("CrossBorderStatus")) return
   const status = next.CrossBorderStatus ?? null
   view.CrossBorderStatus = status
-  // a later change is a report, which compares with what was known
+  // a later change goes into the report, which compares it with the previous customs status
   if (status === null || before === undefined) state.customsStatus = status === null ? null : customsOf[status]
 }
 
-/** What a post says beyond the last one, as a report like any other. */
+/** Builds a report from the fields that a post changes. */
 const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view: ShipmentView, now: number): StatusReport => {
-  const says = sayer(before, next)
-  const given = <F extends keyof PostedShipment>(field: F): NonNullable<PostedShipment[F]> | undefined => says(field) ? next[field] ?? undefined : undefined
+  const changed = fieldChanges(before, next)
+  const given = <F extends keyof PostedShipment>(field: F): NonNullable<PostedShipment[F]> | undefined => changed(field) ? next[field] ?? undefined : undefined
   const { TerminalStatus: status, ...terminal } = given("ShipmentTerminalInfo") ?? {}
   const trailerNumber = next.ReferenceNumbers?.trailerNumber
   const parts: Partial<Record<keyof StatusReport, unknown>> = {
@@ -193,15 +193,15 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
     delayReasonCode: given("DelayReasonCode"),
     saidLate: next.Late === true ? true : undefined,
     timeZone: given("TimeZoneOfShipment"),
-    location: says("ShipmentLocation") ? next.ShipmentLocation ?? null : undefined,
+    location: changed("ShipmentLocation") ? next.ShipmentLocation ?? null : undefined,
     stopsAway: given("OFDStopsAway"),
     trailerNumber: trailerNumber != null && trailerNumber !== before?.ReferenceNumbers?.trailerNumber ? trailerNumber : undefined,
-    partner: says("PartnerCarrierName") || says("PartnerCarrierSCAC")
+    partner: changed("PartnerCarrierName") || changed("PartnerCarrierSCAC")
       ? { name: next.PartnerCarrierName ?? null, scac: next.PartnerCarrierSCAC ?? null }
       : undefined,
     updatedPro: given("UpdatedPro"),
-    noted: notedIn(next, says),
-    information: before === undefined ? informationGiven(next) : informationIn(before, next, view, says)
+    noted: notedIn(next, changed),
+    information: before === undefined ? informationGiven(next) : informationIn(before, next, view, changed)
   }
   const at = next.occurredAt === undefined ? now : parseInstant(next.occurredAt)!
   const report: StatusReport = {
@@ -216,21 +216,21 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
 
 const flagOf = { Damaged: "ShipmentDamage", Short: "ShipmentShortage", Lost: "AllShortOrLostShipment", Reconsigned: "Reconsignment" } as const
 
-const notedIn = (next: PostedShipment, says: Says): ReadonlyArray<NotedFact> =>
-  notedFacts.filter((fact) => says(flagOf[fact]) && next[flagOf[fact]] === true)
+const notedIn = (next: PostedShipment, changed: FieldChanged): ReadonlyArray<NotedFact> =>
+  notedFacts.filter((fact) => changed(flagOf[fact]) && next[flagOf[fact]] === true)
 
-/** At first only facts that a shipment keeps; that something changed cannot be said yet. */
+/** Information in a first post: lasting facts only, because there is no earlier post to compare with. */
 const informationGiven = (next: PostedShipment): ReadonlyArray<Information> =>
   next.PODAvailable === true ? [{ deliveryInformation_messages: "POD available" }] : []
 
-const informationIn = (before: PostedShipment, next: PostedShipment, view: ShipmentView, says: Says): ReadonlyArray<Information> => {
+const informationIn = (before: PostedShipment, next: PostedShipment, view: ShipmentView, changed: FieldChanged): ReadonlyArray<Information> => {
   const informations: Array<Information> = []
-  if (says("PODAvailable") && next.PODAvailable === true) informations.push({ deliveryInformation_messages: "POD available" })
+  if (changed("PODAvailable") && next.PODAvailable === true) informations.push({ deliveryInformation_messages: "POD available" })
   if (accessorialsOf(next).some((code) => !accessorialsOf(before).includes(code))) informations.push({ deliveryInformation_messages: "Accessorial added" })
   if (next.GrossWeight !== before.GrossWeight) informations.push({ deliveryInformation_messages: "Noted reweigh" })
-  const appointment = appointmentIn(next, view, says)
+  const appointment = appointmentIn(next, view, changed)
   if (appointment !== undefined) informations.push(appointment)
-  if (says("CrossBorderStatus") && next.CrossBorderStatus != null) {
+  if (changed("CrossBorderStatus") && next.CrossBorderStatus != null) {
     informations.push({
       deliveryInformation_messages: "Customs information",
       customsStatus: customsOf[next.CrossBorderStatus],
@@ -240,9 +240,9 @@ const informationIn = (before: PostedShipment, next: PostedShipment, view: Shipm
   return informations
 }
 
-/** Agreed, agreed anew, or missed; that one was asked for is nothing a receiver can be told. */
-const appointmentIn = (next: PostedShipment, view: ShipmentView, says: Says): Information | undefined => {
-  if (!says("AppointmentStatus") && !says("AppointmentDate")) return undefined
+/** Appointments that were scheduled, rescheduled or missed. The interface has no message for a requested appointment. */
+const appointmentIn = (next: PostedShipment, view: ShipmentView, changed: FieldChanged): Information | undefined => {
+  if (!changed("AppointmentStatus") && !changed("AppointmentDate")) return undefined
   const status = next.AppointmentStatus
   if (status !== "Secured" && status !== "Missed") return undefined
   const again = view.AppointmentStatus === "Secured" || view.AppointmentStatus === "Missed"

@@ -1,4 +1,4 @@
-/** What is being made of a shipment while a report is applied to it. */
+/** The mutable state of a shipment while a report is applied. */
 import type { NotedFact } from "./CodeLists.ts"
 import type { KnownShipment, ShipmentState } from "./ShipmentState.ts"
 import type { Movement } from "./StatusMessage.ts"
@@ -14,10 +14,10 @@ export interface Draft {
   readonly movement: Mutable<Movement>
   readonly informations: Array<Information>
   readonly noted: Array<NotedFact>
-  /** Whether the movement is worth telling. */
+  /** Whether the movement causes a notification. */
   moves: boolean
   changes: boolean
-  /** Whether it comes to a milestone. */
+  /** Whether the shipment reached a milestone. */
   moved: boolean
 }
 
@@ -33,7 +33,7 @@ export const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
   moved: false
 })
 
-/** Whether this report is the newest on one aspect; if so, later ones have to be newer than it. */
+/** Whether this report is the newest for one aspect. If so, records its time, and older reports no longer apply. */
 export const isNewest = (draft: Draft, aspect: string): boolean => {
   const { report, state } = draft
   if (report.undated === true) return true

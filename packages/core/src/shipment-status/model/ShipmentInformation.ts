@@ -1,4 +1,4 @@
-/** News of a shipment that are no movement: what they change, and which of them are worth telling. */
+/** Applies information other than movement, and decides which of it causes a notification. */
 import { canonicalText } from "../../shared/Json.ts"
 import { type CrossBorderStatus, type CustomsStatus, unstatedDelay } from "./CodeLists.ts"
 import { localDate, plainOffset } from "./FreightShapes.ts"
@@ -40,7 +40,7 @@ export const inform = (draft: Draft, information: Information): void => {
   }
 }
 
-/** Told again only when the day or the reason is another one. */
+/** Notifies again only if the date or the reason changed. */
 const informLate = (draft: Draft, information: Information): void => {
   const { state, view } = draft
   if (!isOverdue(view) || isFinal(view.ShipmentMilestoneStatus)) return
@@ -51,11 +51,11 @@ const informLate = (draft: Draft, information: Information): void => {
   addInformation(draft, { ...information, delayReasonCode })
 }
 
-/** The shipment shows the first date that was agreed, as the interface has it; notifications carry the new one. SPEC-GAP-A11 */
+/** The shipment shows the first agreed date, as the interface defines it; notifications contain the new one. SPEC-GAP-A11 */
 const informAppointment = (draft: Draft, information: Information): void => {
   const { state, view } = draft
   if (isFinal(view.ShipmentMilestoneStatus) || !isNewest(draft, "appointment")) return
-  // a system may repeat it with every event
+  // a sender may repeat the appointment with every event
   const which = canonicalText(information)
   if (which === state.appointmentTold) return
   state.appointmentTold = which
@@ -65,12 +65,12 @@ const informAppointment = (draft: Draft, information: Information): void => {
   }
   if (view.AppointmentDate === null && information.appointmentDate !== undefined) view.AppointmentDate = information.appointmentDate
   const { utcOffset, ...rest } = information
-  // a new time needs its place's offset, also where the sender takes it as known
+  // a rescheduled time needs the place's offset, even if the sender leaves it out
   const zone = utcOffset ?? (information.appointmentStatus === "appointment rescheduled" ? view.TimeZoneOfShipment : null)
   addInformation(draft, { ...rest, ...(zone === null ? {} : { utcOffset: plainOffset(zone) }) })
 }
 
-/** A broker that is known says nothing yet of the border itself. */
+/** An identified broker does not determine a border status. */
 export const crossBorderOf = {
   "Broker Identified": null,
   "Bond": "Bond",

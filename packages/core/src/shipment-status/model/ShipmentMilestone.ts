@@ -1,14 +1,14 @@
-/** How far a shipment has come, and which way it may go on: a table. */
+/** The milestones of a shipment and the permitted moves between them. */
 import type { Milestone } from "./CodeLists.ts"
 
 export interface MilestoneMove {
   readonly from: Milestone
   readonly to: Milestone
-  /** Only then; always otherwise. */
+  /** Condition of the move. Always permitted if left out. */
   readonly when?: "the delivery was missed"
 }
 
-/** SPEC-GAP-A1: every move there is. Before the first milestone a shipment may begin with any of them. */
+/** SPEC-GAP-A1: every permitted move. A shipment may start with any milestone. */
 export const milestoneMoves: ReadonlyArray<MilestoneMove> = [
   { from: "Picked-up", to: "In Transit" },
   { from: "Picked-up", to: "Interline" },
@@ -24,13 +24,13 @@ export const milestoneMoves: ReadonlyArray<MilestoneMove> = [
   { from: "Out for Delivery", to: "Out for Delivery", when: "the delivery was missed" }
 ]
 
-/** Whether a milestone ends the visibility of a shipment. */
+/** Whether nothing follows this milestone. */
 export const isFinal = (milestone: Milestone | undefined): boolean => milestone === "Delivered"
 
 export type MoveOutcome =
   | { readonly _tag: "Moved"; readonly to: Milestone }
   | { readonly _tag: "Same" }
-  /** `why` is one sentence for people. */
+  /** `why`: one sentence for people. */
   | { readonly _tag: "NotPermitted"; readonly why: string }
 
 export const moveTo = (

@@ -1,4 +1,4 @@
-/** A shipment's status as it is known, and what a report makes of it. SPEC-GAP-A2 */
+/** The status of a shipment, and how a report changes it. SPEC-GAP-A2 */
 import type { CustomsStatus, Milestone, NotedFact } from "./CodeLists.ts"
 import { localDate, plainOffset, type TerminalInfo } from "./FreightShapes.ts"
 import { isOverdue, judgeLate } from "./Lateness.ts"
@@ -12,31 +12,31 @@ import type { StatusNotification } from "./StatusNotification.ts"
 import type { ReportOutcome, StatusReport } from "./StatusReport.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
-/** What is kept of a shipment beside its answers. */
+/** State of a shipment that its answers do not show. */
 export interface ShipmentState {
   readonly shipmentId: string
-  /** What intake last said of it. */
+  /** The latest post of this shipment. */
   readonly posted: PostedShipment
   readonly references: ReadonlyArray<ExtraReference>
   readonly registeredAt: number
   readonly pickedUpAt: number | null
   readonly deliveredAt: number | null
-  /** Of each aspect, when what is known of it happened. */
+  /** Time of the latest applied report, by aspect. */
   readonly seen: { readonly [aspect: string]: number }
-  /** Whether somebody said when the present milestone was reached. */
+  /** Whether the current milestone has a reported time. */
   readonly milestoneDated: boolean
-  /** Since it went out for delivery. */
+  /** Whether the delivery was missed since the shipment went out for delivery. */
   readonly deliveryMissed: boolean
-  /** The fewest stops that were told since it went out for delivery. */
+  /** The fewest stops that were notified since it went out for delivery. */
   readonly notifiedStops: number | null
-  /** Delay reason last given while it was late, or before. */
+  /** The latest delay reason, also from before it was late. */
   readonly delayReasonCode: string | null
-  /** Posted as late although the dates do not say so. */
+  /** Whether it was posted as late although its dates are not. */
   readonly lateSaid: boolean
-  /** Which lateness was told. */
+  /** The date and reason of the last lateness notification. */
   readonly lateTold: string | null
   readonly customsStatus: CustomsStatus | null
-  /** Which news of an appointment was told last. */
+  /** The last notified appointment, as canonical text. */
   readonly appointmentTold: string | null
   /** Sequence of the last notification. */
   readonly notices: number
@@ -53,13 +53,13 @@ export interface Applied {
   readonly known: KnownShipment
   readonly notifications: ReadonlyArray<StatusNotification>
   readonly outcome: ReportOutcome
-  /** Whether it came to a milestone, anew or again. */
+  /** Whether it reached a milestone, for the first time or again. */
   readonly moved: boolean
-  /** Why a report was refused, in one sentence. */
+  /** Why the report was refused, in one sentence. */
   readonly why?: string
 }
 
-/** Pure: the same report on the same shipment always comes to the same. A refused report changes nothing. */
+/** Pure: equal input gives an equal result. A refused report changes nothing. */
 export const applyReport = (known: KnownShipment, report: StatusReport): Applied => {
   const { state, view } = known
   const from = view.ShipmentMilestoneStatus
@@ -70,7 +70,7 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
   const why = report.onlyForward === true ? undefined : refusalOf(view, report, move)
   if (why !== undefined) return { known, notifications: [], outcome: "refused", moved: false, why }
   if (move._tag === "Moved") moveMilestone(draft, move.to)
-  // the visibility of a delivered shipment has ended: it moves no more
+  // after delivery, nothing moves any more
   if (!isFinal(from)) {
     moveFreight(draft)
     changeEta(draft)
@@ -80,11 +80,11 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
   return finished(draft, draft.changes ? "applied" : "noted")
 }
 
-/** Going out once more after the miss. A snapshot that nobody dated may still speak of the first attempt. */
+/** Whether the report is a new attempt after the missed delivery. An undated post may still describe the first attempt, so it is not. */
 const isNewAttempt = ({ seen }: ShipmentState, report: StatusReport): boolean =>
   report.undated === true ? report.source.kind !== "shipment" : report.at > (seen["missed"] ?? -Infinity)
 
-/** Happened before what set the milestone. Where nobody said when that was, a permitted move is believed. */
+/** Whether the report is older than the current milestone. If the milestone has no reported time, a permitted move is accepted. */
 const isLate = (state: ShipmentState, report: StatusReport, move: MoveOutcome): boolean => {
   const reached = state.seen["milestone"]
   if (reached === undefined || report.undated === true || report.at >= reached) return false
@@ -104,7 +104,7 @@ const refusalOf = (view: ShipmentView, report: StatusReport, move: MoveOutcome):
   return undefined
 }
 
-/** Of late news only what stays true counts: what is wrong with the freight, that there is a proof of delivery, and when it was picked up. */
+/** Applies the lasting facts of a late report: freight exceptions, the proof of delivery and the pickup time. */
 const applyLate = (draft: Draft): Applied => {
   if (draft.report.milestone === "Picked-up") draft.state.pickedUpAt ??= draft.report.at
   noteFacts(draft)
@@ -125,11 +125,11 @@ const finished = (draft: Draft, outcome: ReportOutcome): Applied => {
   }
 }
 
-/** A shipment that nobody can look up yet is not talked about either. */
+/** Without a milestone there are no notifications, because lookups do not find the shipment yet. */
 const notificationsOf = (draft: Draft, milestone: Milestone): ReadonlyArray<StatusNotification> => {
   const { informations, movement, moves, noted, report, view } = draft
   const terminal = report.terminal?.info === undefined ? {} : { terminalAddress: report.terminal.info }
-  // one report is one notification where one can say it all
+  // a movement without terminal status carries the first exception, so that one report causes one notification if possible
   const [first, ...others] = noted
   const together = moves && movement.terminalStatus === undefined && first !== undefined
   const alone = together ? others : noted
@@ -193,8 +193,7 @@ const changePlace = (draft: Draft): void => {
   const before = view.ShipmentTerminalInfo
   const place = terminal.info ?? (terminal.status === "Arrived" ? { TerminalID: null } : before)
   const after: TerminalInfo = { ...place, TerminalStatus: terminal.status }
-  // told once by two systems, it is still one arrival; without a terminal's id nobody can tell, and after a delivery that
-  // was missed it is back for a second time
+  // two systems may report the same arrival; equal terminal ids prove it. After a new milestone (a missed delivery) it is a second arrival
   if (!draft.moved && after.TerminalID !== null && after.TerminalID === before.TerminalID && after.TerminalStatus === before.TerminalStatus) return
   view.ShipmentTerminalInfo = after
   movement.terminalStatus = terminal.status
@@ -204,7 +203,7 @@ const changePlace = (draft: Draft): void => {
   draft.changes = true
 }
 
-/** Counting down from three; each number is told once. */
+/** Counts down from three. Each number is notified once. */
 const countStops = (draft: Draft, stopsAway: number): void => {
   const { movement, state, view } = draft
   const stops = stopsAway === 3 || stopsAway === 2 || stopsAway === 1 ? stopsAway : null
@@ -217,7 +216,7 @@ const countStops = (draft: Draft, stopsAway: number): void => {
   draft.changes = true
 }
 
-/** Another carrier has it now, or it goes under another number. */
+/** The freight has another carrier or another PRO number. */
 const changeCarrier = (draft: Draft): void => {
   const { movement, report, view } = draft
   if (report.updatedPro !== undefined && report.updatedPro !== view.UpdatedPro) {
@@ -262,7 +261,7 @@ const flagOf = {
   Reconsigned: "Reconsignment"
 } as const satisfies Record<NotedFact, keyof ShipmentView>
 
-/** Once noted, it stays; told when it is new. */
+/** Freight exceptions stay once reported. Each is notified once. */
 const noteFacts = (draft: Draft): void => {
   for (const fact of draft.report.noted ?? []) {
     if (draft.view[flagOf[fact]]) continue

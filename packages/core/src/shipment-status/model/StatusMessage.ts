@@ -1,11 +1,11 @@
-/** Puts what changed into the published notification shapes, with a sentence for people. */
+/** Builds notifications in the published shapes, with a sentence for people. */
 import { delayReason, type Milestone } from "./CodeLists.ts"
 import type { TerminalInfo } from "./FreightShapes.ts"
 import type { DeliveryInformation, DeliveryUpdate } from "./StatusNotification.ts"
 import type { Information } from "./StatusReport.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
-/** What of a delivery update only the report can tell; the shipment itself knows the rest. */
+/** The fields of a delivery update that come from the report. The other fields come from the shipment. */
 export type Movement = Pick<
   DeliveryUpdate,
   | "terminalStatus"
@@ -25,7 +25,7 @@ export const movementOf = (view: ShipmentView, milestone: Milestone, movement: M
   TimeZoneOfShipment: view.TimeZoneOfShipment,
   UpdatedETA: view.UpdatedETA,
   notificationMessage: message ?? sentence(view, milestone, movement),
-  // required while another carrier has the freight, and once it was handed to one
+  // required while a partner carrier has the freight, and after a handover to one
   ...(milestone === "Interline" || view.PartnerCarrierName !== null || view.PartnerCarrierSCAC !== null
     ? { PartnerCarrierName: view.PartnerCarrierName, PartnerCarrierSCAC: view.PartnerCarrierSCAC }
     : {}),
@@ -36,14 +36,14 @@ export const movementOf = (view: ShipmentView, milestone: Milestone, movement: M
 export const informationOf = (view: ShipmentView, information: Information): DeliveryInformation => ({
   proNumber: view.ProNumber,
   shipmentReferenceNumbers: view.ReferenceNumbers,
-  // optional here, and not said to be nullable
+  // optional in the interface, but not nullable
   ...(view.TimeZoneOfShipment === null ? {} : { TimeZoneOfShipment: view.TimeZoneOfShipment }),
   UpdatedETA: view.UpdatedETA,
   ...reasonOf(information),
   ...information
 })
 
-/** What a published code means, for receivers that do not have the list. */
+/** The published texts of a delay reason code, for receivers without the list. */
 const reasonOf = (information: Information): Partial<DeliveryInformation> => {
   const reason = information.delayReasonCode === undefined ? undefined : delayReason(information.delayReasonCode)
   if (reason === undefined) return {}

@@ -1,4 +1,4 @@
-/** What followers of a shipment are told: one of two published shapes, in the published spelling. */
+/** Notifications to a shipment's subscribers: one of two published shapes, in the published spelling. */
 import { Schema } from "effect"
 import {
   AppointmentChange,
@@ -13,7 +13,7 @@ import { CustomsAgentBroker, DateOrInstant, plainText, ReferenceNumbers, Termina
 
 const nullable = (maxLength: number) => Schema.optionalKey(Schema.NullOr(plainText(maxLength)))
 
-/** Physical movement. */
+/** A physical movement. */
 export const DeliveryUpdate = Schema.Struct({
   proNumber: plainText(100),
   shipmentReferenceNumbers: ReferenceNumbers,
@@ -25,7 +25,7 @@ export const DeliveryUpdate = Schema.Struct({
   terminaltype: Schema.optionalKey(TerminalType),
   terminalAddress: Schema.optionalKey(TerminalInfo),
   trailerNumber: nullable(100),
-  /** Stops remaining: 3, 2, 1, each told once. */
+  /** Remaining stops: 3, 2, 1. Each is notified once. */
   countsToDelivery: Schema.optionalKey(Schema.Literals([3, 2, 1])),
   UpdatedPro: nullable(100),
   PartnerCarrierName: nullable(200),
@@ -33,7 +33,7 @@ export const DeliveryUpdate = Schema.Struct({
 }).annotate({ identifier: "DeliveryUpdate" })
 export type DeliveryUpdate = typeof DeliveryUpdate.Type
 
-/** Fields of a delivery information beside the message, as a carrier's system may report them too. */
+/** Fields of a delivery information other than the message. Carrier systems may report them too. */
 export const informationFields = {
   delayReasonCode: Schema.optionalKey(DelayReasonCode),
   appointmentDate: Schema.optionalKey(DateOrInstant),
@@ -49,7 +49,7 @@ export const informationFields = {
   customsEntryNumber: nullable(100)
 }
 
-/** Something to know that is no movement. */
+/** Information that is not a movement. */
 export const DeliveryInformation = Schema.Struct({
   proNumber: plainText(100),
   shipmentReferenceNumbers: ReferenceNumbers,

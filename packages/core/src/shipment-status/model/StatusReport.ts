@@ -1,31 +1,31 @@
-/** What somebody says of a shipment's status, in this area's own words, wherever it came from. */
+/** A report on a shipment's status in this area's terms, from any source. */
 import type { Milestone, NotedFact, TerminalStatus, TerminalType } from "./CodeLists.ts"
 import type { StandardAddress, TerminalInfo } from "./FreightShapes.ts"
 import type { DeliveryInformation } from "./StatusNotification.ts"
 
-/** A thing to know, with the fields that go with it. */
+/** A piece of information with its fields. */
 export type Information = Omit<DeliveryInformation, "proNumber" | "shipmentReferenceNumbers" | "TimeZoneOfShipment" | "UpdatedETA">
 
 export interface StatusReport {
-  /** When it happened, as the sender wrote it. */
+  /** Time of the event, as the sender wrote it. */
   readonly occurredAt: string
-  /** The same in milliseconds since 1970. */
+  /** Time of the event in milliseconds since 1970. */
   readonly at: number
-  /** Nobody said when it happened, and `at` is when it was reported: it is never late, and makes little else late. */
+  /** The sender gave no time, so `at` is the time of the report. An undated report is never late. */
   readonly undated?: boolean
-  /** An event of the log, an update, or what was posted of the shipment itself; `id` within its kind. */
+  /** An event of the log, an update, or a posted shipment. `id` is unique within its kind. */
   readonly source: { readonly kind: "event" | "update" | "shipment"; readonly id: string }
   readonly milestone?: Milestone
-  /** Who has the freight after this; `Delivered` needs the final consignee, who is meant when it is left out. */
+  /** Who has the freight after this. `Delivered` needs the final consignee, which is the default. */
   readonly custody?: "consignee" | "other"
   readonly statusText?: string
   readonly terminal?: { readonly status?: TerminalStatus; readonly type?: TerminalType; readonly info?: TerminalInfo }
   readonly updatedEta?: string
   readonly delayReasonCode?: string
-  /** Said to be late whatever the dates say. */
+  /** Reported as late, regardless of the dates. */
   readonly saidLate?: boolean
   readonly timeZone?: string
-  /** Where the freight is; `null` when it is somewhere else than last known, but nobody says where. */
+  /** Place of the freight. `null`: it left the last known place for an unknown one. */
   readonly location?: StandardAddress | null
   readonly stopsAway?: number
   readonly trailerNumber?: string
@@ -33,25 +33,25 @@ export interface StatusReport {
   readonly updatedPro?: string
   readonly noted?: ReadonlyArray<NotedFact>
   readonly information?: ReadonlyArray<Information>
-  /** For people; a sentence is made from the facts when it is left out. */
+  /** Message for people. Generated from the facts when left out. */
   readonly message?: string
-  /** A milestone that is no permitted move is passed over instead of refused. */
+  /** Ignores a milestone that is not a permitted move, instead of refusing the report. */
   readonly onlyForward?: boolean
 }
 
-/** What became of a report. */
+/** Result of a report. */
 export type ReportOutcome =
-  /** Something changed, or was worth telling. */
+  /** It changed the status or caused a notification. */
   | "applied"
-  /** It says what is known already, or nothing that shows in the status. */
+  /** It repeats what is known, or contains nothing that the status shows. */
   | "noted"
-  /** It happened before what is known: kept in the history only. */
+  /** It is older than the current milestone: kept in the history only. */
   | "late"
-  /** The move it asks for is not permitted. */
+  /** Its milestone is not a permitted move. */
   | "refused"
 
 const maxAheadMillis = 30 * 86_400_000
 
-/** A clock that runs wild must not make late whatever comes after it: what it dates so far ahead happened when it was reported. SPEC-GAP-A19 */
+/** Treats times more than 30 days ahead as undated, so that a wrong clock does not make every later report late. SPEC-GAP-A19 */
 export const believable = (report: StatusReport, now: number): StatusReport =>
   report.at > now + maxAheadMillis ? { ...report, at: now, undated: true } : report

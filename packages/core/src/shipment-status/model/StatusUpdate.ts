@@ -1,4 +1,4 @@
-/** A status update as the carrier's system hands it in: the fields of either notification, with the shipment it is about. */
+/** A status update as the carrier's system posts it: the fields of either notification, and the shipment. */
 import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { ShipmentId } from "../../shared/Identifier.ts"
@@ -11,12 +11,12 @@ import type { Information, StatusReport } from "./StatusReport.ts"
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 export const StatusUpdate = Schema.Struct({
-  /** Either names the shipment; `shipmentId` wins. */
+  /** One of them names the shipment; `shipmentId` wins. */
   shipmentId: Schema.optionalKey(ShipmentId),
   proNumber: Schema.optionalKey(someText(100)),
-  /** Left out, it happened now. */
+  /** Now, if left out. */
   occurredAt: Schema.optionalKey(InstantText),
-  /** The sender's own id: the same again is a duplicate. Left out, the content is what makes it the same. */
+  /** The sender's id. An update with a known id is a duplicate. If left out, the content identifies the update. */
   updateId: Schema.optionalKey(someText(200)),
   shipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus),
   deliveryInformation_messages: Schema.optionalKey(DeliveryMessage),
@@ -34,7 +34,7 @@ export const StatusUpdate = Schema.Struct({
 }).annotate({ identifier: "StatusUpdate" })
 export type StatusUpdate = typeof StatusUpdate.Type
 
-/** What the fields of an update ask of each other. */
+/** Checks how the fields of an update depend on each other. */
 export const faultsIn = (update: StatusUpdate, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
   const { countsToDelivery, deliveryInformation_messages: message, proNumber, shipmentId, shipmentMilestoneStatus: milestone } = update
@@ -55,7 +55,7 @@ export const faultsIn = (update: StatusUpdate, at: ReadonlyArray<PropertyKey>): 
 
 const isNoted = (status: string): status is NotedFact => (notedFacts as ReadonlyArray<string>).includes(status)
 
-/** The report that an update amounts to. */
+/** Converts an update into a report. */
 export const reportOfUpdate = (update: StatusUpdate, id: string, now: number): StatusReport => {
   const parts = update.deliveryInformation_messages === undefined ? movementIn(update) : informationIn(update)
   return {
@@ -97,7 +97,7 @@ const informationIn = (update: StatusUpdate): Partial<StatusReport> => {
     deliveryInformation_messages: update.deliveryInformation_messages!,
     ...Object.fromEntries(fields.filter((field) => update[field] !== undefined).map((field) => [field, update[field]]))
   }
-  // the freight itself may be noted in either shape
+  // both kinds of update may contain a freight exception
   const noted = update.terminalStatus !== undefined && isNoted(update.terminalStatus) ? { noted: [update.terminalStatus] } : {}
   return { information: [information], ...noted }
 }

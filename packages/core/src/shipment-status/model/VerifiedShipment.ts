@@ -1,4 +1,4 @@
-/** What a lookup answers: every field to whoever the shipment belongs to, four fields to everybody else. */
+/** Lookup answers: every field for the owner of the freight, four public fields for everybody else. */
 import { Schema } from "effect"
 import {
   AppointmentStatus,
@@ -26,7 +26,7 @@ const orNull = Schema.NullOr
 /** Days in transit. */
 const StandardDay = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }, { message: "EstimatedStandardDay is an integer from 0." }))
 
-/** Fields that describe the shipment; intake sets them, movement does not. */
+/** Fields that describe the shipment. Intake sets them; movement does not change them. */
 export const describedFields = {
   ProNumber: plainText(100).check(Schema.isPattern(/[^\s-]/u, { message: "ProNumber has at least one letter or digit." })),
   UniqueID: plainText(200),
@@ -41,7 +41,7 @@ export const describedFields = {
   EstimatedDeliveryDate: DateOrInstant
 }
 
-/** The whole answer. What the interface requires stands in it always, `null` where nothing is known. */
+/** The full answer. Fields that the interface requires are always present, `null` when unknown. */
 export const VerifiedShipment = Schema.Struct({
   ProNumber: describedFields.ProNumber,
   ReferenceNumbers,
@@ -87,7 +87,7 @@ export const VerifiedShipment = Schema.Struct({
 }).annotate({ identifier: "VerifiedShipment" })
 export type VerifiedShipment = typeof VerifiedShipment.Type
 
-/** What anybody may see. */
+/** The public answer. */
 export const PublicShipment = Schema.Struct({
   ProNumber: VerifiedShipment.fields.ProNumber,
   ShipmentMilestoneStatus,
@@ -96,12 +96,12 @@ export const PublicShipment = Schema.Struct({
 }).annotate({ identifier: "PublicShipment" })
 export type PublicShipment = typeof PublicShipment.Type
 
-/** A shipment that has not been picked up yet has no milestone, and is not answered. */
+/** Before the first milestone, a shipment has none and is not answered. */
 export type ShipmentView = Omit<VerifiedShipment, "ShipmentMilestoneStatus"> & {
   readonly ShipmentMilestoneStatus?: VerifiedShipment["ShipmentMilestoneStatus"]
 }
 
-/** The four fields, named one by one: a field that is added later does not become public by itself. */
+/** Selects the four public fields by name, so that a new field is not public by default. */
 export const publicOf = (shipment: ShipmentView): Omit<PublicShipment, "ShipmentMilestoneStatus"> & Partial<PublicShipment> => ({
   ProNumber: shipment.ProNumber,
   ...(shipment.ShipmentMilestoneStatus === undefined ? {} : { ShipmentMilestoneStatus: shipment.ShipmentMilestoneStatus }),
@@ -109,9 +109,9 @@ export const publicOf = (shipment: ShipmentView): Omit<PublicShipment, "Shipment
   EstimatedStandardDay: shipment.EstimatedStandardDay
 })
 
-/** JSON of a verified answer. A type of its own, so that it cannot be handed out as a public one. */
+/** JSON of a full answer. A separate class, so that it cannot be returned as a public answer by mistake. */
 export class VerifiedBody {
-  // a private member keeps the two apart although they look alike
+  // a private member makes the two classes incompatible although their members are equal
   readonly #shows = "every field"
   readonly bytes: Uint8Array
   constructor(bytes: Uint8Array) {

@@ -1,4 +1,4 @@
-/** What to list of the event log, and in which order. */
+/** Filter and order of the event list. */
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
@@ -8,7 +8,7 @@ import { EventType, eventTypes } from "./EventType.ts"
 export const maxEventPageSize = 500
 export const defaultEventPageSize = 100
 
-/** `order` turns round the whole key: shipmentId, sequence, eventId. SPEC-GAP-D5 */
+/** `order` applies to the whole key: shipmentId, sequence, eventId. SPEC-GAP-D5 */
 export const EventQuery = Schema.Struct({
   shipmentId: Schema.optionalKey(ShipmentId),
   eventTypes: Schema.optionalKey(
@@ -21,12 +21,12 @@ export const EventQuery = Schema.Struct({
   page: Schema.optionalKey(PageNumber),
   pageSize: Schema.optionalKey(pageSizeUpTo(maxEventPageSize)),
   order: Schema.optionalKey(Schema.Literals(["asc", "desc"]).annotate({ message: "order is asc or desc." })),
-  /** From the `Link` header: keeps the pages of one walk together. Not part of the published parameters. */
+  /** Cursor from the `Link` header, which keeps the pages on one snapshot. Not one of the published parameters. */
   walk: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,4096}$/u, { message: "walk comes from a Link header; follow that header instead." })))
 }).annotate({ identifier: "EventQuery" })
 export type EventQuery = typeof EventQuery.Type
 
-/** A query with its instants read and its defaults filled in. */
+/** A query with parsed instants and defaults. */
 export interface EventFilter {
   readonly shipmentId: string | undefined
   readonly eventTypes: ReadonlyArray<EventType> | undefined

@@ -1,16 +1,16 @@
-/** What one call of a carrier's system makes of each event it hands in. */
+/** Results of publishing, and the detection of duplicate events. */
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { canonicalText } from "../../shared/Json.ts"
 import type { ReportedEvent } from "./TransitEvent.ts"
 
-/** An event that passed the schema, as it came. */
+/** An event that passed the schema. */
 export interface ReadEvent {
-  /** Its place in the call. */
+  /** Its index in the call. */
   readonly index: number
   readonly event: ReportedEvent
-  /** The whole JSON object, with the fields the schema does not know. */
+  /** The whole JSON object, including unknown fields. */
   readonly json: Readonly<Record<string, unknown>>
-  /** The JSON text of everything but `eventId`, `sequence` and `parties`. */
+  /** The JSON text without `eventId`, `sequence` and `parties`. */
   readonly text: string
 }
 
@@ -31,48 +31,48 @@ export interface Refusal {
   readonly faults: ReadonlyArray<Fault>
 }
 
-/** The JSON text that goes out for an event. */
+/** The JSON text of an event as it is sent. */
 export const eventText = (read: ReadEvent, eventId: string, sequence: number): string =>
   `{"eventId":${JSON.stringify(eventId)},"sequence":${sequence},${read.text.slice(1)}`
 
-/** One text for one content, whatever the order of members. Who may see the shipment is not part of what happened. */
+/** Canonical text of an event's content. `parties` is left out, because access to the shipment is not part of the event. */
 const content = (json: Readonly<Record<string, unknown>>, withSequence: boolean): string => {
   const { eventId: _id, parties: _parties, sequence, ...rest } = json
-  // by way of its JSON: a host hands in dates and the like, which were stored as text
+  // normalised through JSON: a host may pass dates and other objects, which were stored as JSON text
   return canonicalText(JSON.parse(JSON.stringify(withSequence ? { ...rest, sequence } : rest)))
 }
 
-/** SPEC-GAP-D17: whether an event handed in again says the same as one that is known. The sequence counts only where both name one. */
+/** SPEC-GAP-D17: whether an event repeats a known one. The sequence counts only if both have one. */
 export const sameContent = (again: Readonly<Record<string, unknown>>, known: Readonly<Record<string, unknown>>): boolean => {
   const withSequence = again["sequence"] !== undefined && known["sequence"] !== undefined
   return content(again, withSequence) === content(known, withSequence)
 }
 
 export interface Sorted {
-  /** To be stored. */
-  readonly fresh: ReadonlyArray<ReadEvent>
-  /** Known already, or named twice in this call with the same content. */
+  /** Events to store. */
+  readonly newEvents: ReadonlyArray<ReadEvent>
+  /** Already stored, or repeated in this call with the same content. */
   readonly repeats: ReadonlyArray<{ readonly index: number; readonly eventId: string }>
-  /** Known under other content. */
+  /** Already known with other content. */
   readonly refused: ReadonlyArray<Refusal>
 }
 
-/** Tells new events from repeated ones and from those that contradict what is known, one after the other. */
+/** Splits events, one by one, into new events, duplicates, and conflicts with known events. */
 export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { readonly add: (each: ReadEvent) => void; readonly sorted: Sorted } => {
-  const fresh: Array<ReadEvent> = []
+  const newEvents: Array<ReadEvent> = []
   const repeats: Array<{ readonly index: number; readonly eventId: string }> = []
   const refused: Array<Refusal> = []
   const first = new Map<string, Readonly<Record<string, unknown>>>()
   const add = (each: ReadEvent): void => {
     const eventId = each.event.eventId
     if (eventId === undefined) {
-      fresh.push(each)
+      newEvents.push(each)
       return
     }
     const before = known.get(eventId)?.json ?? first.get(eventId)
     if (before === undefined) {
       first.set(eventId, each.json)
-      fresh.push(each)
+      newEvents.push(each)
     } else if (sameContent(each.json, before)) {
       repeats.push({ index: each.index, eventId })
     } else {
@@ -89,5 +89,5 @@ export const makeDuplicateFilter = (known: ReadonlyMap<string, KnownEvent>): { r
       })
     }
   }
-  return { add, sorted: { fresh, repeats, refused } }
+  return { add, sorted: { newEvents, repeats, refused } }
 }

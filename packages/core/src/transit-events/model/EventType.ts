@@ -39,7 +39,7 @@ const bits = new Map<string, number>(eventTypes.map((type, index) => [type, 1 <<
 /** Every event type. */
 export const allTypes = (1 << eventTypes.length) - 1
 
-/** A set of event types as bits, so that matching an event against a filter is one `AND`. Order is never changed, only appended to. */
+/** Encodes event types as bits, so that matching needs one `AND`. The order is stored: append only. */
 export const typeMask = (types: Iterable<EventType>): number => {
   let mask = 0
   for (const type of types) mask |= bits.get(type)!

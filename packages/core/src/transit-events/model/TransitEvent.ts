@@ -1,4 +1,4 @@
-/** One thing that happened to a shipment on its way (area D, Event). */
+/** One event of a shipment in transit (area D, Event). */
 import { Schema } from "effect"
 import { AccountNumber, EventId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
@@ -31,7 +31,7 @@ export const Location = Schema.Struct({
 
 const Reference = Schema.Struct({ type: Schema.optionalKey(text(200)), value: Schema.optionalKey(text(500)) })
 
-/** The shipment an event belongs to. Dates keep the offset they were sent with. */
+/** The shipment of an event. Dates keep the offset they were sent with. */
 export const Shipment = Schema.Struct({
   shipmentId: ShipmentId,
   mode: Schema.optionalKey(
@@ -48,7 +48,7 @@ export const Shipment = Schema.Struct({
   destination: Location
 }).annotate({ identifier: "Shipment" })
 
-/** The largest sequence a sender may give: leaves room for the service to go on counting without losing precision. */
+/** The largest sequence that a sender may assign. It leaves room to continue counting without losing precision. */
 export const maxGivenSequence = 9_000_000_000_000_000
 
 const Sequence = Schema.Int.check(
@@ -73,16 +73,16 @@ const described = {
   shipment: Shipment
 }
 
-/** An event as the service gives it out. Fields it does not know are kept and given out again. SPEC-GAP-D7, SPEC-GAP-D8 */
+/** An event as Waybill returns it. Unknown fields are kept and returned. SPEC-GAP-D7, SPEC-GAP-D8 */
 export const TransitEvent = Schema.Struct({ eventId: EventId, sequence: Sequence, ...described }).annotate({ identifier: "Event" })
 export type TransitEvent = typeof TransitEvent.Type
 
-/** Who may see the shipment from now on, as the carrier's system says with an event; replaces what was said before. SPEC-GAP-D23 */
+/** Accounts that may see the shipment from now on. They replace the earlier ones. SPEC-GAP-D23 */
 export const Parties = Schema.Struct({
   accounts: Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))
 }).annotate({ identifier: "Parties" })
 
-/** An event as the carrier's system hands it in: `eventId` and `sequence` may be left to the service. */
+/** An event as the carrier's system posts it. Waybill assigns `eventId` and `sequence` if they are left out. */
 export const ReportedEvent = Schema.Struct({
   eventId: Schema.optionalKey(EventId),
   sequence: Schema.optionalKey(Sequence),
@@ -91,5 +91,5 @@ export const ReportedEvent = Schema.Struct({
 }).annotate({ identifier: "ReportedEvent" })
 export type ReportedEvent = typeof ReportedEvent.Type
 
-/** The largest single event, as bytes of JSON. */
+/** The largest event, in bytes of JSON. */
 export const maxEventBytes = 64 * 1024

@@ -1,11 +1,11 @@
-/** A customer's wish to be told of transit events (area D, Subscription). */
+/** A subscription to transit events (area D, Subscription). */
 import { Schema } from "effect"
 import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
 import { HmacSecretId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { EventType, eventTypes } from "./EventType.ts"
 
-/** Most shipments one subscription may name. */
+/** Most shipments per subscription. */
 export const maxShipmentIds = 1000
 
 export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({
@@ -19,7 +19,7 @@ const EndpointUrl = Schema.String.check(
   Schema.isMaxLength(2048, { message: "endpointUrl has at most 2048 characters." })
 )
 
-/** Both conditions must hold; an absent or empty list means all. SPEC-GAP-D14 */
+/** Both conditions must match. An absent or empty list matches everything. SPEC-GAP-D14 */
 export const SubscriptionFilters = Schema.Struct({
   eventTypes: Schema.optionalKey(
     Schema.Array(EventType).check(Schema.isMaxLength(eventTypes.length * 4, { message: "Name each event type once." }))
@@ -37,11 +37,11 @@ const settings = {
   delivery: Schema.optionalKey(DeliveryMetadata)
 }
 
-/** What a client sends to create one. */
+/** Body of the create call. */
 export const SubscriptionCreate = Schema.Struct(settings).annotate({ identifier: "SubscriptionCreate" })
 export type SubscriptionCreate = typeof SubscriptionCreate.Type
 
-/** What remains after a merge patch; `status` is the only member a create cannot set. */
+/** A subscription's settings after a merge patch. `status` is the only member that create does not accept. */
 export const PatchedSubscription = Schema.Struct({ ...settings, status: SubscriptionStatus })
 export type PatchedSubscription = typeof PatchedSubscription.Type
 
@@ -59,8 +59,8 @@ const DeliveryPatch = Schema.Struct({
 }).annotate({ identifier: "DeliveryMetadataPatch" })
 
 /**
- * Members a merge patch may name. `null` takes `filters`, `delivery` or one of their members back to the default; the
- * address, the secret and the status cannot be removed.
+ * Members of a merge patch. `null` resets `filters`, `delivery` or one of their members to the default. The address, the secret and the
+ * status cannot be removed.
  */
 export const SubscriptionPatch = Schema.Struct({
   endpointUrl: Schema.optionalKey(EndpointUrl),
@@ -70,7 +70,7 @@ export const SubscriptionPatch = Schema.Struct({
   status: Schema.optionalKey(SubscriptionStatus)
 }).annotate({ identifier: "SubscriptionPatch" })
 
-/** As it is given out. `delivery` always shows every member, defaults included. */
+/** A subscription as Waybill returns it. `delivery` always has every member, including defaults. */
 export const TransitSubscription = Schema.Struct({
   id: Schema.String,
   ...settings,

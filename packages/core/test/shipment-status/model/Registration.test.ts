@@ -7,7 +7,7 @@ import {
   type Registered,
   registerAgain,
   registerShipment,
-  saysTheSame,
+  repeatsLastPost,
   type StatusReport,
   VerifiedShipment
 } from "@waybill/core"
@@ -140,7 +140,7 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
   it("is a duplicate when it says the same, whatever the order of members", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
     const posted = postedShipment("S", { ShipmentMilestoneStatus: "Picked-up" })
-    assert.isTrue(saysTheSame(known, Object.fromEntries(Object.entries(posted).toReversed()) as unknown as PostedShipment))
+    assert.isTrue(repeatsLastPost(known, Object.fromEntries(Object.entries(posted).toReversed()) as unknown as PostedShipment))
     assert.deepStrictEqual(registerAgain(known, posted, now), { result: "duplicate" })
   })
 

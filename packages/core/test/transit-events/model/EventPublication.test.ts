@@ -66,8 +66,8 @@ describe("makeDuplicateFilter", () => {
       read(5, reportedEvent("T", { eventId: "new" }))
     ]
     const before = new Map(["known", "changed"].map((eventId) => [eventId, known(reportedEvent("S", { eventId }), 1)]))
-    const { fresh, refused, repeats } = partitionDuplicates(events, before)
-    assert.deepStrictEqual(fresh.map((each) => each.index), [0, 1])
+    const { newEvents, refused, repeats } = partitionDuplicates(events, before)
+    assert.deepStrictEqual(newEvents.map((each) => each.index), [0, 1])
     assert.deepStrictEqual(repeats, [{ index: 2, eventId: "known" }, { index: 4, eventId: "new" }])
     assert.deepStrictEqual(refused.map((each) => [each.index, each.faults[0]!.pointer, each.faults[0]!.code]), [
       [3, "/events/3/eventId", "conflict"],
@@ -76,14 +76,14 @@ describe("makeDuplicateFilter", () => {
   })
 
   it.prop(
-    "puts every event into exactly one heap, and no id into fresh twice",
+    "puts every event into exactly one heap, and no id into newEvents twice",
     [listOf(Arbitrary.all({ eventId: oneOf(["a", "b", "c", undefined]), shipmentId: oneOf(["S", "T"]) }), 0, 12)],
     ([events]) => {
       const all = events.map(({ eventId, shipmentId }, index) => read(index, reportedEvent(shipmentId, eventId === undefined ? {} : { eventId })))
-      const { fresh, refused, repeats } = partitionDuplicates(all, new Map([["a", known(reportedEvent("S", { eventId: "a" }), 1)]]))
-      const indices = [...fresh, ...repeats, ...refused].map((each) => each.index)
+      const { newEvents, refused, repeats } = partitionDuplicates(all, new Map([["a", known(reportedEvent("S", { eventId: "a" }), 1)]]))
+      const indices = [...newEvents, ...repeats, ...refused].map((each) => each.index)
       assert.deepStrictEqual(indices.toSorted((a, b) => a - b), all.map((each) => each.index))
-      const ids = fresh.flatMap((each) => each.event.eventId ?? [])
+      const ids = newEvents.flatMap((each) => each.event.eventId ?? [])
       assert.strictEqual(new Set(ids).size, ids.length)
     }
   )
