@@ -2,6 +2,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { LaneStatus } from "../delivery/DeliveryQueue.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import type { BillRange } from "./FreightBillStore.ts"
 
 export interface ChargeSubscriptionRecord {
   readonly id: string
@@ -42,12 +43,10 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
     client: string,
     accounts: ReadonlyArray<string> | undefined
   ) => Effect.Effect<Option.Option<string>, StorageError>
-  /** Stores it with what is in flight and matches it from now on; its lane is open already. */
-  readonly insert: (
-    tenantId: string,
-    record: ChargeSubscriptionRecord,
-    inFlight: ReadonlyArray<InFlightBill>
-  ) => Effect.Effect<void, StorageError>
+  /** Stores it and matches it from now on; its lane is open already. */
+  readonly insert: (tenantId: string, record: ChargeSubscriptionRecord) => Effect.Effect<void, StorageError>
+  /** Adds to what was in flight when it was made, in the same transaction. */
+  readonly addInFlight: (tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) => Effect.Effect<void, StorageError>
   /** The client's own only, cancelled ones too. */
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredChargeSubscription>, StorageError>
   /** By id alone: for operators. */
@@ -62,8 +61,13 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   ) => Effect.Effect<ReadonlyArray<StoredChargeSubscription>, StorageError>
   /** Nothing matches it afterwards, and what its window collected is dropped; its lane is closed by the caller. False when it was cancelled before or is unknown. */
   readonly cancel: (tenantId: string, client: string, id: string) => Effect.Effect<boolean, StorageError>
-  /** What was in flight when it was made, by billId, as far as the client still has one of the accounts it was seen by. */
-  readonly inFlight: (tenantId: string, client: string, id: string) => Effect.Effect<ReadonlyArray<Uint8Array>, StorageError>
+  /** What was in flight when it was made, by billId, after one of them, as far as the client still has one of the accounts it was seen by; `limit` at most. */
+  readonly inFlight: (
+    tenantId: string,
+    client: string,
+    id: string,
+    range: BillRange
+  ) => Effect.Effect<ReadonlyArray<Pick<InFlightBill, "billId" | "body">>, StorageError>
   /**
    * When the open window closes that has collected one of these bills, and the entries' own ids of closed windows that hold one: among
    * the first hundred that wait, were dropped, or are in the newest hundred deliveries of each group of states.

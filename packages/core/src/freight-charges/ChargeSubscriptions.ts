@@ -1,5 +1,5 @@
 /** Subscribe to freight charges, look at what was in flight, cancel, test a receiver and go on after a suspension. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
@@ -28,7 +28,7 @@ import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
 import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, type WebhookTestFailed } from "./FreightChargeErrors.ts"
-import { FreightBillStore } from "./FreightBillStore.ts"
+import { type BillRow, FreightBillStore } from "./FreightBillStore.ts"
 import { FreightChargeOptions } from "./FreightChargeOptions.ts"
 import { inFlightOf } from "./model/Audience.ts"
 import {
@@ -67,8 +67,11 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
   readonly get: (principal: Principal, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | NotPermitted | StorageError>
   /** Nothing is sent any more. Cancelling again succeeds. */
   readonly cancel: (principal: Principal, id: string) => Effect.Effect<void, ChargeSubscriptionNotFound | NotPermitted | StorageError>
-  /** A JSON array of what was in flight when it was made, as far as the caller may still see it. */
-  readonly inFlight: (principal: Principal, id: string) => Effect.Effect<Uint8Array, ChargeSubscriptionNotFound | NotPermitted | StorageError>
+  /** The JSON of each bill that was in flight when it was made, as far as the caller may still see it. Read in pieces while it is consumed. */
+  readonly inFlight: (
+    principal: Principal,
+    id: string
+  ) => Effect.Effect<Stream.Stream<Uint8Array, StorageError>, ChargeSubscriptionNotFound | NotPermitted | StorageError>
   /**
    * Sends a sample to the address. When it is accepted, the caller's suspended subscriptions that deliver there go on, but for those
    * that an operator paused. Fails where these are all there are.
@@ -130,15 +133,20 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       /** Runs in the transaction that holds the accounts: what is in flight now is listed, what comes later is told. */
-      const inFlightNow = Effect.fnUntraced(function*(tenantId: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
+      const addInFlight = Effect.fnUntraced(function*(tenantId: string, id: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
         const covered = new Set(grants)
-        const rows = yield* bills.open(tenantId, accountsIn(grants))
-        const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
-          const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
-          // another carrier's bill of the same account
-          return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
-        })
-        return listed.flat()
+        const accounts = accountsIn(grants)
+        for (let after: string | undefined;;) {
+          const rows: ReadonlyArray<BillRow> = yield* bills.open(tenantId, accounts, { after, limit: billsAtATime })
+          const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
+            const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
+            // another carrier's bill of the same account
+            return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
+          })
+          if (listed.length > 0) yield* store.addInFlight(tenantId, id, listed.flat())
+          if (rows.length < billsAtATime) return
+          after = rows[rows.length - 1]!.billId
+        }
       })
 
       const create = Effect.fn("ChargeSubscriptions.create")(function*(principal: Principal, input: unknown) {
@@ -158,10 +166,10 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
           yield* store.hold(tenantId, accounts)
           const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
           if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
-          const inFlight = yield* inFlightNow(tenantId, settings, grants)
           yield* openLaneWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, laneOf(id, client, settings, "active"))
           const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
-          yield* store.insert(tenantId, record, inFlight)
+          yield* store.insert(tenantId, record)
+          yield* addInFlight(tenantId, id, settings, grants)
           return present(Option.getOrThrow(yield* store.find(tenantId, client, id)))
         }))
       })
@@ -187,7 +195,15 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         yield* own(principal, id)
         // a token may have lost accounts since the client was last here
         yield* rememberAccess(principal)
-        return joined(yield* store.inFlight(principal.tenantId, principal.client, id))
+        const { client, tenantId } = principal
+        const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime })
+        // the first piece is read before anything is answered, so that a storage that is down can still be told
+        const first = yield* read(undefined)
+        const pieces = Effect.map((bills: typeof first) => [
+          bills.map(({ body }) => body),
+          bills.length < billsAtATime ? Option.none() : Option.some(read(bills[bills.length - 1]!.billId))
+        ] as const)
+        return Stream.paginate<Effect.Effect<typeof first, StorageError>, Uint8Array, StorageError>(Effect.succeed(first), pieces)
       })
 
       /** The subscription goes on, and what was not accepted since the suspension goes out first, under its own ids. SPEC-GAP-E19 */
@@ -245,6 +261,9 @@ const decodeCreate = decodeInput(ChargeSubscriptionCreate)
 const decodeTest = decodeInput(WebhookTest)
 const encoder = new TextEncoder()
 
+/** Bills that are read, listed and sent at a time; an account may have any number of them. */
+const billsAtATime = 200
+
 /** A refusal names this many accounts. */
 const maxAccountsNamed = 20
 
@@ -279,17 +298,4 @@ const present = ({ cancelledAt, createdAt, doc, id, lane }: StoredChargeSubscrip
     createdAt: formatInstant(createdAt),
     updatedAt: formatInstant(cancelledAt ?? changed)
   }
-}
-
-const joined = (bodies: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const array = new Uint8Array(bodies.reduce((sum, each) => sum + each.length + 1, bodies.length === 0 ? 2 : 1))
-  array[0] = 0x5b
-  let at = 1
-  for (const body of bodies) {
-    if (at > 1) array[at++] = 0x2c
-    array.set(body, at)
-    at += body.length
-  }
-  array[at] = 0x5d
-  return array
 }

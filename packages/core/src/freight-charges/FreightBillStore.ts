@@ -58,6 +58,12 @@ export interface BillChanges {
   readonly traceparent: string | undefined
 }
 
+/** A piece of a list by billId: nothing bounds how many bills an account has. */
+export interface BillRange {
+  readonly after: string | undefined
+  readonly limit: number
+}
+
 export class FreightBillStore extends Context.Service<FreightBillStore, {
   /** Locks the bills until the transaction ends, whether they exist or not, in everybody's order. Answers those that exist. */
   readonly lock: (tenantId: string, billIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
@@ -75,8 +81,8 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
   readonly append: (tenantId: string, changes: BillChanges) => Effect.Effect<void, StorageError>
   /** Bills whose ids begin with one of these, by billId; `limit` at most for each of them. */
   readonly beginning: (tenantId: string, prefixes: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
-  /** Open bills of these accounts, by billId. */
-  readonly open: (tenantId: string, accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
+  /** Open bills of these accounts, by billId, after one of them; `limit` at most. */
+  readonly open: (tenantId: string, accounts: ReadonlyArray<string>, range: BillRange) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /**
    * Forgets bills that ended before one instant; notices stored before another that no waiting entry, open window or unsettled or
    * dead delivery refers to; and what was in flight for subscriptions cancelled before the latter. Answers how many; at most a

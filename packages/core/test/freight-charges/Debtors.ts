@@ -1,7 +1,7 @@
 /** A tenant, its debtors and what they receive, for tests of freight charges on the virtual clock. */
 import { ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake, type Principal } from "@waybill/core"
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type { Json } from "./Charges.ts"
 
 export const hook = "https://debtor.example/pfc"
@@ -22,6 +22,10 @@ export interface ReceivedCharge {
   } & Json
   readonly [group: string]: unknown
 }
+
+/** What was in flight, as the array that a client gets. */
+export const listedInFlight = (subscriptions: ChargeSubscriptions["Service"], principal: Principal, id: string) =>
+  Effect.map(Effect.flatMap(subscriptions.inFlight(principal, id), Stream.runCollect), (bills) => Buffer.from(`[${bills.map((bill) => Buffer.from(bill).toString()).join()}]`))
 
 export const makeDebtors = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -48,7 +52,7 @@ export const makeDebtors = Effect.gen(function*() {
       return (yield* receivers.requests(url)).map((request) => bodiesOf(request.body))
     })
 
-  const inFlight = (principal: Principal, id: string) => Effect.map(subscriptions.inFlight(principal, id), bodiesOf)
+  const inFlight = (principal: Principal, id: string) => Effect.map(listedInFlight(subscriptions, principal, id), bodiesOf)
 
   return { tenant, intake, subscriptions, windows, worker, receivers, debtor, report, subscribe, received, inFlight }
 })

@@ -12,6 +12,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import { TestClock } from "effect/testing"
 import { int, listOf } from "../arbitraries.ts"
 import type { Json } from "./Charges.ts"
+import { listedInFlight } from "./Debtors.ts"
 import { logEntry, logMessage, markedCharge, marksIn } from "./Marked.ts"
 
 const doings = ["change", "change", "change", "change", "change", "subscribe", "subscribe", "subscribe", "accounts", "cancel", "pass", "pass"] as const
@@ -187,7 +188,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
       }
       const seen = seenBy(each)
       const visible = new Set([...bills.values()].flatMap((bill) => readable(bill, seen)))
-      const listed = decoder.decode(yield* subscriptions.inFlight(principal(each.who), each.id))
+      const listed = decoder.decode(yield* listedInFlight(subscriptions, principal(each.who), each.id))
       for (const mark of marksIn(listed)) assert.isTrue(visible.has(mark), `${mark} in flight for client ${each.who}`)
     }
   })
@@ -241,7 +242,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
           mayHaveRead: new Set()
         }
         subscribed.push(one)
-        const listed: ReadonlyArray<Parameters<typeof nameOf>[0]> = JSON.parse(decoder.decode(yield* subscriptions.inFlight(principal(who), one.id)))
+        const listed: ReadonlyArray<Parameters<typeof nameOf>[0]> = JSON.parse(decoder.decode(yield* listedInFlight(subscriptions, principal(who), one.id)))
         const open = [...bills].filter(([, bill]) => bill.state === "open" && meets(seenBy(one), bill.versions.at(-1)!.accounts))
         assert.deepStrictEqual(listed.map(nameOf), open.map(([name, bill]) => `${name}/PFC${bill.versions.at(-1)!.version}`).toSorted())
         return

@@ -19,7 +19,7 @@ import {
   TransitEventIntake,
   TransitSubscriptions
 } from "@waybill/core"
-import { type Context, Effect } from "effect"
+import { type Context, Effect, Stream } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { anonymousClientNamed } from "../access/ClientAddress.ts"
 import { existingTenant } from "../operator/ExistingTenant.ts"
@@ -77,7 +77,8 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
       create: (said, subscription) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.create(principal, plain(subscription))))),
       get: (said, id) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.get(principal, id)))),
       cancel: (said, id) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.cancel(principal, id)))),
-      inFlight: (said, id) => run(around(Effect.map(as(said, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), parsed)))
+      inFlight: (said, id) => run(around(Effect.flatMap(as(said, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), (bills) =>
+        Effect.map(Stream.runCollect(Stream.mapEffect(Stream.chunks(bills), (some) => mapPaced(some, parsed))), (pieces) => pieces.flat()))))
     },
     invoices: invoiceCallsOf(run, around),
     documents: documentCallsOf(run, around),

@@ -1,7 +1,7 @@
 /** Answers area E's calls from core's use cases. */
 import { ChargeSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
-import { encoded, json, noContent } from "../shared/Answer.ts"
+import { encodedStream, json, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import type { FreightChargesContract } from "./FreightChargesContract.ts"
 
@@ -11,7 +11,7 @@ export const FreightChargesHandlers = Effect.gen(function*() {
     createChargeSubscription: ({ body, principal }) => Effect.map(subscriptions.create(principal, body), (created) => json(created, { status: 201 })),
     getChargeSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), (found) => json(found)),
     cancelChargeSubscription: ({ params, principal }) => Effect.as(subscriptions.cancel(principal, params.subscriptionId), noContent),
-    listInFlight: ({ params, principal }) => Effect.map(subscriptions.inFlight(principal, params.subscriptionId), (body) => encoded(body)),
+    listInFlight: ({ params, principal }) => Effect.map(subscriptions.inFlight(principal, params.subscriptionId), encodedStream),
     testWebhook: ({ body, principal }) => Effect.map(subscriptions.testWebhook(principal, body), (tested) => json(tested))
   }
   return handlers

@@ -25,6 +25,24 @@ export const encodedPage = (page: Page<Uint8Array>, headers: Headers) => {
   return joined("{\"data\":[", page.data, `],${JSON.stringify({ page: number, pageSize, totalPages, totalCount }).slice(1)}`, headers)
 }
 
+/** Several as one array, sent while they are read. */
+export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>) => {
+  const array = Stream.suspend(() => {
+    let before = "["
+    return Stream.concat(
+      Stream.map(Stream.chunks(items), (some) => {
+        const piece = pieceOf([encoder.encode(before), ...some, none], 0, some.length + 2)
+        before = ","
+        return piece
+      }),
+      Stream.sync(() => encoder.encode(before === "[" ? "[]" : "]"))
+    )
+  })
+  return HttpServerResponse.stream(array, { contentType })
+}
+
+const none = new Uint8Array(0)
+
 /** A page of values, which are written in slices. */
 export const pageOf = (page: Page<unknown>, headers: Headers) =>
   Effect.map(mapPaced(page.data, (each) => encoder.encode(JSON.stringify(each))), (data) => encodedPage({ ...page, data }, headers))

@@ -2,7 +2,7 @@ import { it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { describe, expect } from "vitest"
-import { encodedList, encodedPage } from "../../src/shared/Answer.ts"
+import { encodedList, encodedPage, encodedStream } from "../../src/shared/Answer.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const texts = (count: number, size: number) => Array.from({ length: count }, (_, n) => JSON.stringify(`${n} ${"x".repeat(size)}`))
@@ -29,4 +29,18 @@ describe("a list of JSON that is bytes already", () => {
       }
     })
   )
+})
+
+describe("a list that is read while it is sent", () => {
+  it.effect.each([[], [1], [200, 3], [1, 1, 1], [200, 200]] as const)("is one array, whatever pieces it comes in: %j", (sizes) => Effect.gen(function*() {
+    const pieces = sizes.map((size, n) => texts(size, n))
+    let read = 0
+    const items = Stream.flatMap(Stream.fromIterable(pieces, { chunkSize: 1 }), (piece) => {
+      read += 1
+      return Stream.fromIterable(piece.map(encode))
+    })
+    const answer = encodedStream(items)
+    expect(read).toBe(0)
+    expect(Buffer.concat(yield* piecesOf(answer)).toString()).toBe(`[${pieces.flat().join(",")}]`)
+  }))
 })

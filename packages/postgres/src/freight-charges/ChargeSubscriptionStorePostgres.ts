@@ -49,7 +49,7 @@ export const layer = Layer.effect(
       return row === undefined ? Option.none<string>() : Option.some(row[0] as string)
     })
 
-    const insert = (tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightBill>) =>
+    const insert = (tenantId: string, record: ChargeSubscriptionRecord) =>
       sql.bulk(statements.insertSubscription(schema), [
         tenantId,
         record.id,
@@ -58,10 +58,16 @@ export const layer = Layer.effect(
         record.webhookUrl,
         record.accounts === undefined ? null : textArray(record.accounts),
         timestamptzArray([record.createdAt]),
-        textArray(record.accounts === undefined ? [`c:${record.client}`] : record.accounts.map((account) => `a:${account}`)),
-        textArray(inFlight.map((each) => each.billId)),
-        byteaArray(inFlight.map((each) => each.body)),
-        textArray(inFlight.map((each) => arrayLiteral(each.accounts)))
+        textArray(record.accounts === undefined ? [`c:${record.client}`] : record.accounts.map((account) => `a:${account}`))
+      ])
+
+    const addInFlight = (tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) =>
+      sql.bulk(statements.addInFlight(schema), [
+        tenantId,
+        id,
+        textArray(bills.map((each) => each.billId)),
+        byteaArray(bills.map((each) => each.body)),
+        textArray(bills.map((each) => arrayLiteral(each.accounts)))
       ])
 
     const find = (tenantId: string, condition: string, values: ReadonlyArray<string>) =>
@@ -106,8 +112,9 @@ export const layer = Layer.effect(
           StorageError.refail("ChargeSubscriptionStore.hold")
         ),
       covered: (tenantId, client, accounts) => StorageError.refail("ChargeSubscriptionStore.covered")(covered(tenantId, client, accounts)),
-      insert: (tenantId, record, inFlight) =>
-        insert(tenantId, record, inFlight).pipe(Effect.asVoid, StorageError.refail("ChargeSubscriptionStore.insert")),
+      insert: (tenantId, record) => insert(tenantId, record).pipe(Effect.asVoid, StorageError.refail("ChargeSubscriptionStore.insert")),
+      addInFlight: (tenantId, id, bills) =>
+        addInFlight(tenantId, id, bills).pipe(Effect.asVoid, StorageError.refail("ChargeSubscriptionStore.addInFlight")),
       find: (tenantId, client, id) =>
         !isUuid(id) ? Effect.succeedNone : find(tenantId, "s.client = $2 AND s.id = $3::uuid", [client, id]).pipe(
           Effect.map(first),
@@ -125,9 +132,9 @@ export const layer = Layer.effect(
         ),
       cancel: (tenantId, client, id) =>
         !isUuid(id) ? Effect.succeed(false) : sql.withTransaction(cancel(tenantId, client, id)).pipe(StorageError.refail("ChargeSubscriptionStore.cancel")),
-      inFlight: (tenantId, client, id) =>
-        !isUuid(id) ? Effect.succeed([]) : sql.bulk(statements.inFlight(schema), [tenantId, client, id], ["bytea"]).pipe(
-          Effect.map((rows) => rows.map(([body]) => body as Uint8Array)),
+      inFlight: (tenantId, client, id, { after = "", limit }) =>
+        !isUuid(id) ? Effect.succeed([]) : sql.bulk(statements.inFlight(schema), [tenantId, client, id, after, limit], ["text", "bytea"]).pipe(
+          Effect.map((rows) => rows.map(([billId, body]) => ({ billId: billId as string, body: body as Uint8Array }))),
           StorageError.refail("ChargeSubscriptionStore.inFlight")
         ),
       windowsWith: (tenantId, id, billIds) =>

@@ -238,9 +238,26 @@ ORDER BY b.bill_id`
 
 export const openBills = (schema: string) => `
 SELECT b.bill_id, b.version, b.state, b.accounts, b.doc
-FROM (SELECT DISTINCT bill_id FROM ${schema}.freight_bill_accounts WHERE tenant_id = $1 AND account = ANY ($2::text[])) AS a
+FROM (
+  SELECT DISTINCT o.bill_id
+  FROM unnest($2::text[]) AS held (account)
+  CROSS JOIN LATERAL (
+    SELECT a.bill_id
+    FROM ${schema}.freight_bill_accounts AS a
+    CROSS JOIN LATERAL (
+      SELECT 1 AS found FROM ${schema}.freight_bills AS b
+      WHERE b.tenant_id = $1 AND b.bill_id = a.bill_id AND b.state = 'open' AND b.version > 0
+      OFFSET 0
+    ) AS b
+    WHERE a.tenant_id = $1 AND a.account = held.account AND a.bill_id > $3
+    ORDER BY a.bill_id
+    LIMIT $4::int8
+  ) AS o
+  ORDER BY o.bill_id
+  LIMIT $4::int8
+) AS a
 CROSS JOIN LATERAL (
-  SELECT b.* FROM ${schema}.freight_bills AS b WHERE b.tenant_id = $1 AND b.bill_id = a.bill_id AND b.state = 'open' AND b.version > 0
+  SELECT b.* FROM ${schema}.freight_bills AS b WHERE b.tenant_id = $1 AND b.bill_id = a.bill_id
   OFFSET 0
 ) AS b
 ORDER BY b.bill_id`
@@ -249,14 +266,14 @@ export const insertSubscription = (schema: string) => `
 WITH stored AS (
   INSERT INTO ${schema}.freight_charge_subscriptions (tenant_id, id, client, doc, webhook_url, accounts, created_at)
   VALUES ($1, $2::uuid, $3, $4, $5, $6::text[], ($7::timestamptz[])[1])
-),
-routes AS (
-  INSERT INTO ${schema}.freight_charge_routes (tenant_id, route, subscription_id, client)
-  SELECT DISTINCT $1::text, route, $2::uuid, $3::text FROM unnest($8::text[]) AS route
 )
+INSERT INTO ${schema}.freight_charge_routes (tenant_id, route, subscription_id, client)
+SELECT DISTINCT $1::text, route, $2::uuid, $3::text FROM unnest($8::text[]) AS route`
+
+export const addInFlight = (schema: string) => `
 INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, body, accounts)
 SELECT $1, $2::uuid, g.bill_id, g.body, g.accounts::text[]
-FROM unnest($9::text[], $10::bytea[], $11::text[]) AS g (bill_id, body, accounts)`
+FROM unnest($3::text[], $4::bytea[], $5::text[]) AS g (bill_id, body, accounts)`
 
 /** A statement of its own, after the lock: it sees what those queued and collected whom the lock had to wait for. */
 export const cancelSubscription = (schema: string) => `
@@ -281,15 +298,17 @@ LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_
 WHERE s.tenant_id = $1`
 
 export const inFlight = (schema: string) => `
-SELECT i.body
+SELECT i.bill_id, i.body
 FROM ${schema}.freight_charge_subscriptions AS s
 JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = $1 AND i.subscription_id = s.id
 WHERE s.tenant_id = $1 AND s.client = $2 AND s.id = $3::uuid
+  AND i.bill_id > $4
   AND EXISTS (
     SELECT FROM ${schema}.client_accounts AS ca
     WHERE ca.tenant_id = $1 AND ca.client = $2 AND ca.account = ANY (i.accounts)
   )
-ORDER BY i.bill_id`
+ORDER BY i.bill_id
+LIMIT $5::int8`
 
 /** The one question across tenants about windows: whose close. */
 export const windowsDue = (schema: string) => `

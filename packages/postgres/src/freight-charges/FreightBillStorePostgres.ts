@@ -85,8 +85,8 @@ export const layer = Layer.effect(
           Effect.map((rows) => rows.map(billOf)),
           StorageError.refail("FreightBillStore.beginning")
         ),
-      open: (tenantId, accounts) =>
-        sql.bulk(statements.openBills(schema), [tenantId, textArray(accounts)], billColumns).pipe(
+      open: (tenantId, accounts, { after = "", limit }) =>
+        sql.bulk(statements.openBills(schema), [tenantId, textArray(accounts), after, limit], billColumns).pipe(
           Effect.map((rows) => rows.map(billOf)),
           StorageError.refail("FreightBillStore.open")
         ),

@@ -73,6 +73,6 @@ layer(testStorage(schema), { excludeTestServices: true })("beside each other", (
       yield* letGo
       yield* Fiber.join(pruning)
       assert.deepStrictEqual((yield* store.beginning(tenantId, ["B"], 1)).map(({ state, version }) => [state, version]), [["open", 2]])
-      assert.strictEqual((yield* store.open(tenantId, ["A"])).length, 1)
+      assert.strictEqual((yield* store.open(tenantId, ["A"], { after: undefined, limit: 1000 })).length, 1)
     }))
 })

@@ -4,7 +4,7 @@
  */
 import { layer } from "@effect/vitest"
 import { Receiver, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Effect, Fiber, Layer, References } from "effect"
+import { Effect, Fiber, Layer, References, Stream } from "effect"
 import { assert } from "vitest"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
@@ -86,7 +86,7 @@ const wishOf = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, su
     accounts: new Set(settings.billScope === "all_accounts" ? accounts : settings.accounts as ReadonlyArray<string>),
     settled,
     span: (yield* StormLog).spans.get(settings.webhookUrl)!,
-    inFlight: new TextDecoder().decode(yield* subscriptions.inFlight(principal(row.client), row.id)),
+    inFlight: `[${(yield* Stream.runCollect(yield* subscriptions.inFlight(principal(row.client), row.id))).map((bill) => new TextDecoder().decode(bill)).join()}]`,
     bodies: [...bodies.values()]
   } satisfies Wish
 })

@@ -80,7 +80,7 @@ layer(service, { excludeTestServices: true })("what crosses freight charges", (i
       yield* commit
       const { subscriptionId } = yield* Fiber.join(subscribing)
       yield* Fiber.join(granting)
-      const listed = (yield* store.inFlight(tenantId, "client", subscriptionId)).map(textOf)
+      const listed = (yield* store.inFlight(tenantId, "client", subscriptionId, { after: undefined, limit: 1000 })).map(({ body }) => textOf(body))
       const { lanes } = yield* claim(tenantId)
       const told = lanes.flatMap((lane) => lane.waiting.map(({ payload }) => textOf(payload)))
       assert.deepStrictEqual([...listed, ...told], ["OF X/1"])

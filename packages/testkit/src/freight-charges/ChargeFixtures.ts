@@ -82,9 +82,10 @@ export const subscribeToCharges = Effect.fnUntraced(function*(
     yield* subscriptions.hold(tenantId, has)
     const taken = yield* subscriptions.covered(tenantId, record.client, record.accounts)
     if (Option.isSome(taken)) return taken.value
-    const open = yield* bills.open(tenantId, has)
+    const open = yield* bills.open(tenantId, has, { after: undefined, limit: 1000 })
     yield* queue.openLane(tenantId, chargeLane(fixture))
-    yield* subscriptions.insert(tenantId, record, open.map((bill) => inFlightOf({
+    yield* subscriptions.insert(tenantId, record)
+    yield* subscriptions.addInFlight(tenantId, record.id, open.map((bill) => inFlightOf({
       ...bill,
       accounts: bill.accounts.filter((account) => has.includes(account))
     })))
@@ -148,4 +149,4 @@ export const waitingCharges = (tenantId: string) =>
 
 /** What was in flight when subscription `n` was made. */
 export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>
-  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n)), (found) => found.map(textOf)))
+  Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n), { after: undefined, limit: 1000 }), (found) => found.map(({ body }) => textOf(body))))

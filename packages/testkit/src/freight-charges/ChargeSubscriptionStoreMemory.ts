@@ -1,5 +1,5 @@
 /** Subscriptions to freight charges, with their windows, in memory. */
-import { accountOfGrant, ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core"
+import { accountOfGrant, type BillRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
@@ -35,12 +35,13 @@ export const ChargeSubscriptionStoreMemory = {
       const stored = (tenantId: string, row: ChargeSubscriptionRow | undefined): Option.Option<StoredChargeSubscription> =>
         Option.map(Option.fromUndefinedOr(row), (known) => storedOf(tenantId, known))
 
-      const inFlight = (tenantId: string, client: string, id: string): ReadonlyArray<Uint8Array> => {
+      const inFlight = (tenantId: string, client: string, id: string, { after, limit }: BillRange): ReadonlyArray<InFlightBill> => {
         const accounts = rows.accountsOf(tenantId, client)
         return (own(tenantId, client, id)?.inFlight ?? [])
           .filter((each) => each.accounts.some((account) => accounts.has(account)))
           .toSorted((a, b) => compareText(a.billId, b.billId))
-          .map((each) => each.body)
+          .filter(({ billId }) => after === undefined || compareText(billId, after) > 0)
+          .slice(0, limit)
       }
 
       const closeWindows = (tenantId: string, now: number) => {
@@ -56,8 +57,8 @@ export const ChargeSubscriptionStoreMemory = {
         // transactions follow one another, so nobody is changing bills now
         hold: () => operate(() => undefined),
         covered: (tenantId, client, accounts) => operate(() => coveredOf(rows, tenantId, client, accounts)),
-        insert: (tenantId, record, notices) =>
-          operate(() => rows.putSubscription(tenantId, record, notices)),
+        insert: (tenantId, record) => operate(() => rows.putSubscription(tenantId, record)),
+        addInFlight: (tenantId, id, bills) => operate(() => rows.addInFlight(tenantId, id, bills)),
         find: (tenantId, client, id) => operate(() => stored(tenantId, own(tenantId, client, id))),
         findAny: (tenantId, id) => operate(() => stored(tenantId, rows.of(tenantId).subscriptions.get(id))),
         documents: (tenantId, ids) =>
@@ -80,7 +81,7 @@ export const ChargeSubscriptionStoreMemory = {
             rows.cancel(tenantId, row, now)
             return true
           }),
-        inFlight: (tenantId, client, id) => operate(() => inFlight(tenantId, client, id)),
+        inFlight: (tenantId, client, id, range) => operate(() => inFlight(tenantId, client, id, range)),
         windowsWith: (tenantId, id, billIds) => operate(() => windowsWith(rows.of(tenantId).subscriptions.get(id), billIds)),
         windowsDue: (limit) => operate((now) => windowsDue(rows, limit, now)),
         closeWindows: (tenantId) => operate((now) => closeWindows(tenantId, now))

@@ -1,6 +1,7 @@
 /** Freight bills in memory. */
 import { type BillChanges, type BillRow, FreightBillStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { FreightChargeTables } from "./FreightChargeTables.ts"
 
@@ -36,7 +37,8 @@ export const FreightBillStoreMemory = {
         viewers: (tenantId, accounts) => operate(() => rows.viewers(tenantId, accounts)),
         append: (tenantId, changes) => operate((now) => append(tenantId, changes, now)),
         beginning: (tenantId, prefixes, limit) => operate(() => rows.beginning(tenantId, prefixes, limit).flatMap(rowOf)),
-        open: (tenantId, accounts) => operate(() => rows.openBills(tenantId, accounts).flatMap(rowOf)),
+        open: (tenantId, accounts, { after, limit }) =>
+          operate(() => rows.openBills(tenantId, accounts).flatMap(rowOf).filter(({ billId }) => after === undefined || compareText(billId, after) > 0).slice(0, limit)),
         prune: (tenantId, before) => operate(() => prune(tenantId, before))
       })
     })

@@ -27,7 +27,7 @@ const append = (tenantId: string, ...bills: ReadonlyArray<BillRow>) =>
   Effect.flatMap(FreightBillStore, (store) => store.append(tenantId, { bills, notices: [], notifications: [], traceparent: undefined }))
 
 const openIds = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
-  Effect.flatMap(FreightBillStore, (store) => Effect.map(store.open(tenantId, accounts), (bills) => bills.map((each) => each.billId)))
+  Effect.flatMap(FreightBillStore, (store) => Effect.map(store.open(tenantId, accounts, { after: undefined, limit: 1000 }), (bills) => bills.map((each) => each.billId)))
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: FreightBillStore`, (it) => {
@@ -222,10 +222,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* append(tenantId, row("final", { state: "final" }), row("removed", { state: "removed", accounts: [] }))
         assert.deepStrictEqual(yield* openIds(tenantId, "A", "B"), ["10", "9", "B", "a", "ä"])
         assert.deepStrictEqual(yield* openIds(tenantId, "B", "unknown"), ["10"])
+        const pieceAfter = (after: string | undefined) => Effect.map(store.open(tenantId, ["A", "B"], { after, limit: 2 }), (rows) => rows.map(({ billId }) => billId))
+        assert.deepStrictEqual(yield* Effect.forEach([undefined, "10", "9", "a", "ä"], pieceAfter), [["10", "9"], ["9", "B"], ["B", "a"], ["ä"], []])
         assert.deepStrictEqual(yield* openIds(tenantId), [])
         yield* append(tenantId, row("10", { version: 2, accounts: ["B"] }), row("9", { version: 2, state: "final" }), row("removed", { version: 2 }))
         assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B", "a", "removed", "ä"])
-        assert.deepStrictEqual(yield* store.open(tenantId, ["B"]), [row("10", { version: 2, accounts: ["B"] })])
+        assert.deepStrictEqual(yield* store.open(tenantId, ["B"], { after: undefined, limit: 1000 }), [row("10", { version: 2, accounts: ["B"] })])
       }))
 
     it.effect("leaves nothing behind of a publication that is taken back", () =>
@@ -329,7 +331,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(one, "client", ["A"])
         yield* subscribeToCharges(one)
         yield* queue.openLane(other, chargeLane())
-        yield* subscriptions.insert(other, chargeRecord(), [])
+        yield* subscriptions.insert(other, chargeRecord())
         yield* publishBills(one, [{ billId: "B" }])
         assert.deepStrictEqual(yield* store.lock(other, ["B"]), [])
         assert.deepStrictEqual(yield* openIds(other, "A"), [])

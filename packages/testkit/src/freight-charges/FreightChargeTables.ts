@@ -121,11 +121,16 @@ export class FreightChargeRows {
     return row
   }
 
-  putSubscription(tenantId: string, record: ChargeSubscriptionRecord, inFlight: ReadonlyArray<InFlightBill>): void {
+  putSubscription(tenantId: string, record: ChargeSubscriptionRecord): void {
     const { byClient, subscriptions } = this.of(tenantId)
-    const row = { record, inFlight, cancelledAt: undefined, closedThrough: -Infinity, windows: new Map(), closed: new Map() }
+    const row = { record, inFlight: [], cancelledAt: undefined, closedThrough: -Infinity, windows: new Map(), closed: new Map() }
     this.journal.put(subscriptions, record.id, row)
     this.journal.add(routeIn(byClient, record.client), record.id)
+  }
+
+  addInFlight(tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>): void {
+    const row = this.of(tenantId).subscriptions.get(id)!
+    this.journal.set(row, "inFlight", [...row.inFlight, ...bills])
   }
 
   cancel(tenantId: string, row: ChargeSubscriptionRow, now: number): void {

@@ -26,7 +26,7 @@ import {
   TransitSubscriptions,
   type VerifiedShipment
 } from "@waybill/core"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { type Caller, principalOf } from "./Caller.ts"
 import { parsed, type Run } from "./Run.ts"
 
@@ -97,7 +97,8 @@ export const freightChargeCallsOf = (run: Run) => ({
     cancel: (caller: Caller, id: string) => run(Effect.flatMap(ChargeSubscriptions, (all) => all.cancel(principalOf(caller), id))),
     /** What was in flight when it was made. */
     inFlight: (caller: Caller, id: string) =>
-      run(Effect.flatMap(ChargeSubscriptions, (all) => Effect.map(all.inFlight(principalOf(caller), id), (bytes) => parsed<ReadonlyArray<PreliminaryFreightCharge>>(bytes)))),
+      run(Effect.flatMap(ChargeSubscriptions, (all) =>
+        Effect.map(Effect.flatMap(all.inFlight(principalOf(caller), id), Stream.runCollect), (bills) => bills.map((bill) => parsed<PreliminaryFreightCharge>(bill))))),
     testWebhook: (caller: Caller, test: { readonly webhookUrl: string; readonly hmacSecretId?: string }) =>
       run(Effect.flatMap(ChargeSubscriptions, (all) => all.testWebhook(principalOf(caller), test)))
   }

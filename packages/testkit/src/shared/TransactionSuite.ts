@@ -48,7 +48,7 @@ const writeStatus = Effect.fnUntraced(function*(tenantId: string) {
 const writeBill = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 3 }), source: "freight-charges" })
   const record = { id: idOf(3), client: "client", doc: "{}", webhookUrl: "https://receiver.example/pfc", accounts: ["A"], createdAt: occurredAt }
-  yield* (yield* ChargeSubscriptionStore).insert(tenantId, record, [])
+  yield* (yield* ChargeSubscriptionStore).insert(tenantId, record)
   const store = yield* FreightBillStore
   yield* store.lock(tenantId, ["B"])
   yield* store.append(tenantId, {
@@ -85,7 +85,7 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
     subscription: Option.isSome(yield* (yield* TransitSubscriptionStore).find(tenantId, "client", idOf(1))),
     event: (yield* (yield* TransitEventStore).find(tenantId, ["e"])).length === 1,
     status: (yield* (yield* ShipmentStatusStore).record(tenantId, "S")) !== undefined,
-    bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"])).length === 1,
+    bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"], { after: undefined, limit: 1000 })).length === 1,
     chargeSubscription: Option.isSome(yield* (yield* ChargeSubscriptionStore).findAny(tenantId, idOf(3))),
     arrival: yield* hasTurn(tenantId),
     entries: (yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting).length
