@@ -8,6 +8,7 @@ import * as drops from "../src/delivery/DeliveryDropSql.ts"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { settle } from "../src/delivery/DeliverySettleSql.ts"
 import { PgClient } from "../src/index.ts"
+import * as chargeSubscriptions from "../src/freight-charges/ChargeSubscriptionSql.ts"
 import * as charges from "../src/freight-charges/FreightBillSql.ts"
 import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
@@ -88,15 +89,15 @@ const statementsIn = (quoted: string) => ({
   "tell": charges.storeNotices(quoted),
   "bills of a PRO": charges.billsBeginning(quoted),
   "open bills": charges.openBills(quoted),
-  "in flight": charges.inFlight(quoted),
+  "in flight": chargeSubscriptions.inFlight(quoted),
   "windows that hold a bill": charges.windowsWith(quoted),
   "windows due": charges.windowsDue(quoted),
   "next closing": charges.nextClosing(quoted),
   "due windows": charges.dueWindows(quoted),
   "lock due windows": charges.lockDueWindows(quoted),
   "close windows": charges.closeWindows(quoted),
-  "insert charge subscription": charges.insertSubscription(quoted),
-  "cancel charge subscription": charges.cancelSubscription(quoted),
+  "insert charge subscription": chargeSubscriptions.insertSubscription(quoted),
+  "cancel charge subscription": chargeSubscriptions.cancelSubscription(quoted),
   "prune charge lists": charges.pruneLists(quoted),
   "prune charge windows": charges.pruneWindows(quoted),
   "prune charge notices": charges.pruneNotices(quoted),

@@ -14,6 +14,7 @@ import { WaybillSchema } from "../shared/Schema.ts"
 import { statusOf } from "../shared/LaneStatus.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import * as subscriptions from "./ChargeSubscriptionSql.ts"
 import * as statements from "./FreightBillSql.ts"
 
 const subscriptionColumns = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz", "text"] as const
@@ -23,7 +24,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
-    const select = statements.selectSubscriptions(schema)
+    const select = subscriptions.selectSubscriptions(schema)
 
     const covered = Effect.fnUntraced(function*(tenantId: string, client: string, accounts: ReadonlyArray<string> | undefined) {
       yield* sql.bulk(
@@ -50,7 +51,7 @@ export const layer = Layer.effect(
     })
 
     const insert = (tenantId: string, record: ChargeSubscriptionRecord) =>
-      sql.bulk(statements.insertSubscription(schema), [
+      sql.bulk(subscriptions.insertSubscription(schema), [
         tenantId,
         record.id,
         record.client,
@@ -62,7 +63,7 @@ export const layer = Layer.effect(
       ])
 
     const addInFlight = (tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) =>
-      sql.bulk(statements.addInFlight(schema), [
+      sql.bulk(subscriptions.addInFlight(schema), [
         tenantId,
         id,
         textArray(bills.map((each) => each.billId)),
@@ -80,7 +81,7 @@ export const layer = Layer.effect(
 
     const cancel = Effect.fnUntraced(function*(tenantId: string, client: string, id: string) {
       yield* sql.bulk(statements.lockSubscriptions(schema), [tenantId, uuidArray([id])], ["uuid"])
-      const [row] = yield* sql.bulk(statements.cancelSubscription(schema), [tenantId, client, id], ["int8"])
+      const [row] = yield* sql.bulk(subscriptions.cancelSubscription(schema), [tenantId, client, id], ["int8"])
       return row![0] === 1
     })
 
@@ -133,7 +134,7 @@ export const layer = Layer.effect(
       cancel: (tenantId, client, id) =>
         !isUuid(id) ? Effect.succeed(false) : sql.withTransaction(cancel(tenantId, client, id)).pipe(StorageError.refail("ChargeSubscriptionStore.cancel")),
       inFlight: (tenantId, client, id, { after = "", limit }) =>
-        !isUuid(id) ? Effect.succeed([]) : sql.bulk(statements.inFlight(schema), [tenantId, client, id, after, limit], ["text", "bytea"]).pipe(
+        !isUuid(id) ? Effect.succeed([]) : sql.bulk(subscriptions.inFlight(schema), [tenantId, client, id, after, limit], ["text", "bytea"]).pipe(
           Effect.map((rows) => rows.map(([billId, body]) => ({ billId: billId as string, body: body as Uint8Array }))),
           StorageError.refail("ChargeSubscriptionStore.inFlight")
         ),
