@@ -22,7 +22,8 @@ const documentation = ["README.md", "docs/**/*.md", "packages/*/README.md"]
 /** Pages whose links have to lead somewhere as well; what the examples' say of themselves `npm run examples` looks at. */
 const others = ["CONTRIBUTING.md", "SECURITY.md", "examples/*/README.md", "bench/README.md"]
 
-const found = (patterns) => globSync(patterns, { cwd: root, exclude: (name) => name === "node_modules" }).sort()
+/** `docs/site` holds copies of the pages. */
+const found = (patterns) => globSync(patterns, { cwd: root, exclude: (name) => name === "node_modules" || name === "site" }).sort()
 
 /** A page full of faults, which proves that they are found. */
 export const canary = "scripts/docs/canary.md"

@@ -151,7 +151,7 @@ const asText = (text: string, values: ReadonlyArray<unknown>): [string, Readonly
   return [typed, values.map((value) => value instanceof PgArray ? value.literal() : value)]
 }
 
-/** Whatever the host's driver made of a column, turned into what {@link bulkTypes} would have made of it. */
+/** Whatever the host's driver made of a column, turned into what `bulkTypes` would have made of it. */
 const decoded = (value: unknown, hint: ColumnHint | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (typeof value === "string") return hint === undefined ? value : hintedParser(hint)(value)

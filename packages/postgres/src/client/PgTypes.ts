@@ -1,7 +1,7 @@
 /** How a value from Postgres becomes a JavaScript value, in both of its wire formats. */
 
 /**
- * The columns that {@link bulkTypes} can decode, and what they become:
+ * The columns that `bulkTypes` can decode, and what they become:
  *
  * | column | value |
  * |---|---|
