@@ -1,8 +1,8 @@
 /** The simulation with one change to the engine's or the store's text, in a thread of its own. */
-import { build, type BuildOptions, type Plugin } from "esbuild"
+import { build, type Plugin } from "esbuild"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { Worker } from "node:worker_threads"
 import type { Mutant } from "./Mutant.ts"
 
@@ -23,75 +23,75 @@ export interface Caught {
   readonly rule: string
 }
 
-/** Builds one bundle for each mutant. Effect is bundled once for all, since linking it takes longer than everything else. */
-export class Mutations {
-  private builds = 0
-  private readonly folder = mkdtemp(join(tmpdir(), "waybill-mutants-"))
-  private effect: Promise<unknown> | undefined
+export interface Range {
+  readonly from: number
+  readonly count: number
+}
 
+/** The simulation with all mutants in it: a thread runs one of them, or none. To bundle each by itself takes most of the time of a test run. */
+export interface MutatedSimulation {
   /** The first schedule of these that breaks a promise; `undefined` when none does. */
-  async firstCaught(mutant: Mutant | undefined, range: { readonly from: number; readonly count: number }): Promise<Caught | undefined> {
-    await (this.effect ??= this.buildEffect())
-    return await run(await this.build(mutant), range)
-  }
+  readonly firstCaught: (mutant: Mutant | undefined, range: Range) => Promise<Caught | undefined>
+  readonly remove: () => Promise<void>
+}
 
-  async close(): Promise<void> {
-    await rm(await this.folder, { recursive: true })
-  }
-
-  private async buildEffect(): Promise<void> {
-    const specifiers = new Set<string>()
-    await this.build(undefined, specifiers)
-    await build({
-      ...options,
-      entryPoints: Object.fromEntries([...specifiers].map((specifier) => [specifier, specifier])),
-      absWorkingDir: packages,
-      outdir: await this.folder,
-      splitting: true,
-      outExtension: { ".js": ".mjs" }
-    })
-  }
-
-  private async build(mutant: Mutant | undefined, specifiers?: Set<string>): Promise<string> {
-    const outfile = join(await this.folder, `simulation-${this.builds++}.mjs`)
-    await build({
-      ...options,
-      stdin: { contents: entry, resolveDir: packages, loader: "js" },
-      outfile,
-      plugins: [sharedEffect(specifiers), ...mutant === undefined ? [] : [mutation(mutant)]]
-    })
-    return outfile
+export const bundleMutants = async (mutants: ReadonlyArray<Mutant>): Promise<MutatedSimulation> => {
+  const folder = await mkdtemp(join(tmpdir(), "waybill-mutants-"))
+  const outfile = join(folder, "simulation.mjs")
+  await build({
+    stdin: { contents: entry, resolveDir: packages, loader: "js" },
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    conditions: ["@waybill/source"],
+    logLevel: "error",
+    plugins: [mutation(mutants)]
+  })
+  return {
+    firstCaught: (mutant, range) => run(outfile, { ...range, mutant: mutant?.name }),
+    remove: () => rm(folder, { recursive: true })
   }
 }
 
-const options: BuildOptions = { bundle: true, format: "esm", platform: "node", conditions: ["@waybill/source"], logLevel: "error" }
+/** Takes the place of a module that is mutated: imports it as it is and with each change, and has the exports of the one that the thread names. */
+const switchOf = (path: string, text: string, mutants: ReadonlyArray<Mutant>): string => {
+  const names = Array.from(text.matchAll(/^export (?:const|class|function\*?) (\w+)/gm), ([, name]) => name!)
+  const changed = mutants.map((mutant, at) => ({ at, name: JSON.stringify(mutant.name), module: JSON.stringify(`${path}?${mutant.name}`) }))
+  return `
+import { workerData } from "node:worker_threads"
+import * as original from ${JSON.stringify(`${path}?`)}
+${changed.map(({ at, module }) => `import * as changed${at} from ${module}`).join("\n")}
+const chosen = { ${changed.map(({ at, name }) => `${name}: changed${at}`).join(", ")} }[workerData.mutant] ?? original
+export const { ${names.join(", ")} } = chosen
+`
+}
 
-/** Leaves Effect's modules to the files beside the bundle, and notes which there are. */
-const sharedEffect = (specifiers?: Set<string>): Plugin => ({
-  name: "shared-effect",
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^effect(\/|$)/ }, ({ path }) => {
-      specifiers?.add(path)
-      return { path: `./${path}.mjs`, external: true }
+const mutation = (mutants: ReadonlyArray<Mutant>): Plugin => ({
+  name: "mutation",
+  setup: ({ onLoad, onResolve }) => {
+    const files = [...new Set(mutants.map(({ file }) => join(packages, file)))]
+    const escaped = files.map((file) => file.replaceAll(/[.\\/]/g, "\\$&"))
+    onResolve({ filter: new RegExp(`^(?:${escaped.join("|")})\\?`) }, ({ path }) => ({ path, namespace: "variant" }))
+    onLoad({ filter: new RegExp(`^(?:${escaped.join("|")})$`), namespace: "file" }, async ({ path }) => ({
+      contents: switchOf(path, await readFile(path, "utf8"), mutants.filter(({ file }) => join(packages, file) === path)),
+      loader: "js"
+    }))
+    onLoad({ filter: /\?/, namespace: "variant" }, async ({ path: variant }) => {
+      const [path, name] = [variant.slice(0, variant.indexOf("?")), variant.slice(variant.indexOf("?") + 1)]
+      const text = await readFile(path, "utf8")
+      return { contents: name === "" ? text : changedBy(mutants.find((mutant) => mutant.name === name)!, text), loader: "ts", resolveDir: dirname(path) }
     })
   }
 })
 
-const mutation = (mutant: Mutant): Plugin => ({
-  name: mutant.name,
-  setup: ({ onLoad }) => {
-    const path = join(packages, mutant.file)
-    onLoad({ filter: new RegExp(`${path.replaceAll(/[.\\/]/g, "\\$&")}$`) }, async () => ({ contents: mutated(await readFile(path, "utf8"), mutant), loader: "ts" }))
-  }
-})
-
-const mutated = (text: string, { file, find, name, replace }: Mutant): string => {
+const changedBy = ({ file, find, name, replace }: Mutant, text: string): string => {
   const found = text.split(find).length - 1
   if (found !== 1) throw new Error(`The mutant "${name}" finds its text ${found} times in ${file}.`)
   return text.replace(find, () => replace)
 }
 
-const run = (file: string, workerData: { readonly from: number; readonly count: number }) =>
+const run = (file: string, workerData: Range & { readonly mutant: string | undefined }) =>
   new Promise<Caught | undefined>((resolve, reject) => {
     const worker = new Worker(file, { workerData })
     worker.on("message", ({ caught }: { readonly caught: Caught | undefined }) => resolve(caught))
