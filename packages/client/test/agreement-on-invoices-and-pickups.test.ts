@@ -1,4 +1,4 @@
-/** Invoices, documents and pickups: the whole way over HTTP, with the service in memory. */
+/** Invoices, documents and pickups over HTTP, against the service with in-memory storage. */
 import { makeStorage } from "@waybill/core"
 import { createWaybill, toNodeHandler } from "@waybill/http"
 import { StorageMemory } from "@waybill/testkit"
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const operatorKey = "operator-key-of-the-test"
 
-/** A tenant with two carriers, a shipper and a broker, and a client of every kind for each; through sockets where asked for. */
+/** A tenant with two carriers, a shipper and a broker, and a client of every kind for each; optionally over real sockets. */
 const service = async ({ sockets = false } = {}) => {
   const waybill = createWaybill({
     storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
@@ -68,8 +68,8 @@ const collect = async <A>(items: AsyncIterable<A>) => {
   return all
 }
 
-describe("The client and the service agree on invoices", () => {
-  it("created, read by whom they are addressed to, replaced and removed", async () => {
+describe("Invoices between client and service", () => {
+  it("are created, read by their addressees, replaced and removed", async () => {
     const { broker, carrier, other, shipper } = await service()
     expect(await carrier.invoices.create(invoice)).toEqual({ message: expect.any(String) })
     expect(await shipper.invoices.get("I/1")).toEqual({ invoice })
@@ -86,7 +86,7 @@ describe("The client and the service agree on invoices", () => {
     await expect(carrier.invoices.replace(invoice)).rejects.toMatchObject({ status: 404 })
   })
 
-  it("whose amounts come back as they were written, with a warning where they do not add up", async () => {
+  it("keep amounts as they were written, and return a warning when they do not add up", async () => {
     const { carrier } = await service()
     await forRandom(30, async (random) => {
       const digits = (most: number) => Array.from({ length: 1 + random.below(most) }, () => random.below(10)).join("")
@@ -99,7 +99,7 @@ describe("The client and the service agree on invoices", () => {
     await expect(carrier.invoices.create(invoiceOf("I0", "1e3"))).rejects.toMatchObject({ status: 400, codes: ["300"], detail: expect.stringContaining("invoiceAmount.value") })
   })
 
-  it("created once, however often the answer is lost", async () => {
+  it("are created once, however often the response is lost", async () => {
     const { carrier, world } = await service()
     world.lose = 1
     await carrier.invoices.create(invoice)
@@ -109,7 +109,7 @@ describe("The client and the service agree on invoices", () => {
     expect(await collect(carrier.invoices.all())).toEqual([])
   })
 
-  it("listed page after page", async () => {
+  it("are listed page by page", async () => {
     const { carrier } = await service()
     const ids = ["a", "b", "c", "d", "e"]
     for (const id of ids) await carrier.invoices.create(invoiceOf(id))
@@ -121,10 +121,10 @@ describe("The client and the service agree on invoices", () => {
   })
 })
 
-describe("The client and the service agree on documents", () => {
+describe("Documents between client and service", () => {
   const files = [pdf(300_001, 1), pdf(5, 2), pdf(70_000, 3)] as const
 
-  it("uploaded, read by whom they are addressed to, downloaded and removed", async () => {
+  it("are uploaded, read by their addressees, downloaded and removed", async () => {
     const { broker, carrier, shipper } = await service()
     const upload = uploadOf([
       { documentType: "POD", files: [files[0], new Blob([files[1]])] },
@@ -153,7 +153,7 @@ describe("The client and the service agree on documents", () => {
     await expect(carrier.documents.remove("N/1")).rejects.toMatchObject({ status: 404 })
   })
 
-  it("refused as a whole, with a reason", async () => {
+  it("are refused as a whole, with a reason", async () => {
     const { carrier } = await service()
     const bad = [
       [new TextEncoder().encode("<html>"), "PDF"],
@@ -168,7 +168,7 @@ describe("The client and the service agree on documents", () => {
     await expect(carrier.documents.get("N/1")).rejects.toMatchObject({ status: 404 })
   })
 
-  it("listed page after page", async () => {
+  it("are listed page by page", async () => {
     const { carrier } = await service()
     for (const invoiceNumber of ["a", "b", "c"]) {
       await carrier.documents.upload({ ...uploadOf([{ documentType: "POD", files: [files[1]] }]), invoiceNumber })
@@ -177,8 +177,8 @@ describe("The client and the service agree on documents", () => {
     expect((await collect(carrier.documents.all({ limit: 1 }))).map(({ invoiceNumber }) => invoiceNumber)).toEqual(["a", "b", "c"])
   })
 
-  describe("through sockets", () => {
-    it.each([[true, 25 * 1024 * 1024], [false, 3_000_000]])("as a stream: %s, %i bytes", async (streamUploads, size) => {
+  describe("over sockets", () => {
+    it.each([[true, 25 * 1024 * 1024], [false, 3_000_000]])("are uploaded with streaming: %s, %i bytes", async (streamUploads, size) => {
       const { baseUrl, carrier } = await service({ sockets: true })
       const large = pdf(size, 5)
       const sending = streamUploads ? carrier.documents : await blobClient(baseUrl)
@@ -196,7 +196,7 @@ describe("The client and the service agree on documents", () => {
       expect(Buffer.compare(document!.files[0]!.content, large)).toBe(0)
     }, 60_000)
 
-    it("refused before all of it was sent: too large, no such format, no credentials", async () => {
+    it("are refused before the upload ends: too large, unknown format, no credentials", async () => {
       const { baseUrl, carrier } = await service({ sockets: true })
       const huge = new Blob([pdf(25 * 1024 * 1024 + 1)])
       await expect(carrier.documents.upload(uploadOf([{ documentType: "POD", files: [huge] }]))).rejects.toMatchObject({ status: 413, codes: ["300"] })
@@ -210,15 +210,15 @@ describe("The client and the service agree on documents", () => {
   })
 })
 
-/** Another client of a carrier's, which sends its uploads as browsers do. */
+/** A second client of a carrier, which uploads as browsers do. */
 const blobClient = async (baseUrl: string) => {
   const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
   const { key: apiKey } = await operator.createApiKey("acme", { name: "browser", roles: ["carrier"] })
   return new DocumentsClient({ baseUrl, apiKey, streamUploads: false })
 }
 
-describe("The client and the service agree on pickups", () => {
-  it("ordered, seen, changed and cancelled", async () => {
+describe("Pickups between client and service", () => {
+  it("are ordered, read, changed and cancelled", async () => {
     const { broker, shipper } = await service()
     const [answer] = await shipper.pickups.create(fullOrder)
     const number = answer.carrierPickupNumber!
@@ -240,7 +240,7 @@ describe("The client and the service agree on pickups", () => {
     await expect(shipper.pickups.create({ ...leastOrder, grossPickupWeight: 0 })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("grossPickupWeight") })
   })
 
-  it("ordered once, however often the answer is lost", async () => {
+  it("are ordered once, however often the response is lost", async () => {
     const { carrier, shipper, world } = await service()
     world.lose = 2
     const [first] = await shipper.pickups.create(leastOrder)
@@ -255,7 +255,7 @@ describe("The client and the service agree on pickups", () => {
     expect((await carrier.intake.getPickupRecord(third.carrierPickupNumber!)).history).toHaveLength(1)
   })
 
-  it("as tests, which nobody sees among real ones", async () => {
+  it("are kept apart from real ones when they are tests", async () => {
     const { shipper } = await service()
     const [test] = await shipper.pickups.create({ ...fullOrder, isTest: true })
     const by = { confirmationId: test.carrierPickupNumber! }
@@ -266,7 +266,7 @@ describe("The client and the service agree on pickups", () => {
     await shipper.pickups.cancel(by.confirmationId)
   })
 
-  it("on their way, as the carrier reports it and reads it back", async () => {
+  it("show the reports of the carrier, which the carrier can read back", async () => {
     const { carrier, shipper, world } = await service()
     const number = (await shipper.pickups.create(fullOrder))[0].carrierPickupNumber!
     const report = {

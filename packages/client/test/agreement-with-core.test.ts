@@ -1,4 +1,4 @@
-/** What the client says by hand, core says by schema: both must say the same. */
+/** The client's hand-written types must match core's schemas. */
 import * as core from "@waybill/core"
 import { Schema } from "effect"
 import { createHmac } from "node:crypto"
@@ -149,39 +149,39 @@ const fullSubscription: Required<ChargeSubscription> = {
   updatedAt: "2026-11-20T08:15:00.000Z"
 }
 
-/** Reads every field, refusing those that core does not know. */
+/** Decodes every field, and refuses fields that core does not know. */
 const reads = (schema: Schema.ConstraintDecoder<unknown>, value: unknown) =>
   expect(Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })(value)).toEqual(value)
 
-/** Every name that a struct has, at any depth; one or a list of them is the same. */
+/** Every field name of a struct, at any depth. A value and a list of it are equal. */
 type Names<A> = [A] extends [object] ? { readonly [Member in Members<A>]: Names<Item<NonNullable<A[Member & keyof A]>>> } : "value"
 type Members<A> = A extends unknown ? keyof A : never
 type Item<A> = A extends ReadonlyArray<infer Each> ? Each : A
 
-describe("The client agrees with core", () => {
+describe("Client and core agree", () => {
   it("on the event types", () => {
     expect(eventTypes).toEqual(core.eventTypes)
   })
 
-  it("on the milestones, the messages and the codes of charges", () => {
+  it("on the milestones, the messages and the charge codes", () => {
     expect(milestones).toEqual(core.milestones)
     expect(deliveryMessages).toEqual(core.deliveryMessages)
     expect(chargeEventCodes).toEqual(core.eventCodes)
     expectTypeOf<ChargeEventCode>().toEqualTypeOf<core.EventCode>()
   })
 
-  it("on the shape of what the service gives out", () => {
+  it("on the types of responses", () => {
     expectTypeOf<core.TransitEvent>().toExtend<TransitEvent>()
     expectTypeOf<core.EventBatch>().toExtend<EventBatch>()
     expectTypeOf<core.TransitSubscription>().toExtend<TransitSubscription>()
     expectTypeOf<core.DeliveryView>().toExtend<Delivery>()
     expectTypeOf<core.DeliveryBodyView>().toExtend<DeliveryInFull>()
-    // refusals are worded for HTTP by the handler: `error` and `errors`
+    // The HTTP handler maps refusals to `error` and `errors`.
     expectTypeOf<Exclude<core.Publication, core.Refusal>>().toExtend<EventPublication>()
     expectTypeOf<DeliveryState>().toEqualTypeOf<core.DeliveryState>()
   })
 
-  it("on what operators are shown, name by name", () => {
+  it("on the field names of the operator API", () => {
     expectTypeOf<core.Tenant>().toEqualTypeOf<Tenant>()
     expectTypeOf<core.SubscriptionView>().toExtend<OperatorSubscription>()
     expectTypeOf<Names<OperatorSubscription>>().toEqualTypeOf<Names<core.SubscriptionView>>()
@@ -199,7 +199,7 @@ describe("The client agrees with core", () => {
     expectTypeOf<Area>().toEqualTypeOf<core.JourneyArea>()
   })
 
-  it("on the shape of shipment status, name by name", () => {
+  it("on the field names of shipment status", () => {
     expectTypeOf<core.VerifiedShipment>().toExtend<VerifiedShipment>()
     expectTypeOf<core.PublicShipment>().toExtend<PublicShipment>()
     expectTypeOf<core.DeliveryUpdate>().toExtend<DeliveryUpdate>()
@@ -215,7 +215,7 @@ describe("The client agrees with core", () => {
     expectTypeOf<ShipmentLookup>().toEqualTypeOf<Named<core.LookupBy>>()
   })
 
-  it("on the shape of freight charges, name by name", () => {
+  it("on the field names of freight charges", () => {
     expectTypeOf<core.PreliminaryFreightCharge>().toExtend<PreliminaryFreightCharge>()
     expectTypeOf<Names<PreliminaryFreightCharge>>().toEqualTypeOf<Names<core.PreliminaryFreightCharge>>()
     expectTypeOf<core.ChargeSubscription>().toExtend<ChargeSubscription>()
@@ -225,8 +225,8 @@ describe("The client agrees with core", () => {
     expectTypeOf<core.WebhookTestResult>().toExtend<WebhookTested>()
   })
 
-  it("on the shape of what intake takes and answers", () => {
-    // refusals are worded for HTTP by the handler: `error` and `errors`
+  it("on the types of intake requests and responses", () => {
+    // The HTTP handler maps refusals to `error` and `errors`.
     type Taken<Result> = Exclude<Result, core.RefusedItem>
     expectTypeOf<Taken<core.ItemResult<core.ShipmentKey>>>().toExtend<ShipmentRegistration>()
     expectTypeOf<Taken<core.ItemResult<core.StatusUpdateKey>>>().toExtend<StatusPublication>()
@@ -242,7 +242,7 @@ describe("The client agrees with core", () => {
     expectTypeOf<core.StatusHistory>().toExtend<StatusHistory>()
   })
 
-  it("on every field of shipment status: core knows each one the client names", () => {
+  it("on every field of shipment status that the client declares", () => {
     reads(core.VerifiedShipment, verifiedShipment)
     reads(core.PublicShipment, publicShipment)
     reads(core.DeliveryUpdate, deliveryUpdate)
@@ -254,7 +254,7 @@ describe("The client agrees with core", () => {
     reads(core.SubscribeRequest, wanted)
   })
 
-  it("on every field of freight charges: core knows each one the client names", () => {
+  it("on every field of freight charges that the client declares", () => {
     reads(core.PreliminaryFreightCharge, chargeOf("B1", 1))
     reads(core.BillChangeReport, fullVersion)
     reads(core.BillRemovalReport, fullRemoval)
@@ -263,7 +263,7 @@ describe("The client agrees with core", () => {
     reads(core.ChargeSubscriptionCreate, wanted)
   })
 
-  it("on the bytes of notifications, with as little in them as there may be", () => {
+  it("on notification bodies with the fewest possible fields", () => {
     const leastUpdate: core.DeliveryUpdate = {
       proNumber: "1", shipmentReferenceNumbers: fullShipment.ReferenceNumbers as core.ReferenceNumbers, shipmentMilestoneStatus: "Delivered",
       TimeZoneOfShipment: null, UpdatedETA: "2026-11-20", notificationMessage: ""
@@ -278,12 +278,12 @@ describe("The client agrees with core", () => {
     expect(parseFreightCharges(core.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge))))).toEqual(charges)
   })
 
-  it("on the document types and the words for the state of a pickup", () => {
+  it("on the document types and the pickup states", () => {
     expect(documentTypes).toEqual(core.documentTypes)
     expect(pickupStatuses).toEqual(core.pickupStatusWords)
   })
 
-  it("on the shape of invoices and documents, name by name", () => {
+  it("on the field names of invoices and documents", () => {
     expectTypeOf<core.Invoice>().toExtend<Invoice>()
     expectTypeOf<Invoice>().toExtend<core.Invoice>()
     expectTypeOf<Names<Invoice>>().toEqualTypeOf<Names<core.Invoice>>()
@@ -299,7 +299,7 @@ describe("The client agrees with core", () => {
     expectTypeOf<keyof DocumentQuery>().toEqualTypeOf<"invoiceNumber" | "DOT" | "MC" | "documentType" | "limit" | "cursor">()
   })
 
-  it("on the shape of pickups, name by name", () => {
+  it("on the field names of pickups", () => {
     expectTypeOf<core.PickupAnswer>().toExtend<PickupAnswer>()
     expectTypeOf<Names<PickupAnswer>>().toEqualTypeOf<Names<core.PickupAnswer>>()
     expectTypeOf<core.PickupVisibility>().toExtend<PickupVisibility>()
@@ -315,14 +315,14 @@ describe("The client agrees with core", () => {
     expectTypeOf<keyof PickupHistory>().toEqualTypeOf<keyof core.PickupRecord["history"][number]>()
   })
 
-  it("on every field of invoices and documents: core knows each one the client names", () => {
+  it("on every field of invoices and documents that the client declares", () => {
     reads(core.Invoice, invoice)
     const { documents, ...described } = uploadOf([{ documentType: "POD", files: ["JVBERi0="] }])
     reads(core.DocumentRequest, { ...described, documents })
     reads(core.DocumentResponse, wireOf(storedDocuments))
   })
 
-  it("on every field of pickups: core knows each one the client names, and misses none", () => {
+  it("on every field of pickups, in both directions", () => {
     const decode = Schema.decodeUnknownSync(core.PickupRequest, { onExcessProperty: "error" })
     for (const order of [fullOrder, leastOrder]) {
       for (const [number, requestFunction] of [[null, "NewPickup"], ["100000001", "ModifyExisting"]] as const) {
@@ -338,7 +338,7 @@ describe("The client agrees with core", () => {
     reads(core.PickupReport, fullReport)
   })
 
-  it("on base64, however it is cut", () => forRandom(100, (random) => {
+  it("on base64, wherever the input is split", () => forRandom(100, (random) => {
     const bytes = random.bytes(random.below(200))
     const cut = (whole: Uint8Array) => {
       const pieces: Array<Uint8Array> = []
@@ -352,12 +352,12 @@ describe("The client agrees with core", () => {
     for (const decoder of [base64Decoder(), core.base64Decoder()]) expect(decoded(decoder)).toEqual(Buffer.from(bytes))
   }))
 
-  it("on every field of an event: core knows each one the client names", () => {
+  it("on every field of an event that the client declares", () => {
     const read = Schema.decodeUnknownSync(core.ReportedEvent, { onExcessProperty: "error" })
     expect(read(fullEvent)).toEqual(fullEvent)
   })
 
-  it("on the bytes of a delivery and their signatures", () => forRandom(50, async (random) => {
+  it("on delivery bodies and their signatures", () => forRandom(50, async (random) => {
     const events = Array.from({ length: 1 + random.below(4) }, (_, index) => eventOf("S1", index, { notes: random.pick(["", "é", "\"", "\u2028"]) }))
     const body = core.wrap(core.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
     expect(parseEventBatch(body)).toEqual({ deliveryId: "0199-d", sentAt: "2026-11-20T08:00:00.000Z", events })

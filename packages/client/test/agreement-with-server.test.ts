@@ -1,4 +1,4 @@
-/** What the client sends and reads, the service understands and answers: the whole way over HTTP, with the service in memory. */
+/** The client against the service over HTTP, with in-memory storage. */
 import { makeStorage } from "@waybill/core"
 import { createWaybill, type Waybill } from "@waybill/http"
 import { StorageMemory } from "@waybill/testkit"
@@ -47,7 +47,7 @@ const service = async () => {
   }
 }
 
-/** A receiver that can be reached, and what its handlers got. */
+/** A reachable receiver that records the arguments of its handlers. */
 const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
   const told: Array<{ readonly notification: StatusNotification; readonly context: NotificationContext }> = []
   const charged: Array<{ readonly charges: ReadonlyArray<PreliminaryFreightCharge>; readonly context: NotificationContext }> = []
@@ -74,14 +74,14 @@ const shipment: ReportedShipment = {
   ...described, shipmentId: "S/1", accounts: ["4711"], pickupDate: "2026-11-18", ShipmentMilestoneStatus: "Picked-up", OFDStopsAway: null, Late: false,
   DelayReasonCode: null, occurredAt: "2020-01-01T16:00:00-06:00"
 }
-/** The service counts the versions. */
+/** Without a version: the service counts versions. */
 const version = (uniqueID: string, total: number): ReportedCharge => {
   const { charges: { changeLog: _log, changeLogMessages: _messages, ...charges }, pfc: { header: _header, ...pfc }, ...rest } = chargeOf(uniqueID, 1)
   return { ...rest, pfc, charges: { ...charges, preliminaryTotalCharges: total } }
 }
 
-describe("The client and the service agree", () => {
-  it("on lookups: all fields for the owner, four for others and for visitors, by every key", async () => {
+describe("Client and service agree", () => {
+  it("on lookups by every identifier: all fields for the owner, four for others and anonymous callers", async () => {
     const { broker, carrier, shipper, anonymous } = await service()
     expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "accepted", shipmentId: "S/1" }] })
     expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "duplicate", shipmentId: "S/1" }] })
@@ -100,7 +100,7 @@ describe("The client and the service agree", () => {
     await expect(shipper.shipments.verified({ proNumber: "9" })).rejects.toMatchObject({ status: 404, code: "", detail: expect.stringContaining("9") })
   })
 
-  it("on what an account had picked up", async () => {
+  it("on shipments picked up for an account", async () => {
     const { carrier, shipper } = await service()
     await carrier.intake.registerShipments([shipment])
     const ids = (range: { readonly startDate: string | Date; readonly endDate: string | Date }) =>
@@ -112,7 +112,7 @@ describe("The client and the service agree", () => {
     await expect(ids({ startDate: "2026-11-20", endDate: "2026-11-18" })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("startDate") })
   })
 
-  it("on reports, their refusals, and the record of a shipment", async () => {
+  it("on reports, their refusals, and the shipment record", async () => {
     const { carrier, shipper } = await service()
     await carrier.intake.registerShipments([shipment])
     const moved = { shipmentId: "S/1", occurredAt: "2020-01-02T08:00:00-06:00", updateId: "u-1", shipmentMilestoneStatus: "In Transit" } as const
@@ -131,7 +131,7 @@ describe("The client and the service agree", () => {
     await expect(shipper.intake.getShipmentRecord("S/1")).rejects.toMatchObject({ status: 403 })
   })
 
-  it("on notifications: unsigned at first, signed once there is a secret, and none after unsubscribing", async () => {
+  it("on notifications: unsigned at first, signed once a secret exists, none after unsubscribing", async () => {
     const { carrier, operator, shipper, waybill } = await service()
     const current: Array<string> = []
     const receiver = await receiverOf()
@@ -156,7 +156,7 @@ describe("The client and the service agree", () => {
     expect(strict.told).toEqual([{ notification: expect.objectContaining({ shipmentMilestoneStatus: "Delivered" }), context: { deliveryId: expect.any(String), signed: true } }])
   })
 
-  it("on freight charges: subscribing, what was in flight, versions, cancelling", async () => {
+  it("on freight charges: subscribing, bills in flight, versions, cancelling", async () => {
     const { broker, carrier, shipper, waybill } = await service()
     const receiver = await receiverOf()
     expect(await carrier.intake.publishFreightCharges([{ change: "created", pfc: version("B1", 100) }])).toEqual({ results: [{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }] })
@@ -181,7 +181,7 @@ describe("The client and the service agree", () => {
     expect((await shipper.charges.get(created.subscriptionId)).status).toBe("inactive")
   })
 
-  it("on webhook tests, and how a suspended subscription goes on", async () => {
+  it("on webhook tests and how they resume a suspended subscription", async () => {
     const { carrier, operator, shipper, waybill } = await service()
     const receiver = await receiverOf()
     const { webhookUrl, world } = receiver
@@ -203,7 +203,7 @@ describe("The client and the service agree", () => {
     expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, state: "active" })
     await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
   })
-  it("on what operators look at: tenants, subscriptions and shipments", async () => {
+  it("on the operator's reads: tenants, subscriptions and shipments", async () => {
     const { carrier, operator, shipper, waybill } = await service()
     await operator.putTenant("beta", { name: "Beta", hosts: ["beta.test"] })
     const tenants: Array<string> = []

@@ -1,4 +1,4 @@
-/** What is published needs nothing but the web's own objects: no Node, no dependency, no effect. */
+/** The published package needs only web standard globals: no Node, no dependency, no effect. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -19,11 +19,11 @@ const build = (folder: string, ...args: ReadonlyArray<string>) => {
     .map((name) => ({ name, code: readFileSync(join(out, folder, name), "utf8") }))
 }
 
-/** Every module that the code asks for by name. */
+/** Every module specifier in the code. */
 const importsOf = (code: string) =>
   Array.from(code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["']([^"']+)["']/g), ([, specifier]) => specifier!)
 
-/** What browsers, Deno, Bun, Workers and Node have in common; nothing of Node's own. */
+/** Globals that browsers, Deno, Bun, Workers and Node share; none of Node's own. */
 const webGlobals = () => {
   const { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
   return { AbortController, atob, Blob, btoa, clearTimeout, console, crypto, fetch, Headers, ReadableStream, Request, Response, setTimeout, TextDecoder, TextEncoder, URL, URLSearchParams }
@@ -39,7 +39,7 @@ describe("The built client", () => {
     for (const kind of ["dependencies", "peerDependencies", "optionalDependencies"]) expect(manifest[kind]).toBeUndefined()
   })
 
-  it("imports nothing but its own files", () => {
+  it("imports only its own files", () => {
     const files = build("published", "--config", "../../tsup.config.ts")
     const areas = ["connection", "freight-charges", "intake", "invoices", "operator", "pickups", "receiver", "shipment-status", "transit-events"]
     for (const entry of ["index.js", ...areas.map((area) => `${area}/index.js`)]) {
@@ -49,11 +49,11 @@ describe("The built client", () => {
     expect(imports.length).toBeGreaterThan(0)
     for (const specifier of imports) expect(specifier).toMatch(/^\.\.?\//)
     for (const { code } of files) expect(code).not.toMatch(/\bnode:|\bprocess\.|\bBuffer\b/)
-    // the check itself sees what it looks for
+    // Checks that `importsOf` finds every form of import.
     expect(importsOf("import a from \"node:fs\"\nimport \"effect\"\nawait import('x')\nrequire(\"y\")")).toEqual(["node:fs", "effect", "x", "y"])
   }, 60_000)
 
-  it("verifies, receives and calls where only the web's objects exist", async () => {
+  it("verifies, receives and calls with web standard globals only", async () => {
     const [file] = build("one-file", "src/index.ts", "--no-config", "--format", "iife", "--global-name", "waybill", "--platform", "neutral")
     const context = createContext(webGlobals())
     runInContext(file!.code, context)

@@ -1,4 +1,4 @@
-/** Invoices and documents with every field there is. */
+/** Invoices and documents with every field. */
 import type {
   BaseCharge,
   DocumentUpload,
@@ -92,7 +92,7 @@ export const storedDocuments: SupportingDocuments = {
   ]
 }
 
-/** As a server writes it. */
+/** The JSON that a server writes. */
 export const wireOf = ({ documents, ...rest }: SupportingDocuments) => ({
   ...rest,
   documents: documents.map(({ documentType, files }) => ({

@@ -1,4 +1,4 @@
-/** Pickups with every field there is. */
+/** Pickups with every field. */
 import type { ReportedPickup } from "../src/intake/index.ts"
 import type { PickupAnswer, PickupOrder, PickupShipment, PickupVisibility } from "../src/pickups/index.ts"
 
@@ -55,7 +55,7 @@ export const fullOrder: Required<PickupOrder> = {
   }]
 }
 
-/** As little as the service takes. */
+/** The fewest fields that the service accepts. */
 export const leastOrder: PickupOrder = {
   isTest: false,
   pickupAddress: [{ orgAddressName: "Acme", orgAddressLine1: "1 Main St", orgCity: "Omaha", orgState: "NE", orgZip: "68102", orgCountry: "USA" }],

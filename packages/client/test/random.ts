@@ -1,7 +1,7 @@
-/** Random numbers that come again: a failing test names its seed, and `WAYBILL_SEED` runs it once more. */
+/** Reproducible random numbers: a failing test prints its seed, and `WAYBILL_SEED` repeats it. */
 
 export interface Random {
-  /** An integer from 0 to below `limit`. */
+  /** An integer from 0, below `limit`. */
   readonly below: (limit: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <A>(items: ReadonlyArray<A>) => A
@@ -37,7 +37,7 @@ const randomOf = (seed: number): Random => {
   }
 }
 
-/** Runs a law `count` times, each time with other numbers, the same at each run; with `WAYBILL_SEED` alone where it is set. */
+/** Runs a property `count` times, each time with other numbers that are the same in every run. `WAYBILL_SEED` runs one seed only. */
 export const forRandom = async (count: number, law: (random: Random) => Promise<void> | void): Promise<void> => {
   const given = process.env["WAYBILL_SEED"]
   for (const seed of given === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(given)]) {

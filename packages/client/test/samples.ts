@@ -1,4 +1,4 @@
-/** What a sender or a server would write. */
+/** Sample bodies of a sender or server. */
 import type { PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
 import type {
   DeliveryInformation,
@@ -52,7 +52,7 @@ export const referenceNumbers: ReferenceNumbers = {
   trailerNumber: "53"
 }
 
-/** With every field there is. */
+/** With every field. */
 export const verifiedShipment: Required<VerifiedShipment> = {
   ProNumber: "041-8367745",
   ReferenceNumbers: referenceNumbers,
@@ -113,7 +113,7 @@ export const publicShipment: PublicShipment = {
   EstimatedStandardDay: 2
 }
 
-/** With every field there is. */
+/** With every field. */
 export const deliveryUpdate: Required<DeliveryUpdate> = {
   proNumber: "041-8367745",
   shipmentReferenceNumbers: referenceNumbers,
@@ -131,7 +131,7 @@ export const deliveryUpdate: Required<DeliveryUpdate> = {
   PartnerCarrierSCAC: null
 }
 
-/** With every field there is. */
+/** With every field. */
 export const deliveryInformation: Required<DeliveryInformation> = {
   proNumber: "041-8367745",
   shipmentReferenceNumbers: referenceNumbers,
@@ -157,7 +157,7 @@ export const deliveryInformation: Required<DeliveryInformation> = {
 
 const place = { name: "Acme", address1: "1 Main St", address2: "Rear", city: "Omaha", stateProvince: "NE", postalCode: "68102", country: "USA" }
 
-/** With every field there is. */
+/** With every field. */
 export const chargeOf = (uniqueID: string, version: number, isTest = false): Required<PreliminaryFreightCharge> => ({
   pfc: { uniqueID, header: { function: `PFC${version}` }, date: "2026-11-20T08:15:00.000", version: "v1.0", isTest },
   payment: { terms: "Prepaid" },

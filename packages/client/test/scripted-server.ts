@@ -1,4 +1,4 @@
-/** A server that answers from a script, in place of `fetch`. */
+/** A scripted server, in place of `fetch`. */
 
 export interface Received {
   readonly method: string
@@ -12,7 +12,7 @@ export interface Received {
 
 export type Answering = (request: Received, count: number) => Response | Promise<Response>
 
-/** Writes down what it receives; `answer` gets the request and how many came before. */
+/** Records the requests. `answer` gets each request and the number of requests before it. */
 export const scriptedServer = (answer: Answering) => {
   const received: Array<Received> = []
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -22,7 +22,7 @@ export const scriptedServer = (answer: Answering) => {
     const seen = { method: request.method, path: pathname + search, url, headers: request.headers, body: text === "" ? undefined : JSON.parse(text), init }
     received.push(seen)
     const response = Promise.resolve(answer(seen, received.length - 1))
-    // as fetch does: an aborted call ends at once, whatever the server does
+    // Like fetch: an aborted call ends at once, whatever the server does.
     return Promise.race([
       response,
       new Promise<never>((_, reject) => init.signal?.addEventListener("abort", () => reject(init.signal!.reason)))

@@ -7,5 +7,5 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(1)
 }
 
-// only now, because on an older Node the rest would not even load
+// Imported after the version check, because it does not load on an older Node.
 await import("./program.ts")

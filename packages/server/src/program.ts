@@ -1,4 +1,4 @@
-/** The program behind `waybill`: its commands, its signals, and how it ends. */
+/** The `waybill` program: commands, signals and exit codes. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
@@ -7,7 +7,7 @@ import { exitCodeOf } from "./commands/shared/Outcome.ts"
 import { describe, writeLine } from "./serve/Logging.ts"
 import { version } from "./serve/Version.ts"
 
-/** The first signal stops the server in order; whoever sends a second one does not want to wait. */
+/** The first signal starts a graceful shutdown, the second one exits at once. */
 let signals = 0
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
@@ -16,17 +16,17 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   })
 }
 
-/** Whoever read our output has seen enough, as `head` does. */
+/** The reader of our output closed the pipe, as `head` does. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0)
   throw error
 })
 
-/** Foreseen failures have a sentence that says what to do; a stack would hide it. */
+/** Expected errors have a message that says what to do; a stack would hide it. */
 const report = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const error = Cause.squash(cause)
-  // the argument parser has shown its errors already
+  // The argument parser has already printed its error.
   if (isTagged(error) && error._tag === "ShowHelp") return Effect.void
   return Effect.sync(() => writeLine(`waybill: ${describe(error)}`))
 }

@@ -1,87 +1,87 @@
-/** One way to reach a Waybill server: its address, who is calling, how long to wait and when to try again. */
+/** HTTP connection to a Waybill server: address, credentials, timeout and retries. */
 import { type Deadline, sleep, startDeadline, timerMillis } from "./Deadline.ts"
 import { defaultRetryPolicy, pauseBeforeRetry, type RetryPolicy } from "./RetryPolicy.ts"
 import { type SentBody, sentBodyOf, type SentPieces } from "./SentPieces.ts"
 import { type FailedCall, WaybillCallFailed, WaybillProblem } from "./WaybillProblem.ts"
 
-/** A key or token, or a function that is asked before every attempt: for tokens that expire. */
+/** A key or token, or a function that returns one. The function is called before every attempt, so tokens can expire. */
 export type Credential = string | (() => string | Promise<string>)
 
 export interface ConnectionOptions {
-  /** Where the server is, such as `https://freight.example.com`. A path is kept, for servers below one. */
+  /** Address of the server, such as `https://freight.example.com`. A path is kept, for servers mounted below one. */
   readonly baseUrl: string | URL
   /** Sent as `X-API-Key`. */
   readonly apiKey?: Credential | undefined
   /** A JWT, sent as `Authorization: Bearer …`. Give this or `apiKey`, not both. */
   readonly bearer?: Credential | undefined
-  /** How long one attempt may take, answer included. Default 30,000. */
+  /** Timeout of one attempt in milliseconds, response included. Default 30,000. */
   readonly timeoutMillis?: number | undefined
-  /** What differs from `defaultRetryPolicy`; `false` sends every call once. */
+  /** Overrides of `defaultRetryPolicy`; `false` disables retries. */
   readonly retry?: Partial<RetryPolicy> | false | undefined
-  /** In place of the runtime's own `fetch`. */
+  /** Replaces the runtime's `fetch`. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
 
-/** What a single call may be given besides its arguments. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the call, pauses between attempts included; it then rejects with the signal's reason. */
+  /** Aborts the call, pauses between attempts included. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
 export type QueryValue = string | number | boolean | Date | undefined
 export type Query = Readonly<Record<string, QueryValue | ReadonlyArray<QueryValue>>>
 
-/** One request, described. */
+/** One HTTP request. */
 export interface Call {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** Segments below the base path; each is encoded by itself. */
+  /** Segments below the base path; each is percent-encoded. */
   readonly path: ReadonlyArray<string>
   readonly query?: Query | URLSearchParams
-  /** Beside those that every call has. */
+  /** Sent in addition to the headers of every call. */
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
-  /** In place of `body`. */
+  /** Streamed body, instead of `body`. */
   readonly pieces?: SentPieces
-  /** Of the body; default `application/json`. */
+  /** Content type of the body. Default `application/json`. */
   readonly contentType?: string
-  /** Whether sending it twice has the effect of sending it once. Only then a lost answer leads to another attempt. */
+  /** Whether the request is idempotent. Only idempotent requests are retried after a lost response. */
   readonly repeatable: boolean
-  /** Of a DELETE: what was deleted can still be found, so 404 never is the echo of a success that got lost. */
+  /** DELETE only: the deleted object can still be found, so a 404 on a retry is an error and not a lost success. */
   readonly leavesTrace?: boolean
 }
 
-/** A 2xx answer. */
+/** A 2xx response. */
 export interface Answer {
   readonly call: FailedCall
   readonly status: number
   readonly headers: Headers
-  /** The body's JSON; `undefined` when it was empty. */
+  /** The parsed body; `undefined` when it was empty. */
   readonly json: unknown
 }
 
-/** A 2xx answer whose body is still on its way. */
+/** A 2xx response whose body is still arriving. */
 export interface OpenAnswer {
   readonly call: FailedCall
   readonly status: number
   readonly headers: Headers
-  /** The body as it arrives; waiting for a piece takes `timeoutMillis` at most. To be read once. */
+  /** The body in chunks; can be read once. Waiting for a chunk takes `timeoutMillis` at most. */
   readonly pieces: AsyncIterable<Uint8Array>
-  /** Must be called; what was not read then is not wanted. */
+  /** Must be called. Discards the unread rest of the body. */
   readonly close: () => void
 }
 
-/** A request that was sent, and the head of its response. */
+/** A sent request and the head of its response. */
 interface Exchange {
   readonly response: Response
   readonly deadline: Deadline
-  /** Says in this client's own errors why the rest of the exchange failed. */
+  /** Runs a step of the exchange and turns its failures into this client's errors. */
   readonly reach: Reach
 }
 
 type Reach = <A>(work: () => Promise<A>) => Promise<A>
 
-/** Bodies that are sent as a whole get longer for what they weigh: bytes a second that anybody manages. */
+/** Lowest upload rate to allow for, in bytes per second. It extends the timeout of bodies that are sent as a whole. */
 const slowestPace = 16 * 1024
 
 export class Connection {
@@ -92,7 +92,7 @@ export class Connection {
   readonly #retry: RetryPolicy
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>
 
-  /** `basePath` is where an area lives below `baseUrl`. */
+  /** `basePath` is the path of an area below `baseUrl`. */
   constructor(options: ConnectionOptions, basePath: string) {
     const base = new URL(options.baseUrl)
     if (options.apiKey !== undefined && options.bearer !== undefined) {
@@ -103,30 +103,30 @@ export class Connection {
     this.#bearer = options.bearer
     this.#timeoutMillis = timerMillis(options.timeoutMillis ?? 30_000)
     this.#retry = options.retry === false ? { ...defaultRetryPolicy, attempts: 1 } : { ...defaultRetryPolicy, ...options.retry }
-    // looked up at each call and called without a receiver: browsers refuse a detached fetch
+    // Looked up at each call and called without a receiver: browsers refuse a detached fetch.
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
   }
 
-  /** Sends a call, again where that is safe and worth it. Fails with `WaybillProblem` or `WaybillCallFailed`. */
+  /** Sends a call, and retries it where that is safe and useful. Fails with `WaybillProblem` or `WaybillCallFailed`. */
   send(call: Call, options: CallOptions = {}): Promise<Answer> {
     return this.#attempts(call, options.signal, async (shown, attempt) => {
       try {
         return await this.#sendOnce(shown, call, options.signal)
       } catch (failure) {
         const isGone = failure instanceof WaybillProblem && failure.status === 404 && call.method === "DELETE" && call.leavesTrace !== true
-        // the answer that got lost was the one that said it is gone
+        // An earlier attempt deleted it, and its response was lost.
         if (attempt > 1 && isGone) return { call: shown, status: 204, headers: new Headers(), json: undefined }
         throw failure
       }
     })
   }
 
-  /** The same for an answer that is read as it arrives. What gets lost after its head is not asked for again. */
+  /** Like `send`, for a response that is read as it arrives. A body that breaks off is not requested again. */
   open(call: Call, options: CallOptions = {}): Promise<OpenAnswer> {
     return this.#attempts(call, options.signal, (shown) => this.#openOnce(shown, call, options.signal))
   }
 
-  /** The same, but when the answer breaks off, `read` gets another one from its beginning. */
+  /** Like `open`, but when the body breaks off, the call is retried and `read` starts over with the new response. */
   receive<A>(call: Call, read: (answer: OpenAnswer) => Promise<A>, options: CallOptions = {}): Promise<A> {
     return this.#attempts(call, options.signal, async (shown) => {
       const answer = await this.#openOnce(shown, call, options.signal)
@@ -176,7 +176,7 @@ export class Connection {
     const reader = response.body?.getReader()
     const close = () => {
       deadline.clear()
-      // nobody is left to tell when this fails
+      // The caller discards the rest, so a failure to cancel does not matter.
       reader?.cancel().catch(() => undefined)
     }
     return { call: shown, status: response.status, headers: response.headers, pieces: piecesOf(reader, deadline, reach), close }
@@ -220,7 +220,7 @@ export class Connection {
   }
 }
 
-/** As it stands in `Call.headers`; failures tell it, so that the caller can send the same request once more. */
+/** Name in `Call.headers`. Errors carry the key, so that the caller can send the same request again. */
 export const idempotencyKey = "idempotency-key"
 
 const refuse = (shown: FailedCall, response: Response, body: string): void => {
@@ -230,7 +230,7 @@ const refuse = (shown: FailedCall, response: Response, body: string): void => {
   if (!response.ok) throw new WaybillProblem(shown, { status: response.status, headers: response.headers, body })
 }
 
-/** Time counts only while a piece is waited for: whoever reads may be slow. */
+/** The timeout runs only while waiting for a chunk, because the reader may be slow. */
 async function* piecesOf(
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
   deadline: Deadline,
@@ -244,7 +244,7 @@ async function* piecesOf(
   }
 }
 
-/** The query as text, in the order given; lists are repeated, `undefined` is left out. */
+/** Encodes the query in the order given. Lists repeat the name; `undefined` values are left out. */
 export const queryOf = (query: Query): URLSearchParams => {
   const search = new URLSearchParams()
   for (const [name, given] of Object.entries(query)) {
@@ -260,14 +260,14 @@ const searchOf = (query: Query | URLSearchParams | undefined): string => {
   return search === "" ? "" : `?${search}`
 }
 
-/** An empty or dotted segment would address another resource: the whole collection, or the one above. */
+/** Refuses empty and dot segments: they would address another resource, the collection or the parent. */
 const pathOf = (segments: ReadonlyArray<string>): string =>
   segments.map((segment) => {
     if (segment === "" || segment === "." || segment === "..") throw new TypeError(`${JSON.stringify(segment)} cannot be an id in a path.`)
     return `/${encodeURIComponent(segment)}`
   }).join("")
 
-/** Checked here because the runtime's own complaint about a bad header would show the secret. */
+/** Checks the value here, because the runtime's error about an invalid header would contain the secret. */
 const secretText = async (name: string, credential: Credential): Promise<string> => {
   const value = typeof credential === "string" ? credential : await credential()
   if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return value

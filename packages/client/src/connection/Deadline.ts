@@ -1,17 +1,17 @@
-/** How long a call may take, and who may end it sooner. */
+/** Timeout of a call, combined with the caller's abort signal. */
 
 export interface Deadline {
-  /** Aborted when time is up, or by the caller's own signal. */
+  /** Aborted when the timeout expires, or by the caller's signal. */
   readonly signal: AbortSignal
   readonly expired: () => boolean
-  /** Counts the whole time anew, from now; nothing after `clear`. */
+  /** Starts the full timeout again. Has no effect after `clear`. */
   readonly restart: () => void
-  /** Counts no more until `restart`; the caller's signal still ends the call. */
+  /** Stops the timeout until `restart`. The caller's signal still aborts the call. */
   readonly pause: () => void
   readonly clear: () => void
 }
 
-/** Timers turn anything above 31 bits into "at once". */
+/** Timers fire at once for delays of more than 31 bits. */
 const longestTimer = 2 ** 31 - 1
 
 export const timerMillis = (millis: number): number => {

@@ -1,4 +1,4 @@
-/** The `Link` header (RFC 8288), as far as paging needs it. */
+/** The `Link` header (RFC 8288), as far as pagination needs it. */
 
 /** The target of the first link whose relation is `next`; `undefined` when there is none. */
 export const nextLink = (header: string): string | undefined => {
@@ -8,14 +8,14 @@ export const nextLink = (header: string): string | undefined => {
     const close = header.indexOf(">", open + 1)
     if (open < 0 || close < 0) return undefined
     const { parameters, end } = readParameters(header, close + 1)
-    // a second rel of the same link does not count
+    // RFC 8288: only the first rel of a link counts.
     const rel = parameters.find(([name]) => name === "rel")?.[1] ?? ""
     if (rel.toLowerCase().split(/\s+/).includes("next")) return header.slice(open + 1, close)
     at = end
   }
 }
 
-/** `;name=value` pairs up to the comma that ends the link. Commas and semicolons in quotes are text. */
+/** `;name=value` pairs up to the comma that ends the link. Commas and semicolons inside quotes are text. */
 const readParameters = (header: string, start: number) => {
   const parameters: Array<readonly [name: string, value: string]> = []
   let name: string | undefined

@@ -1,9 +1,9 @@
-/** Lists that come in numbered pages, and how to walk them to the end. */
+/** Lists with numbered pages, and iteration over all their pages. */
 import { type Answer, type CallOptions, type Connection, type Query, queryOf } from "./Connection.ts"
 import { nextLink } from "./Link.ts"
 import { WaybillCallFailed } from "./WaybillProblem.ts"
 
-/** One page of a list. Totals are `null` or absent when counting would cost more than it tells. */
+/** One page of a list. Totals are `null` or absent when counting is too expensive. */
 export interface NumberedPage<A> {
   readonly data: ReadonlyArray<A>
   readonly page: number
@@ -12,7 +12,7 @@ export interface NumberedPage<A> {
   readonly totalCount?: number | null
 }
 
-/** One page, as asked for. */
+/** Fetches one page. */
 export const pageOf = async <A>(
   connection: Connection,
   path: ReadonlyArray<string>,
@@ -21,11 +21,11 @@ export const pageOf = async <A>(
 ): Promise<NumberedPage<A>> => readPage(await connection.send({ method: "GET", path, query, repeatable: true }, options))
 
 /**
- * Every item of a list, page after page.
+ * Iterates over every item of a list, page by page.
  *
- * Follows the `Link` header's `next` (RFC 8288), which keeps the pages of one walk together while the list grows. Only
- * its query is taken: it is sent to the address this client already calls, so a proxy that renames host or path does no
- * harm and credentials never go where a header points. A server that sends no `Link` at all is walked by page number.
+ * Follows the `next` relation of the `Link` header (RFC 8288), which keeps the pages consistent while the list grows.
+ * Only its query is used and sent to the address of this client, so a proxy may rewrite host or path, and credentials
+ * never go to an address from a header. Servers without a `Link` header are paged by number.
  */
 export async function* itemsOf<A>(
   connection: Connection,
@@ -44,7 +44,7 @@ export async function* itemsOf<A>(
     const next = hasLinks ? queryOfNext(link, answer) : queryOfNumber(search, page)
     if (next === undefined) return
     if (next.toString() === search.toString()) {
-      throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is this page again.")
+      throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is the same page again.")
     }
     search = next
   }

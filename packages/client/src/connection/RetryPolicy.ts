@@ -1,12 +1,12 @@
-/** When a call that may be repeated is sent again. */
+/** Decides whether and when an idempotent call is retried. */
 import { WaybillCallFailed, WaybillProblem } from "./WaybillProblem.ts"
 
 export interface RetryPolicy {
-  /** How often a call is sent in all. */
+  /** Number of attempts, the first one included. */
   readonly attempts: number
-  /** Upper bound of the first pause; doubles from there. */
+  /** Upper bound of the first pause in milliseconds. It doubles with each attempt. */
   readonly firstPauseMillis: number
-  /** No pause is longer. A server that asks for more gets no retry; the problem tells how long it asked for. */
+  /** Longest pause in milliseconds. When `Retry-After` is longer, the call is not retried and the error carries the value. */
   readonly longestPauseMillis: number
 }
 
@@ -15,8 +15,8 @@ export const defaultRetryPolicy: RetryPolicy = { attempts: 3, firstPauseMillis: 
 /**
  * The pause in milliseconds before the next attempt, or `undefined` to give up.
  *
- * Only a lost answer, 429 and 503 are worth another attempt. `attempt` counts from 1; `draw` is a number from 0 to 1
- * that spreads the callers of a server that just came back.
+ * Only lost responses, 429 and 503 are retried. `attempt` counts from 1. `draw` is a random number from 0 to 1: jitter
+ * that spreads callers when a server comes back.
  */
 export const pauseBeforeRetry = (policy: RetryPolicy, attempt: number, failure: unknown, draw: number): number | undefined => {
   if (attempt >= policy.attempts) return undefined

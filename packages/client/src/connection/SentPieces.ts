@@ -1,27 +1,27 @@
-/** A request body that is made while it is sent, so that it never is in memory as a whole. */
+/** A request body that is produced while it is sent, so that it is never in memory as a whole. */
 
 export interface SentPieces {
   /** Called once for each attempt. */
   readonly make: () => AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
-  /** Whether `fetch` gets a stream; otherwise a `Blob`, which browsers may keep on disk. */
+  /** Whether `fetch` gets a stream. Otherwise it gets a `Blob`, which browsers may keep on disk. */
   readonly streamed: boolean
 }
 
-/** What `fetch` is given, and what went wrong while the body was made. */
+/** The body for `fetch`, and the error if producing it failed. */
 export interface SentBody {
   readonly init: RequestInit
-  /** Of a body that is there already. */
+  /** Bytes of a body that is complete before sending; 0 for a stream. */
   readonly size: number
   readonly failure: () => { readonly cause: unknown } | undefined
 }
 
-/** Browsers stream requests over HTTP/2 only, or not at all, and do not tell beforehand. */
+/** Browsers stream request bodies over HTTP/2 only, or not at all, and offer no way to detect it. */
 export const canStreamRequests = (): boolean => {
   const userAgent = (globalThis as { readonly navigator?: { readonly userAgent?: string } }).navigator?.userAgent
   return typeof ReadableStream === "function" && !(userAgent ?? "").startsWith("Mozilla/")
 }
 
-/** `progress` is told of every piece that is taken. */
+/** Calls `progress` for every chunk that `fetch` reads. */
 export const sentBodyOf = async ({ make, streamed }: SentPieces, progress: () => void): Promise<SentBody> => {
   const pieces = make()
   if (!streamed) {
@@ -47,7 +47,7 @@ export const sentBodyOf = async ({ make, streamed }: SentPieces, progress: () =>
       await pieces.return()
     }
   }, { highWaterMark: 0 })
-  // fetch takes no stream without it; the type of the web's own library does not know it yet
+  // `fetch` requires `duplex` for a stream; the DOM types do not declare it yet.
   const init = { body, duplex: "half" } as RequestInit
   return { init, size: 0, failure: () => failure }
 }

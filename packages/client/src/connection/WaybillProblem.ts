@@ -1,7 +1,7 @@
-/** How a call can fail: the server said no, or there was no usable answer. */
+/** Errors of a call: the server refused it, or there was no usable response. */
 import { isObject, type JsonObject } from "../shared/ReceivedJson.ts"
 
-/** One fault of a request, as problem details name it. */
+/** One error of a request, as in the problem details. */
 export interface ProblemFault {
   readonly detail: string
   /** JSON pointer into the request body. */
@@ -10,46 +10,46 @@ export interface ProblemFault {
   readonly parameter?: string
   /** Name of the request header. */
   readonly header?: string
-  /** Name of the field, in the manner of freight charges, such as `accounts[0]`. */
+  /** Field path as freight charges write it, such as `accounts[0]`. */
   readonly field?: string
   readonly code?: string
 }
 
-/** The call a failure belongs to. Never holds a credential. */
+/** The call that failed. Never contains a credential. */
 export interface FailedCall {
   readonly method: string
   readonly url: string
-  /** Sent with the same request, it makes sure that it is carried out once. */
+  /** Send the same request with this key to execute it only once. */
   readonly idempotencyKey?: string
 }
 
-/** The server answered, and the answer is a refusal, in whichever shape the area has (or whatever stood in its place). */
+/** The server answered with an error status. Reads the error body of every area, and any other body. */
 export class WaybillProblem extends Error {
   override readonly name = "WaybillProblem"
   readonly call: FailedCall
   /** The HTTP status. */
   readonly status: number
   readonly title: string
-  /** What is wrong, in a sentence or two. */
+  /** What is wrong, in one or two sentences. */
   readonly detail: string | undefined
-  /** Stable text to branch on; empty when the answer named none, as those of shipment status and pickups do. */
+  /** Stable code to branch on; empty when the response has none, as in shipment status and pickups. */
   readonly code: string
-  /** Code numbers, which are all that refusals of invoices and documents name; empty in other areas. */
+  /** Code numbers, the only content of errors of invoices and documents; empty in other areas. */
   readonly codes: ReadonlyArray<string>
   readonly instance: string | undefined
-  /** Every fault that was found; empty when the answer named none. */
+  /** Every error of the request; empty when the response lists none. */
   readonly errors: ReadonlyArray<ProblemFault>
-  /** For programs, as freight charges give them: `accountId` of a conflict, for one. */
+  /** Machine-readable details of freight charges, such as `accountId` of a conflict. */
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** What the server asked for in `Retry-After`. */
+  /** Seconds from the `Retry-After` header. */
   readonly retryAfterSeconds: number | undefined
-  /** The answer's body as it came. */
+  /** The response body, unchanged. */
   readonly body: string
 
   constructor(call: FailedCall, answer: { readonly status: number; readonly headers: Headers; readonly body: string }) {
     const json = readJson(answer.body)
     const shown = isObject(json) ? json : {}
-    // an area whose bodies have codes only says it in a header
+    // Invoices and documents put the message in a header, because their bodies contain only codes.
     const message = text(shown["message"]) ?? text(answer.headers.get("x-waybill-detail"))
     const title = text(shown["title"]) ?? message ?? `HTTP ${answer.status}`
     const detail = text(shown["detail"]) ?? message
@@ -69,14 +69,14 @@ export class WaybillProblem extends Error {
 }
 
 /**
- * - `network`: no connection, or it broke. The call may or may not have happened.
- * - `timeout`: no whole answer in time. The call may or may not have happened.
- * - `redirected`: redirects are never followed, because credentials would travel with them.
- * - `unreadable_answer`: a success whose body is not what this call promises.
+ * - `network`: connection failed or broke. The call may or may not have been executed.
+ * - `timeout`: no complete response in time. The call may or may not have been executed.
+ * - `redirected`: redirects are never followed, because credentials would go with them.
+ * - `unreadable_answer`: a success whose body does not match the call.
  */
 export type CallFailure = "network" | "timeout" | "redirected" | "unreadable_answer"
 
-/** There was no usable answer. `cause` has what the runtime reported. */
+/** There was no usable response. `cause` is the error of the runtime. */
 export class WaybillCallFailed extends Error {
   override readonly name = "WaybillCallFailed"
   readonly call: FailedCall
@@ -89,7 +89,7 @@ export class WaybillCallFailed extends Error {
   }
 }
 
-/** `Retry-After` as seconds from now: digits or an HTTP date; `undefined` for anything else. */
+/** Reads `Retry-After` as seconds from now: digits or an HTTP date; `undefined` for anything else. */
 export const readRetryAfter = (header: string | null, nowMillis: number): number | undefined => {
   if (header === null) return undefined
   if (/^\d{1,9}$/.test(header)) return Number(header)
@@ -111,7 +111,7 @@ const text = (value: unknown): string | undefined => typeof value === "string" &
 const isFault = (value: unknown): value is ProblemFault =>
   typeof value === "object" && value !== null && typeof (value as ProblemFault).detail === "string"
 
-/** Freight charges name one fault in `details`, and all of them in its `errors` where there are several. */
+/** Freight charges put a single error into `details`, and several into `details.errors`. */
 const faultsIn = (details: JsonObject | undefined): ReadonlyArray<ProblemFault> => {
   const faults = details === undefined ? [] : Array.isArray(details["errors"]) ? details["errors"] as ReadonlyArray<unknown> : [details]
   return faults.filter(isObject).flatMap(({ error, field }) => {

@@ -1,39 +1,39 @@
-/** A debtor's wish to be told of freight charges (area E, Subscription). */
+/** A debtor's subscription to freight charges (area E, Subscription). */
 import type { OpenList } from "../shared/OpenList.ts"
 
-/** Which versions of a bill are told. */
+/** Which versions of a bill are sent. */
 export type ShipmentDataType = "revenue_impacts_only" | "all_monitored_events"
 
-/** Which events their logs show. */
+/** Which events the change logs contain. */
 export type ChargeEventType = "revenue_impacts_only" | "all_impacts" | "no_events"
 
-/** `real_time`: at once. Otherwise a bill's last version, once an hour or a day. */
+/** `real_time`: at once. `hourly` and `daily`: the latest version of each bill, once per hour or day. */
 export type ChargeFrequency = "real_time" | "hourly" | "daily"
 
-/** `all_accounts`: every account you have now, whatever `accounts` names. */
+/** `all_accounts`: every account of yours at this time, regardless of `accounts`. */
 export type BillScope = "subscribed_accounts" | "all_accounts"
 
-/** `suspended`: nothing is sent because deliveries failed or were not wanted; `testWebhook` of its address lets it go on. */
+/** `suspended`: deliveries failed or the receiver refused them. A successful `testWebhook` of its address resumes it. */
 export type ChargeSubscriptionStatus = "active" | "inactive" | "suspended"
 
 export interface ChargeSubscriptionCreate {
-  /** Where notifications are POSTed to; https. */
+  /** Target of notifications; https. */
   readonly webhookUrl: string
   /** Your own accounts; at least one. */
   readonly accounts: ReadonlyArray<string>
-  /** Some pairs only are offered; a member that is left out goes with the other. */
+  /** Only some combinations are offered. An absent member is derived from the other. */
   readonly dataOptions: { readonly shipmentDataType?: ShipmentDataType; readonly eventType?: ChargeEventType }
   /** Default `real_time`. */
   readonly frequency?: ChargeFrequency
-  /** Whether notifications have change logs. Default true. */
+  /** Whether notifications contain change logs. Default true. */
   readonly includeEventLog?: boolean
   /** Default `subscribed_accounts`. */
   readonly billScope?: BillScope
-  /** Names the secret that notifications are signed with. Left out, they are signed once a secret is registered for you. */
+  /** The secret that signs notifications. Without it, they are signed once a secret is registered for you. */
   readonly hmacSecretId?: string
 }
 
-/** With every default filled in. */
+/** The stored subscription, with all defaults filled in. */
 export interface ChargeSubscription {
   readonly subscriptionId: string
   readonly webhookUrl: string
@@ -53,9 +53,9 @@ export interface WebhookTest {
   readonly hmacSecretId?: string
 }
 
-/** The receiver accepted the sample. */
+/** The receiver accepted the sample delivery. */
 export interface WebhookTested {
   readonly message: string
-  /** How many suspended subscriptions go on because of it. */
+  /** Number of suspended subscriptions that the test resumed. */
   readonly resumed?: number
 }

@@ -1,8 +1,8 @@
-/** A freight bill before it is invoiced: what is moved, for whom, and what it will cost (area E, PFC object). */
+/** A freight bill before it is invoiced: freight, parties and expected charges (area E, PFC object). */
 import type { OpenList } from "../shared/OpenList.ts"
 import { BodyMalformed, checksOf } from "../shared/ReceivedJson.ts"
 
-/** The published codes of what can change a bill, in published order. */
+/** The published codes of changes to a bill, in published order. */
 export const chargeEventCodes = [
   "RCL", "RWE", "RCC", "DET", "MNC", "APTD", "APTP", "REP", "RES", "LFTD", "LFTP", "CBL", "ACTCHG", "LTDAD", "LTDAP", "STG", "LUM",
   "UNL", "INBC", "FINL", "OTHR", "CBC", "OVR", "DMIN", "CMIN", "VOR", "RDL", "SEC", "HIPU", "HIDL", "CCS", "COD", "EXPD", "FVC",
@@ -21,13 +21,13 @@ interface ChargePlace {
   readonly country: string
 }
 
-/** Where the freight comes from or goes to. */
+/** Origin or destination of the freight. */
 export interface ChargeParty extends ChargePlace {
   readonly account: string
   readonly locationId?: string
 }
 
-/** Who pays. Its location is spelled otherwise, as published. */
+/** The payer. The interface spells its location fields differently. */
 export interface ChargeBillTo extends ChargePlace {
   readonly account: string
   readonly locationID?: string
@@ -55,7 +55,7 @@ export interface ChargeReferenceNumbers {
 }
 
 export interface ChargeShipmentTotals {
-  /** Carriers write local times without an offset here. */
+  /** Local time; carriers write it without an offset. */
   readonly pickupDate: string
   readonly grossWeight: number
   readonly netWeight?: number
@@ -94,7 +94,7 @@ export interface ChargeHandlingUnit {
   readonly lineItems?: ReadonlyArray<ChargeLineItem>
 }
 
-/** One thing that happened to the bill. `OTHR` goes with the carrier's own code. */
+/** One change of the bill. `OTHR` comes with the carrier's own code. */
 export interface ChargeLogEntry {
   readonly eventCategoryName?: string
   readonly eventCode?: OpenList<ChargeEventCode>
@@ -119,21 +119,21 @@ export interface ChargeAmounts {
   readonly detail?: string
   readonly preliminaryTotalCharges: number
   readonly class?: ReadonlyArray<{ readonly freightClass?: string; readonly cwt?: number }>
-  /** To date, unless the subscription wants none. */
+  /** All changes so far. Absent when the subscription excludes change logs. */
   readonly changeLog?: ReadonlyArray<ChargeLogEntry>
   readonly changeLogMessages?: ReadonlyArray<{ readonly informationalMessage?: string }>
 }
 
 export interface PreliminaryFreightCharge {
   readonly pfc: {
-    /** The PRO, the SCAC and the ship date: names the bill. */
+    /** Identifies the bill: PRO, SCAC and ship date. */
     readonly uniqueID: string
-    /** `PFC1` for the first version of the bill, then `PFC2` and so on; a later one replaces an earlier one. */
+    /** Version of the bill: `PFC1` for the first, then `PFC2` and so on. A later version replaces an earlier one. */
     readonly header: { readonly function: string }
     readonly date: string
-    /** Of the shape, such as `v1.0`. */
+    /** Version of the format, such as `v1.0`. */
     readonly version: string
-    /** A sample, sent by the webhook test. */
+    /** True for the sample delivery of a webhook test. */
     readonly isTest: boolean
   }
   readonly payment: { readonly terms: string }
@@ -147,7 +147,7 @@ export interface PreliminaryFreightCharge {
   readonly charges: ChargeAmounts
 }
 
-/** The bytes are no list of freight charges. `pointer` says where. */
+/** The body is not a list of freight charges. `pointer` is the location of the error. */
 export class FreightChargesMalformed extends BodyMalformed {
   override readonly name = "FreightChargesMalformed"
 }
@@ -155,14 +155,13 @@ export class FreightChargesMalformed extends BodyMalformed {
 const { json, object, some, text } = checksOf(FreightChargesMalformed)
 
 /**
- * Reads a delivery's body.
+ * Parses the body of a delivery.
  *
- * Checks what a receiver relies on: which bill, and which version of it. Anything else is passed on as it came, with
- * fields and codes this version has not heard of.
+ * Checks only the id and version of each bill. Everything else passes unchanged, unknown fields and codes included.
  */
 export const parseFreightCharges = (body: Uint8Array): ReadonlyArray<PreliminaryFreightCharge> => checkFreightCharges(json(body))
 
-/** The same, of JSON that was parsed already. */
+/** Like `parseFreightCharges`, for a parsed body. */
 export const checkFreightCharges = (body: unknown): ReadonlyArray<PreliminaryFreightCharge> => {
   const charges = some("", body, "freight charge")
   charges.forEach((charge, index) => {

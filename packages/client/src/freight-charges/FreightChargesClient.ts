@@ -1,11 +1,11 @@
-/** Subscribes to preliminary freight charges (area E). */
+/** Client for preliminary freight charges (area E). */
 import { type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { ChargeSubscription, ChargeSubscriptionCreate, WebhookTest, WebhookTested } from "./ChargeSubscription.ts"
 import type { PreliminaryFreightCharge } from "./FreightCharge.ts"
 
 export interface FreightChargesClientOptions extends ConnectionOptions {
-  /** Where area E lives below `baseUrl`. Default `/pfc`. */
+  /** Path of area E below `baseUrl`. Default `/pfc`. */
   readonly basePath?: string | undefined
 }
 
@@ -19,8 +19,8 @@ export class FreightChargesClient {
   }
 
   /**
-   * Never sent twice. When the answer was lost, another call is refused with 409 if the first one happened; the problem's
-   * `details` name the account.
+   * Never retried. If the response was lost and the first call succeeded, the next call fails with 409; `details` of
+   * the error name the account.
    */
   async create(subscription: ChargeSubscriptionCreate, options?: CallOptions): Promise<ChargeSubscription> {
     const answer = await this.#connection.send({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
@@ -32,12 +32,12 @@ export class FreightChargesClient {
     return answer.json as ChargeSubscription
   }
 
-  /** Nothing is sent any more. Cancelling again succeeds as well. */
+  /** Ends the subscription; nothing more is sent. Can be repeated. */
   async cancel(subscriptionId: string, options?: CallOptions): Promise<void> {
     await this.#connection.send({ method: "DELETE", path: [...subscriptions, subscriptionId], repeatable: true }, options)
   }
 
-  /** Bills of the subscribed accounts that were open when the subscription was made. */
+  /** Bills of the subscribed accounts that were open when the subscription was created. */
   async inFlight(subscriptionId: string, options?: CallOptions): Promise<ReadonlyArray<PreliminaryFreightCharge>> {
     const path = [...subscriptions, subscriptionId, "inflight"]
     const answer = await this.#connection.send({ method: "GET", path, repeatable: true }, options)
@@ -46,8 +46,8 @@ export class FreightChargesClient {
   }
 
   /**
-   * Has a sample sent to a receiver; its `pfc.isTest` is true. Fails with a `WaybillProblem` when the receiver did not
-   * accept it. Suspended subscriptions of yours that deliver to this address go on when it did. Never sent twice.
+   * Sends a sample delivery to a receiver; its `pfc.isTest` is true. Fails with a `WaybillProblem` when the receiver
+   * does not accept it. On success, your suspended subscriptions with this address resume. Never retried.
    */
   async testWebhook(test: WebhookTest, options?: CallOptions): Promise<WebhookTested> {
     const answer = await this.#connection.send({ method: "POST", path: ["webhooks", "test"], body: test, repeatable: false }, options)

@@ -1,20 +1,20 @@
-/** What happens to freight bills, as the carrier's own system hands it in. */
+/** Changes of freight bills that the carrier's system publishes. */
 import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
 
-/** The version may be left to the service, which counts. */
+/** A bill without its version, if you want the service to count versions. */
 export interface ReportedCharge extends Omit<PreliminaryFreightCharge, "pfc"> {
   readonly pfc: Omit<PreliminaryFreightCharge["pfc"], "header"> & { readonly header?: { readonly function?: string } }
 }
 
-/** `final`: invoiced; nothing follows. */
+/** A new version of a bill. `final`: invoiced, no version follows. */
 export interface FreightBillVersion {
   readonly change: "created" | "updated" | "final"
-  /** The debtor's accounts and its agents'. Left out, the account it bills to. */
+  /** Accounts of the debtor and its agents. Default: the bill-to account. */
   readonly accounts?: ReadonlyArray<string>
   readonly pfc: ReportedCharge
 }
 
-/** Nobody owes the bill any more; only its name is needed. */
+/** Removes the bill: nobody owes it any more. Needs only its id. */
 export interface FreightBillRemoval {
   readonly change: "removed"
   readonly accounts?: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** Where the carrier's own system hands in what happened. */
+/** Client of the intake interface, with which the carrier's system publishes events, shipments, bills and pickup reports. */
 import { type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
 import type { EventType, TransitEvent } from "../transit-events/TransitEvent.ts"
 import type { FreightBillChange } from "./FreightBillChange.ts"
@@ -6,9 +6,9 @@ import type { ChargePublication, IntakeReport, ShipmentRegistration, StatusPubli
 import type { PickupRecord, PickupReported, ReportedPickup } from "./ReportedPickup.ts"
 import type { ReportedShipment, ReportedStatus, ShipmentRecord } from "./ReportedShipment.ts"
 
-/** An event as the carrier's system reports it. `eventId` and `sequence` may be left to the service. */
+/** An event as the carrier's system reports it. The service assigns an absent `eventId` or `sequence`. */
 export interface ReportedEvent extends Omit<TransitEvent, "eventId" | "sequence" | "type"> {
-  /** Give your own where you have one: only then a repeated call is recognised as the same event. */
+  /** Give your own id where you have one: the service recognizes duplicates only by it. */
   readonly eventId?: string
   readonly sequence?: number
   readonly type: EventType
@@ -17,16 +17,16 @@ export interface ReportedEvent extends Omit<TransitEvent, "eventId" | "sequence"
 }
 
 export interface PublishOptions extends CallOptions {
-  /** Accept the good items and report the bad ones. Without it one bad item refuses the whole call. */
+  /** Accept the valid items and report the invalid ones. Without it, one invalid item refuses the whole call. */
   readonly partial?: boolean | undefined
 }
 
 export interface IntakeClientOptions extends ConnectionOptions {
-  /** Where intake lives below `baseUrl`. Default `/intake/v1`. */
+  /** Path of intake below `baseUrl`. Default `/intake/v1`. */
   readonly basePath?: string | undefined
 }
 
-/** Calls with a list take up to 1,000 items in one transaction. */
+/** Calls with a list accept up to 1,000 items, in one transaction. */
 export class IntakeClient {
   readonly #connection: Connection
 
@@ -35,47 +35,47 @@ export class IntakeClient {
   }
 
   /**
-   * Hands in events. The status of their shipments follows.
+   * Publishes events and updates the status of their shipments.
    *
-   * Sent again after a lost answer only when every event has its own `eventId`, because then the second time changes
-   * nothing. Without ids it is sent once, and a failure leaves open whether the events were taken.
+   * Retried after a lost response only when every event has an `eventId`, because only then a retry changes nothing.
+   * Without ids it is sent once, and after a failure the events may or may not have been stored.
    */
   publishTransitEvents(events: ReadonlyArray<ReportedEvent>, options?: PublishOptions): Promise<IntakeReport> {
     return this.#report("transit-events", { events }, events.every((event) => event.eventId !== undefined), options)
   }
 
-  /** Makes shipments known, so that they can be looked up and followed, or replaces what was said of them. */
+  /** Registers shipments, so that they can be looked up and subscribed to, or replaces what was registered before. */
   registerShipments(shipments: ReadonlyArray<ReportedShipment>, options?: PublishOptions): Promise<IntakeReport<ShipmentRegistration>> {
     return this.#report("shipments", { shipments }, true, options)
   }
 
   /**
-   * Hands in movement and information of shipments, for lookups, followers and the event log at once. A move that a
-   * shipment cannot make is refused, and the fault says why.
+   * Publishes movements and information of shipments to lookups, subscribers and the event log. A transition that is
+   * not permitted is refused, and the error says why.
    */
   reportStatus(updates: ReadonlyArray<ReportedStatus>, options?: PublishOptions): Promise<IntakeReport<StatusPublication>> {
     return this.#report("status-updates", { updates }, true, options)
   }
 
   /**
-   * Hands in what happened to freight bills.
+   * Publishes changes of freight bills.
    *
-   * Sent again after a lost answer only when every change says which version it makes (`header.function`): another
-   * change that came in between would otherwise be undone.
+   * Retried after a lost response only when every change names its version (`header.function`). Without versions, a
+   * retry could undo a change that came in between.
    */
   publishFreightCharges(charges: ReadonlyArray<FreightBillChange>, options?: PublishOptions): Promise<IntakeReport<ChargePublication>> {
     return this.#report("freight-charges", { charges }, charges.every(({ pfc }) => pfc.pfc.header?.function !== undefined), options)
   }
 
-  /** All that is known of a shipment: its fields, who may see it, and what became of every report. */
+  /** Everything known about a shipment: its fields, the accounts that have access, and the outcome of every report. */
   async getShipmentRecord(shipmentId: string, options?: CallOptions): Promise<ShipmentRecord> {
     const answer = await this.#connection.send({ method: "GET", path: ["shipments", shipmentId], repeatable: true }, options)
     return answer.json as ShipmentRecord
   }
 
   /**
-   * Says what became of a pickup, by its `carrierPickupNumber`, or by the service's own id while it has none. A move that it
-   * cannot make is refused, and the fault says why. The same as the last report again is a duplicate.
+   * Reports the progress of a pickup, by `carrierPickupNumber`, or by the service's own id until it has one. A
+   * transition that is not permitted is refused, and the error says why. Repeating the last report is a duplicate.
    */
   async reportPickupStatus(pickupId: string, report: ReportedPickup, options?: CallOptions): Promise<PickupReported> {
     const path = ["pickups", pickupId, "status"]
@@ -83,7 +83,7 @@ export class IntakeClient {
     return answer.json as PickupReported
   }
 
-  /** All that is known of a pickup: what was asked for, what can be seen of it, and everything that happened. */
+  /** Everything known about a pickup: the request, its visibility, and its history. */
   async getPickupRecord(pickupId: string, options?: CallOptions): Promise<PickupRecord> {
     const answer = await this.#connection.send({ method: "GET", path: ["pickups", pickupId], repeatable: true }, options)
     return answer.json as PickupRecord

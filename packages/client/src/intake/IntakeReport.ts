@@ -1,8 +1,8 @@
-/** What became of the items of an intake call. */
+/** Results of the items of an intake call. */
 import type { ProblemFault } from "../connection/WaybillProblem.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 
-/** What became of one item; `Key` is what it is known by from now on. `index` is its place in the call, from 0. */
+/** Result of one item. `Key` identifies the stored item. `index` is its position in the call, from 0. */
 export type ItemResult<Key> =
   /** `duplicate`: the same content was accepted before. */
   | { readonly index: number; readonly result: "accepted" | "duplicate" } & Key
@@ -10,7 +10,7 @@ export type ItemResult<Key> =
 
 export type EventPublication = ItemResult<{
   readonly shipmentId: string
-  /** Given, or assigned by the service. */
+  /** The given id, or the one that the service assigned. */
   readonly eventId: string
   readonly sequence: number
 }>
@@ -18,29 +18,29 @@ export type EventPublication = ItemResult<{
 export type ShipmentRegistration = ItemResult<{ readonly shipmentId: string }>
 
 /**
- * - `applied`: something changed, or was worth telling.
- * - `noted`: it says what was known already.
- * - `late`: it happened before what is known, and is kept in the history only.
- * - `refused`: the move it asks for is not permitted; only in a history.
+ * - `applied`: the report changed the shipment or produced a notification.
+ * - `noted`: it repeats what was known.
+ * - `late`: it happened before the known state; it is kept in the history only.
+ * - `refused`: the transition is not permitted; occurs only in a history.
  */
 export type StatusOutcome = "applied" | "noted" | "late" | "refused"
 
 export type StatusPublication = ItemResult<{
   readonly shipmentId: string
-  /** Of its event in the log. */
+  /** Id of the event in the log. */
   readonly eventId: string
-  /** What it made of the shipment; a duplicate makes nothing. */
+  /** Effect on the shipment; absent for a duplicate. */
   readonly outcome?: OpenList<StatusOutcome>
 }>
 
 export type ChargePublication = ItemResult<{
-  /** Names the bill. */
+  /** Identifies the bill. */
   readonly uniqueID: string
-  /** The version that the change made of the bill, now or before. */
+  /** The version of the bill that this change produced, now or earlier. */
   readonly version: number
 }>
 
 export interface IntakeReport<Result = EventPublication> {
-  /** One for each item, in the order they were handed in. */
+  /** One result per item, in the order of the call. */
   readonly results: ReadonlyArray<Result>
 }

@@ -1,12 +1,12 @@
-/** What becomes of pickups, as the carrier's own system hands it in and reads it back. */
+/** Pickup reports that the carrier's system publishes, and the pickup record it reads back. */
 import type { PickupRequest } from "../pickups/PickupRequest.ts"
 import type { PickupStatus, PickupVisibility } from "../pickups/PickupVisibility.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 
-/** What nobody knows may be left out, or be `null`. */
+/** Unknown members may be left out or be `null`. */
 type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
 
-/** A published code needs no words; one of your own needs its description. */
+/** A published code needs no description; your own code needs one. */
 export interface ReportedPickupCode extends Unknown<{ codeDescription: string; subCode: string; subCodeDescription: string }> {
   readonly code: string
 }
@@ -20,12 +20,12 @@ export type ReportedPickupShipment = Unknown<{
   readonly referenceNumbers: ReadonlyArray<Unknown<{ referenceType: string; referenceValue: string }>>
 }>
 
-/** What happened; at least one member. What is left out stays as it is known. */
+/** What happened; at least one member. Absent members keep their value. */
 export interface ReportedPickup extends
   Unknown<{
-    /** Why; needed with Rescheduled, Cancelled and Re-Attempt. */
+    /** The reason; required with Rescheduled, Cancelled and Re-Attempt. */
     readonly informationCode: ReportedPickupCode
-    /** When the driver is expected. Without an offset, by the clocks of `stopEtaTimeZone` or of the location. */
+    /** When the driver is expected. Without an offset, local time of `stopEtaTimeZone` or of the location. */
     readonly stopEta: string
     readonly stopEtaTimeZone: string
     readonly equipmentInformation: Unknown<{
@@ -38,48 +38,48 @@ export interface ReportedPickup extends
   }>
 {
   readonly status?: PickupStatus
-  /** For a pickup that has none yet: it was to call you, and is accepted now. */
+  /** For a pickup without a number: it was answered with `Call us` and is accepted now. */
   readonly carrierPickupNumber?: string
 }
 
 export interface PickupReported {
   readonly result: "accepted" | "duplicate"
-  /** The service's own. */
+  /** Id of the pickup in the service. */
   readonly pickupId: string
   readonly carrierPickupNumber: string | null
   readonly status: OpenList<PickupStatus>
 }
 
 export interface PickupHistory {
-  /** Counts the entries in the order they came. */
+  /** Position in the history, in order of arrival. */
   readonly position: number
   readonly at: string
   readonly what: OpenList<"ordered" | "changed" | "change not accepted" | "cancelled" | "reported">
-  /** The client. */
+  /** The client that made the entry. */
   readonly by: string
-  /** Afterwards. */
+  /** Status after the entry. */
   readonly status: OpenList<PickupStatus>
   readonly messages?: ReadonlyArray<string>
   readonly request?: PickupRequest
-  /** What was reported, as it was understood. */
+  /** The report as the service read it. */
   readonly report?: unknown
 }
 
-/** All that is known of a pickup. */
+/** Everything known about a pickup. */
 export interface PickupRecord {
-  /** The service's own. */
+  /** Id of the pickup in the service. */
   readonly pickupId: string
   readonly carrierPickupNumber: string | null
   readonly isTest: boolean
-  /** Who ordered it. */
+  /** The client that ordered it. */
   readonly client: string
-  /** Who else may see it. */
+  /** Accounts that have access besides the client. */
   readonly accounts: ReadonlyArray<string>
-  /** The one carrier of several that has it, once it decided. */
+  /** The carrier that decided on the pickup, where a tenant has several. */
   readonly carrier: { readonly dot?: string; readonly mc?: string } | null
   readonly createdAt: string
   readonly request: PickupRequest
-  /** `pickupConfirmationId` is empty while there is no number. */
+  /** `pickupConfirmationId` is empty until the pickup has a number. */
   readonly visibility: PickupVisibility
   readonly history: ReadonlyArray<PickupHistory>
 }

@@ -1,4 +1,4 @@
-/** Shipments and what happens to them, as the carrier's own system hands them in and reads them back. */
+/** Shipments and status reports that the carrier's system publishes, and the shipment record it reads back. */
 import type { OpenList } from "../shared/OpenList.ts"
 import type { ReferenceNumbers, TerminalInfo } from "../shipment-status/FreightShapes.ts"
 import type { DeliveryInformation, DeliveryMessage, NotifiedTerminalStatus, TerminalType } from "../shipment-status/StatusNotification.ts"
@@ -11,54 +11,54 @@ type Described = Pick<
   | "GrossWeight" | "EstimatedStandardDay" | "EstimatedDeliveryDate"
 >
 
-/** What nobody knows yet may be left out, or be `null`. */
+/** Unknown members may be left out or be `null`. */
 type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
 
 type Moving = Omit<VerifiedShipment, keyof Described | "ReferenceNumbers" | "ShipmentMilestoneStatus" | "ShipmentTerminalInfo">
 
-/** Known by `shipmentId`. Handed in again, it replaces what was said of the shipment before. */
+/** Identified by `shipmentId`. Registering it again replaces what was registered before. */
 export interface ReportedShipment extends Described, Unknown<Moving> {
   readonly shipmentId: string
-  /** Who may see it; left out, that stays as it is. */
+  /** Accounts that have access; left out, they stay unchanged. */
   readonly accounts?: ReadonlyArray<string>
-  /** Whose it is, where a tenant has several carriers; left out, that stays as it is. A key with a number may name its own only. */
+  /** The carrier, where a tenant has several; left out, it stays unchanged. A key with a carrier number may name only its own. */
   readonly carrier?: { readonly dot?: string; readonly mc?: string; readonly scac?: string }
-  /** Further numbers; those of type PRO, BOL and PO find the shipment as well. */
+  /** Further numbers. Lookups find the shipment by those of type PRO, BOL and PO. */
   readonly references?: ReadonlyArray<{ readonly type: string; readonly value: string }>
   readonly pickupDate?: string | null
-  /** When the status was as it is said here. */
+  /** When the shipment was in this state. */
   readonly occurredAt?: string
   readonly ReferenceNumbers?: Partial<ReferenceNumbers> | null
-  /** Lookups find the shipment from its first milestone on. */
+  /** Lookups find the shipment once it has a milestone. */
   readonly ShipmentMilestoneStatus?: Milestone | null
   readonly ShipmentTerminalInfo?: Partial<TerminalInfo> | null
 }
 
 interface ReportedOfShipment {
-  /** This or `proNumber` names the shipment. */
+  /** Give `shipmentId` or `proNumber` to identify the shipment. */
   readonly shipmentId?: string
   readonly proNumber?: string
-  /** RFC 3339 with an offset. Left out, it happened now. */
+  /** RFC 3339 with an offset. Default: now. */
   readonly occurredAt?: string
   /**
-   * Your own id: the same again is a duplicate. Left out, the content makes it the same; what may happen twice in the same
-   * words needs an id or `occurredAt`.
+   * Your own id, which makes a repeated report a duplicate. Without it, equal content is a duplicate: give an id or
+   * `occurredAt` to updates that may happen twice in the same words.
    */
   readonly updateId?: string
   readonly TimeZoneOfShipment?: string | null
   readonly UpdatedETA?: string | null
-  /** For people; made from the facts when it is left out. */
+  /** Text for people. Default: generated from the other fields. */
   readonly notificationMessage?: string | null
   readonly terminalStatus?: NotifiedTerminalStatus
 }
 
-/** What becomes a delivery update. */
+/** A report that becomes a delivery update. */
 export interface ReportedMovement extends ReportedOfShipment {
   readonly shipmentMilestoneStatus: Milestone
   readonly terminaltype?: TerminalType
   readonly terminalAddress?: Partial<TerminalInfo> | null
   readonly trailerNumber?: string | null
-  /** Stops remaining; only when out for delivery. */
+  /** Stops remaining; only with the milestone Out for Delivery. */
   readonly countsToDelivery?: number | null
   readonly UpdatedPro?: string | null
   readonly PartnerCarrierName?: string | null
@@ -70,33 +70,33 @@ type Informing = Omit<
   "proNumber" | "shipmentReferenceNumbers" | "deliveryInformation_messages" | "TimeZoneOfShipment" | "UpdatedETA" | "terminalStatus"
 >
 
-/** What becomes a delivery information. */
+/** A report that becomes a delivery information. */
 export interface ReportedInformation extends ReportedOfShipment, Informing {
   readonly deliveryInformation_messages: DeliveryMessage
 }
 
 export type ReportedStatus = ReportedMovement | ReportedInformation
 
-/** What one report made of a shipment. */
+/** One report and its effect on the shipment. */
 export interface StatusHistory {
-  /** Counts the reports in the order they came. */
+  /** Position in the history, in order of arrival. */
   readonly position: number
   readonly occurredAt: string
   readonly outcome: OpenList<StatusOutcome>
-  /** What it said, as it was understood. */
+  /** The report as the service read it. */
   readonly report: Readonly<Record<string, unknown>>
 }
 
-/** All that is known of a shipment. */
+/** Everything known about a shipment. */
 export interface ShipmentRecord {
   readonly shipmentId: string
-  /** Who may see it. */
+  /** Accounts that have access. */
   readonly accounts: ReadonlyArray<string>
-  /** Whose it is, where somebody said it: numbers without prefix, separators and leading zeros. */
+  /** The carrier, if it was given: numbers without prefix, separators and leading zeros. */
   readonly carrier: { readonly dot?: string; readonly mc?: string; readonly scac?: string } | null
-  /** Whether lookups find it: its first milestone is known. */
+  /** Whether lookups find it: true once it has a milestone. */
   readonly covered: boolean
-  /** What lookups answer; without a milestone before it is covered. */
+  /** The fields that lookups return. Without a milestone until it is covered. */
   readonly shipment: Omit<VerifiedShipment, "ShipmentMilestoneStatus"> & Partial<Pick<VerifiedShipment, "ShipmentMilestoneStatus">>
   readonly history: ReadonlyArray<StatusHistory>
 }

@@ -1,4 +1,4 @@
-/** Records of documents as they arrive: with their contents, or with every file handed over on its way. */
+/** Reads document records as they arrive: with their contents in memory, or with every file passed to a function. */
 import type { OpenAnswer } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import { isObject, type JsonObject } from "../shared/ReceivedJson.ts"
@@ -8,7 +8,7 @@ import type { ArrivingFile, DocumentsRecord, FileTaker, SupportingDocuments } fr
 type Bytes = Uint8Array<ArrayBuffer>
 type Parts = AsyncIterator<DocumentPart, void, undefined>
 
-/** Every record of an answer, as soon as all of it is there. */
+/** Yields each record of a response once it is complete. */
 export async function* recordsIn<Record>(
   answer: OpenAnswer,
   expected: "list" | "record",
@@ -45,7 +45,7 @@ export async function* withContents(parts: Parts): AsyncGenerator<SupportingDocu
   }
 }
 
-/** The promise of `take` is awaited before anything more is read. */
+/** Awaits the promise of `take` before it reads on. */
 export const handedTo = (take: FileTaker) =>
   async function*(parts: Parts): AsyncGenerator<DocumentsRecord, void, undefined> {
     for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
@@ -80,16 +80,16 @@ const handOver = async (file: ArrivingFile, parts: Parts, take: FileTaker): Prom
     cancel: () => void (wanted = false)
   }, { highWaterMark: 0 })
   await take(file, content)
-  // one more piece may have been asked for and not waited for
+  // One more chunk may have been requested and not awaited.
   await pulled
   if (ended) return
-  controller!.error(new TypeError("The content of a file can be read until the promise of its taker is fulfilled."))
+  controller!.error(new TypeError("The content of a file can be read only until the promise of its function settles."))
   while (!ended) await next()
 }
 
 const arriving = (head: FileHead): ArrivingFile => {
   for (const [name, value] of Object.entries(head)) {
-    if (value === undefined) throw new DocumentsMalformed("", `has a content before the ${name} that it belongs to.`)
+    if (value === undefined) throw new DocumentsMalformed("", `has a content before its ${name}.`)
   }
   return head as ArrivingFile
 }
@@ -104,7 +104,7 @@ const joined = (pieces: ReadonlyArray<Bytes>): Bytes => {
   return whole
 }
 
-/** A record whose files have the numbers of their contents. */
+/** Maps every file of a record; its content is the file's number there. */
 const recordOf = (json: unknown, fileOf: (file: JsonObject, number: number) => JsonObject): JsonObject => {
   const record = objectAt("", json)
   let files = 0
@@ -117,7 +117,7 @@ const recordOf = (json: unknown, fileOf: (file: JsonObject, number: number) => J
         ...document,
         files: listAt(pointer, document["files"]).map((given, at) => {
           const file = objectAt(`${pointer}/${at}`, given)
-          if (file["content"] !== String(files)) throw new DocumentsMalformed(`${pointer}/${at}`, "has no content that is text.")
+          if (file["content"] !== String(files)) throw new DocumentsMalformed(`${pointer}/${at}`, "has no content, or it is not text.")
           return fileOf(file, files++)
         })
       }

@@ -1,4 +1,4 @@
-/** Base64 (RFC 4648, standard alphabet) of what is never in memory as a whole. */
+/** Streaming base64 (RFC 4648, standard alphabet), for data that is never in memory as a whole. */
 
 const alphabet = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 const equals = 0x3d
@@ -7,7 +7,7 @@ const padding = 64
 const blank = 65
 const foreign = 66
 
-/** What each byte stands for: six bits, or one of the three above. */
+/** Meaning of each byte: six bits, or one of the three markers above. */
 const meaning = new Uint8Array(256).fill(foreign)
 alphabet.forEach((byte, value) => {
   meaning[byte] = value
@@ -17,7 +17,7 @@ for (const byte of [0x20, 0x09, 0x0d, 0x0a]) meaning[byte] = blank
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Turns bytes, cut anywhere, into base64 as ASCII bytes. */
+/** Encodes chunks of any length as base64 in ASCII bytes. */
 export interface Base64Encoder {
   readonly push: (bytes: Uint8Array) => Bytes
   /** The last characters with their padding. */
@@ -50,7 +50,7 @@ export const base64Encoder = (): Base64Encoder => {
   return { push, end }
 }
 
-/** Turns base64, cut anywhere, back into bytes. Both answer `undefined` when this is no base64. Padding may be left out. */
+/** Decodes chunks of base64 of any length. Both functions return `undefined` for invalid base64. Padding is optional. */
 export interface Base64Decoder {
   readonly push: (ascii: Uint8Array) => Bytes | undefined
   /** The last bytes. */

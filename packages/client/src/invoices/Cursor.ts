@@ -1,11 +1,11 @@
-/** Lists of area B: arrays, with the way to the next page in a header. */
+/** Lists of area B: JSON arrays, with the cursor of the next page in a header. */
 import type { OpenAnswer } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 
 /** One page of a list. */
 export interface CursorPage<A> {
   readonly data: ReadonlyArray<A>
-  /** For `cursor` of the next page; `undefined` on the last. */
+  /** Pass it as `cursor` to get the next page; `undefined` on the last page. */
   readonly nextCursor: string | undefined
 }
 
@@ -13,5 +13,5 @@ export const nextCursorOf = ({ call, headers }: Pick<OpenAnswer, "call" | "heade
   const next = headers.get("x-next-cursor") ?? undefined
   if (next === undefined || next === "") return undefined
   if (next !== cursor) return next
-  throw new WaybillCallFailed(call, "unreadable_answer", "the next page is this page again.")
+  throw new WaybillCallFailed(call, "unreadable_answer", "the next page is the same page again.")
 }

@@ -1,4 +1,4 @@
-/** Uploads and downloads what supports invoices (area B). Files go through in pieces: `timeoutMillis` counts from the last one. */
+/** Client for supporting documents of invoices (area B). Files are streamed: `timeoutMillis` starts again with each chunk. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type OpenAnswer, type Query } from "../connection/Connection.ts"
 import { canStreamRequests } from "../connection/SentPieces.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
@@ -11,23 +11,23 @@ import { checkFiles, sentDocuments } from "./SentDocuments.ts"
 import type { DocumentsRecord, DocumentUpload, FileTaker, SupportingDocuments, SupportingDocumentType } from "./SupportingDocuments.ts"
 import { messageOf } from "./WrittenAnswer.ts"
 
-/** Every condition given must hold. */
+/** All given conditions must match. */
 export interface DocumentQuery extends CarrierNumbers {
   readonly invoiceNumber?: string | undefined
   /** Only files of these types. */
   readonly documentType?: ReadonlyArray<OpenList<SupportingDocumentType>> | undefined
-  /** Most records of one page: 1 to 100, which is the server's default. */
+  /** Maximum records per page: 1 to 100. The server's default is 100. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
-/** By invoice number. */
+/** Ordered by invoice number. */
 export type DocumentsPage = CursorPage<SupportingDocuments>
 
 export interface DocumentsUploaded {
   readonly message: string
-  /** Of the new files, in the order of the upload; empty when the server does not tell. */
+  /** Ids of the new files, in upload order; empty when the server does not return them. */
   readonly fileIds: ReadonlyArray<string>
 }
 
@@ -36,17 +36,17 @@ export interface GetDocumentsOptions extends CallOptions {
 }
 
 export interface RemoveDocumentsOptions extends CallOptions {
-  /** Which files; at least one. Left out, all of them go. */
+  /** Files to remove; at least one. Default: all files of the invoice number. */
   readonly fileIds?: ReadonlyArray<string> | undefined
-  /** Why; kept in the history. */
+  /** The reason; kept in the history. */
   readonly comment?: InvoiceComment | undefined
   readonly carrier?: CarrierNumbers | undefined
 }
 
 export interface DocumentsClientOptions extends ConnectionOptions {
-  /** Where area B lives below `baseUrl`. Default `/invoicing`. */
+  /** Path of area B below `baseUrl`. Default `/invoicing`. */
   readonly basePath?: string | undefined
-  /** Whether `fetch` gets the body of an upload as a stream. By default it does outside of browsers, where it gets a `Blob`. */
+  /** Whether `fetch` gets uploads as a stream. Default: true outside of browsers; in browsers it gets a `Blob`. */
   readonly streamUploads?: boolean | undefined
 }
 
@@ -64,8 +64,8 @@ export class DocumentsClient {
   }
 
   /**
-   * Adds files to those of the invoice number: all of them, or none. Never sent twice: each time would add them. When the
-   * answer was lost, get the documents before you upload them again.
+   * Adds files to the invoice number: all of them, or none. Never retried, because each call adds the files. After a
+   * lost response, get the documents before you upload again.
    */
   async upload(upload: DocumentUpload, options?: CallOptions): Promise<DocumentsUploaded> {
     checkFiles(upload)
@@ -75,7 +75,7 @@ export class DocumentsClient {
     return { message: messageOf(answer), fileIds }
   }
 
-  /** One page of the documents that you may see, with all their contents in memory. */
+  /** One page of the documents that you have access to, with all their contents in memory. */
   list(query: DocumentQuery = {}, options?: CallOptions): Promise<DocumentsPage> {
     return this.#connection.receive(listing(query), async (answer) => ({
       data: await collected(recordsIn(answer, "list", withContents)),
@@ -83,12 +83,12 @@ export class DocumentsClient {
     }), options)
   }
 
-  /** Everything that matches, page after page as you go, with the contents of one record in memory at a time. */
+  /** Iterates over every match, page by page, with the contents of one record in memory at a time. */
   all(query: Omit<DocumentQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<SupportingDocuments, void, undefined> {
     return this.#walk(query, withContents, options)
   }
 
-  /** The same, but every file is handed over as it arrives, and none is in memory. */
+  /** Like `all`, but passes each file to a function as it arrives, and keeps none in memory. */
   downloadAll(
     query: Omit<DocumentQuery, "cursor">,
     take: FileTaker,
@@ -103,8 +103,8 @@ export class DocumentsClient {
   }
 
   /**
-   * The same, but every file is handed over as it arrives, and none is in memory. What breaks off is not asked for again:
-   * files may have been taken.
+   * Like `get`, but passes each file to a function as it arrives, and keeps none in memory. Not retried when the
+   * response breaks off, because some files may have been processed.
    */
   async download(invoiceNumber: string, take: FileTaker, { carrier, ...options }: GetDocumentsOptions = {}): Promise<DocumentsRecord> {
     const answer = await this.#connection.open(getting(invoiceNumber, carrier), options)
@@ -115,9 +115,9 @@ export class DocumentsClient {
     }
   }
 
-  /** All files named, or nothing. Without `fileIds` it is never sent twice: new files may have come in between. */
+  /** Removes all named files, or none. Without `fileIds` it is never retried, because new files may have come in between. */
   async remove(invoiceNumber: string, { carrier, comment, fileIds, ...options }: RemoveDocumentsOptions = {}): Promise<void> {
-    // an empty list would not be seen in the query, where it means all
+    // An empty list would leave no trace in the query, where no ids mean all files.
     if (fileIds?.length === 0) throw new TypeError("fileIds names at least one file. Leave it out to remove all of them.")
     const query = { fileIds, ...numbersOf(carrier), comments: comment && JSON.stringify(comment) }
     const path = [...documents, invoiceNumber]

@@ -1,11 +1,11 @@
 /**
- * Reads the JSON of documents as it arrives. What stands at `documents[*].files[*].content` is handed out as decoded pieces
- * and never held; the rest of a record is small, and has the number of each file in place of its content.
+ * Streaming parser for JSON with documents. Yields `documents[*].files[*].content` as decoded chunks and never buffers
+ * it. The rest of a record is small, and holds a file number in place of each content.
  */
 import { BodyMalformed } from "../shared/ReceivedJson.ts"
 import { type Base64Decoder, base64Decoder } from "./Base64.ts"
 
-/** What stands before a content. A member that comes later is not known yet. */
+/** Members of a file that come before its content. Later members are not known yet. */
 export interface FileHead {
   readonly id: string | undefined
   readonly documentType: string | undefined
@@ -15,32 +15,32 @@ export interface FileHead {
 }
 
 export type DocumentPart =
-  /** Files of a record begin in the order of their numbers, from 0, and end one after the other. */
+  /** Files of a record begin in the order of their numbers, from 0, and one ends before the next begins. */
   | { readonly _tag: "FileBegins"; readonly head: FileHead }
   | { readonly _tag: "FileBytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly _tag: "FileEnds" }
   /** Everything of a record, with numbers as text where its contents were. */
   | { readonly _tag: "RecordEnds"; readonly json: unknown }
 
-/** This is no answer with documents. */
+/** The response does not contain documents. */
 export class DocumentsMalformed extends BodyMalformed {
   override readonly name = "DocumentsMalformed"
 }
 
-/** An object or array that is open. */
+/** An object or array that is not closed yet. */
 interface Frame {
   readonly isObject: boolean
-  /** Of an object: whether the next text is a member's name. */
+  /** Objects only: whether the next string is a member name. */
   namesNext: boolean
   name: string
-  /** Members that are text, by name. */
+  /** String members by name. */
   readonly texts: Map<string, string>
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openObject, closeObject, openArray, closeArray] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** Characters of a content that are decoded at a time. */
+/** Number of content characters to decode at a time. */
 const pieceLength = 64 * 1024
 
 const escapeLength = (escape: string): number => escape[1] === "u" ? 6 : 2
@@ -53,13 +53,13 @@ export class DocumentsReader {
   #kept = ""
   #textFrom = 0
   #reading: "structure" | "text" | "content" = "structure"
-  /** What was read of an escape. */
+  /** The characters of an unfinished escape sequence. */
   #escape = ""
   #decoder: Base64Decoder | undefined
   #files = 0
   #ended = false
 
-  /** Whether a list of records is expected, or one record. */
+  /** `list`: whether to expect a list of records, or one record. */
   constructor(list: boolean) {
     this.#list = list
   }
@@ -73,9 +73,9 @@ export class DocumentsReader {
     }
   }
 
-  /** Call it when everything was pushed. */
+  /** Call it after the last `push`. */
   end(): void {
-    if (!this.#ended) throw new DocumentsMalformed("", "ends before all of it is there.")
+    if (!this.#ended) throw new DocumentsMalformed("", "ends too early.")
   }
 
   get #recordDepth(): number {
@@ -91,7 +91,7 @@ export class DocumentsReader {
     }
   }
 
-  /** Up to the next text or the end of a record. */
+  /** Reads up to the next string, or the end of a record. */
   *#readStructure(chunk: Uint8Array, from: number): Generator<DocumentPart, number, undefined> {
     let keptTo = from
     for (let at = from; at < chunk.length; at++) {
@@ -156,7 +156,7 @@ export class DocumentsReader {
     yield { _tag: "FileBegins", head }
   }
 
-  /** Of the file whose content begins here, if one does. */
+  /** The file whose content begins here, or `undefined`. */
   #headOfContent(): FileHead | undefined {
     const [record, documents, document, files, file, ...deeper] = this.#frames.slice(this.#recordDepth - 1)
     if (file === undefined || deeper.length > 0 || !file.isObject || file.namesNext || file.name !== "content") return undefined
@@ -171,7 +171,7 @@ export class DocumentsReader {
     }
   }
 
-  /** Up to and with the quote that ends it. */
+  /** Reads up to and including the closing quote. */
   #readText(chunk: Uint8Array, from: number): number {
     let at = from
     for (; at < chunk.length; at++) {
@@ -198,7 +198,7 @@ export class DocumentsReader {
     }
   }
 
-  /** A piece of a content, or all of it that is there. */
+  /** Yields the content in chunks, as far as it has arrived. */
   *#readContent(chunk: Uint8Array, from: number): Generator<DocumentPart, number, undefined> {
     if (this.#escape !== "") return yield* this.#readEscape(chunk, from)
     const most = chunk.subarray(from, from + pieceLength)
@@ -220,7 +220,7 @@ export class DocumentsReader {
     return next + 1
   }
 
-  /** Base64 has nothing to escape, but some writers escape its slash. */
+  /** Base64 needs no escapes, but some writers escape its slash. */
   *#readEscape(chunk: Uint8Array, from: number): Generator<DocumentPart, number, undefined> {
     let at = from
     do this.#escape += String.fromCharCode(chunk[at++]!)

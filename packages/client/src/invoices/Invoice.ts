@@ -1,11 +1,11 @@
-/** What a carrier asks to be paid for one shipment (area B). Amounts are decimal text: reckon with them as such, never as numbers. */
+/** Invoice of a carrier for one shipment (area B). Amounts are decimal text; do not convert them to floating-point numbers. */
 
 export interface InvoiceComment {
   readonly id?: number
   readonly commentText?: string
 }
 
-/** `type` is the parties' own word. Of a type such as `billToAccountNumber`, the value is an account that sees the invoice. */
+/** `type` is a term of the parties. With a type such as `billToAccountNumber`, the value is an account with access to the invoice. */
 export interface InvoiceAttribute {
   readonly id?: number
   readonly type?: string
@@ -115,12 +115,12 @@ export interface HandlingUnitCharge extends AnyCharge, Freight {
 
 export type InvoiceCharge = BaseCharge | ItemCharge | HandlingUnitCharge
 
-/** Members beyond these are kept and given out again. */
+/** Unknown members are stored and returned. */
 export interface Invoice {
-  /** Names the invoice among those of its carrier. */
+  /** Identifies the invoice within its carrier. */
   readonly uniqueID: string
   readonly shipmentID: string
-  /** One of `DOT` and `MC` may be empty. */
+  /** `DOT` or `MC` may be empty, not both. */
   readonly DOT: string
   readonly MC: string
   readonly invoiceHeader: InvoiceHeader
@@ -129,7 +129,7 @@ export interface Invoice {
   readonly comments?: ReadonlyArray<InvoiceComment>
 }
 
-/** Which carrier's is meant, where several used one id or invoice number. */
+/** Selects a carrier, when several used the same id or invoice number. */
 export interface CarrierNumbers {
   readonly DOT?: string | undefined
   readonly MC?: string | undefined

@@ -1,4 +1,4 @@
-/** Writes and reads invoices (area B). */
+/** Client for invoices (area B). */
 import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
@@ -6,39 +6,39 @@ import { type CursorPage, nextCursorOf } from "./Cursor.ts"
 import type { CarrierNumbers, Invoice, InvoiceComment } from "./Invoice.ts"
 import { messageOf, warningOf } from "./WrittenAnswer.ts"
 
-/** Every condition given must hold. */
+/** All given conditions must match. */
 export interface InvoiceQuery extends CarrierNumbers {
   readonly uniqueID?: string | undefined
   readonly shipmentID?: string | undefined
   readonly invoiceNumber?: string | undefined
-  /** Most of one page: 1 to 1,000, which is the server's default. */
+  /** Maximum invoices per page: 1 to 1,000. The server's default is 1,000. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
-/** By uniqueID. */
+/** Ordered by uniqueID. */
 export type InvoicesPage = CursorPage<Invoice>
 
 export interface InvoiceWritten {
   readonly message: string
-  /** What may be wrong in the invoice although it was taken: lines that do not add up, several currencies. */
+  /** Possible errors in the accepted invoice, such as lines that do not add up, or several currencies. */
   readonly warning?: string
 }
 
 export interface FoundInvoice {
   readonly invoice: Invoice
-  /** As `InvoiceWritten` has it. */
+  /** Same as in `InvoiceWritten`. */
   readonly warning?: string
 }
 
 export interface ReplaceInvoiceOptions extends CallOptions {
-  /** Why; kept in the history. */
+  /** The reason; kept in the history. */
   readonly comments?: ReadonlyArray<InvoiceComment> | undefined
 }
 
 export interface RemoveInvoiceOptions extends CallOptions {
-  /** Why; kept in the history. */
+  /** The reason; kept in the history. */
   readonly comment?: InvoiceComment | undefined
   readonly carrier?: CarrierNumbers | undefined
 }
@@ -48,7 +48,7 @@ export interface GetInvoiceOptions extends CallOptions {
 }
 
 export interface InvoicesClientOptions extends ConnectionOptions {
-  /** Where area B lives below `baseUrl`. Default `/invoicing`. */
+  /** Path of area B below `baseUrl`. Default `/invoicing`. */
   readonly basePath?: string | undefined
 }
 
@@ -61,20 +61,20 @@ export class InvoicesClient {
     this.#connection = new Connection(options, options.basePath ?? "/invoicing")
   }
 
-  /** The same invoice again answers the same; other content under its id is refused. */
+  /** Idempotent: the same invoice again gets the same response. Other content under its id is refused. */
   async create(invoice: Invoice, options?: CallOptions): Promise<InvoiceWritten> {
     const answer = await this.#connection.send({ method: "POST", path: invoices, body: invoice, repeatable: true }, options)
     return { message: messageOf(answer), ...warningOf(answer) }
   }
 
-  /** One page of the invoices that you may see. */
+  /** One page of the invoices that you have access to. */
   async list(query: InvoiceQuery = {}, options?: CallOptions): Promise<InvoicesPage> {
     const answer = await this.#connection.send({ method: "GET", path: invoices, query: query as Query, repeatable: true }, options)
     if (!Array.isArray(answer.json)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a list of invoices.")
     return { data: answer.json as ReadonlyArray<Invoice>, nextCursor: nextCursorOf(answer, query.cursor) }
   }
 
-  /** Every invoice that matches, page after page as you go. */
+  /** Iterates over every match, page by page. */
   async *all(query: Omit<InvoiceQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Invoice, void, undefined> {
     let cursor: string | undefined
     do {
@@ -91,7 +91,7 @@ export class InvoicesClient {
     return { invoice: answer.json as unknown as Invoice, ...warningOf(answer) }
   }
 
-  /** As a whole, under its own id. Never sent twice: somebody else's replacement may lie in between. */
+  /** Replaces the whole invoice under its id. Never retried, because another client's replacement may have come in between. */
   async replace(invoice: Invoice, { comments = [], ...options }: ReplaceInvoiceOptions = {}): Promise<InvoiceWritten> {
     const query = { comments: comments.length === 0 ? undefined : JSON.stringify(comments) }
     const path = [...invoices, invoice.uniqueID]
@@ -99,7 +99,7 @@ export class InvoicesClient {
     return { message: messageOf(answer), ...warningOf(answer) }
   }
 
-  /** Where several carriers of yours have an invoice of this id, say whose is meant. */
+  /** If several of your carriers have an invoice with this id, give the carrier. */
   async remove(uniqueID: string, { carrier, comment, ...options }: RemoveInvoiceOptions = {}): Promise<void> {
     const query = { ...numbersOf(carrier), comments: comment && JSON.stringify(comment) }
     await this.#connection.send({ method: "DELETE", path: [...invoices, uniqueID], query, repeatable: true }, options)

@@ -1,15 +1,15 @@
-/** The JSON of an upload, made while it is sent: base64 a third larger than its file never is in memory as a whole. */
+/** The JSON body of an upload, produced while it is sent: base64 is a third larger than the file and never in memory as a whole. */
 import { base64Encoder } from "./Base64.ts"
 import type { DocumentUpload, FileSource } from "./SupportingDocuments.ts"
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Of a file at a time: becomes 64 KiB of base64. */
+/** Bytes of a file per chunk: 64 KiB of base64. */
 const pieceLength = 48 * 1024
 
 const encoder = new TextEncoder()
 
-/** Throws what a caller without types may hand in, before anything is sent. */
+/** Checks the files before anything is sent, for callers without types. */
 export const checkFiles = ({ documents }: DocumentUpload): void => {
   documents.forEach(({ files }, place) => {
     files.forEach((file, at) => {
@@ -33,7 +33,7 @@ export async function* sentDocuments({ documents, ...described }: DocumentUpload
   yield encoder.encode("]}")
 }
 
-/** An object as far as the list that is its last member. */
+/** The JSON of an object up to the start of the list that is its last member. */
 const upTo = (list: string, members: object): string => {
   const json = JSON.stringify(members).slice(0, -1)
   return `${json}${json === "{" ? "" : ","}${JSON.stringify(list)}:[`
@@ -42,7 +42,7 @@ const upTo = (list: string, members: object): string => {
 async function* base64Of(file: FileSource): AsyncGenerator<Bytes, void, undefined> {
   if (typeof file === "string") {
     for (let from = 0; from < file.length; from += pieceLength) {
-      // whether it is base64, the server says; JSON it is
+      // The text may be invalid base64, which the server checks. `JSON.stringify` keeps the JSON valid.
       yield encoder.encode(JSON.stringify(file.slice(from, from + pieceLength)).slice(1, -1))
     }
     return
@@ -56,7 +56,7 @@ async function* base64Of(file: FileSource): AsyncGenerator<Bytes, void, undefine
   yield end()
 }
 
-// both also know those of another realm
+// Unlike `instanceof`, both checks accept values of another realm.
 const isBytes = (file: unknown): file is Uint8Array => Object.prototype.toString.call(file) === "[object Uint8Array]"
 
 const isBlob = (file: FileSource): file is Blob =>

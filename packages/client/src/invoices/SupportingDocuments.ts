@@ -1,4 +1,4 @@
-/** What supports an invoice: papers and pictures of one invoice number (area B, supporting documents record). */
+/** Supporting documents of an invoice number (area B, supporting documents record). */
 import type { OpenList } from "../shared/OpenList.ts"
 import type { InvoiceAttribute, InvoiceComment } from "./Invoice.ts"
 
@@ -13,7 +13,7 @@ export type SupportingDocumentType = typeof documentTypes[number]
 interface Described {
   readonly uniqueID: string
   readonly shipmentID: string
-  /** One of `DOT` and `MC` may be empty. */
+  /** `DOT` or `MC` may be empty, not both. */
   readonly DOT: string
   readonly MC: string
   readonly invoiceNumber: string
@@ -24,10 +24,10 @@ interface Described {
   readonly comments?: ReadonlyArray<InvoiceComment>
 }
 
-/** Bytes, a `Blob` or `File` that is read while it is sent, or text that is base64 already. */
+/** Bytes, a `Blob` or `File` that is read while it is sent, or text that is already base64. */
 export type FileSource = Uint8Array | Blob | string
 
-/** PDF, TIF, JPEG or PNG, of 25 MiB at most each. */
+/** PDF, TIF, JPEG or PNG files of at most 25 MiB each. */
 export interface DocumentUpload extends Described {
   readonly documents: ReadonlyArray<{ readonly documentType: SupportingDocumentType; readonly files: ReadonlyArray<FileSource> }>
 }
@@ -45,10 +45,10 @@ export interface DocumentsRecord<File = StoredFile> extends Described {
   readonly documents: ReadonlyArray<{ readonly documentType: OpenList<SupportingDocumentType>; readonly files: ReadonlyArray<File> }>
 }
 
-/** The same with the content of every file. */
+/** The documents of one invoice number with the content of every file. */
 export type SupportingDocuments = DocumentsRecord<StoredFileWithContent>
 
-/** A file that is arriving. */
+/** A file whose content is arriving. */
 export interface ArrivingFile extends StoredFile {
   readonly documentType: OpenList<SupportingDocumentType>
   readonly invoiceNumber: string
@@ -56,5 +56,5 @@ export interface ArrivingFile extends StoredFile {
   readonly MC: string
 }
 
-/** What is done with a file as it arrives. Its content is read before the promise is fulfilled, or it is passed over. */
+/** Processes a file as it arrives. Content that is unread when the promise resolves is skipped. */
 export type FileTaker = (file: ArrivingFile, content: ReadableStream<Uint8Array<ArrayBuffer>>) => void | Promise<void>

@@ -1,4 +1,4 @@
-/** What calls that write are answered. */
+/** Responses of calls that write. */
 import type { Answer } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
@@ -8,7 +8,7 @@ export const messageOf = ({ call, json }: Answer): string => {
   throw new WaybillCallFailed(call, "unreadable_answer", "the answer has no message.")
 }
 
-/** What may be wrong although it was taken. */
+/** The warning about a call that was accepted. */
 export const warningOf = ({ headers }: Answer): { readonly warning?: string } => {
   const warning = headers.get("x-waybill-warning") ?? ""
   return warning === "" ? {} : { warning }

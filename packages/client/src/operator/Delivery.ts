@@ -1,17 +1,17 @@
-/** Deliveries as an operator sees them. */
+/** Deliveries in the operator API. */
 import type { OpenList } from "../shared/OpenList.ts"
 
 /**
- * - `sending`: an attempt is under way.
- * - `waiting`: for its next attempt.
- * - `delivered`: a receiver accepted it.
+ * - `sending`: an attempt is in progress.
+ * - `waiting`: waits for its next attempt.
+ * - `delivered`: the receiver accepted it.
  * - `dead`: a dead letter; its attempts are used up.
- * - `dismissed`: a dead letter that an operator put aside.
+ * - `dismissed`: a dead letter that an operator dismissed.
  * - `cancelled`: its subscription was deleted, or purged while the delivery waited for a retry.
  */
 export type DeliveryState = "sending" | "waiting" | "delivered" | "dead" | "dismissed" | "cancelled"
 
-/** One POST and what became of it. */
+/** One POST and its outcome. */
 export interface DeliveryAttempt {
   /** From 1. */
   readonly attempt: number
@@ -19,10 +19,10 @@ export interface DeliveryAttempt {
   readonly durationMillis: number
   /** Such as `accepted`, `timeout` or `http_5xx`. */
   readonly outcome: string
-  /** The receiver's HTTP status, when it answered. */
+  /** HTTP status of the receiver's response, if there was one. */
   readonly status: number | null
   readonly detail: string | null
-  /** The first bytes of the receiver's answer, made printable. */
+  /** First bytes of the receiver's response, made printable. */
   readonly answer: string | null
 }
 
@@ -31,18 +31,18 @@ export interface Delivery {
   readonly subscriptionId: string
   readonly state: OpenList<DeliveryState>
   readonly createdAt: string
-  /** When it reached its final state. */
+  /** When the delivery reached its final state. */
   readonly settledAt: string | null
   readonly nextAttemptAt: string | null
-  /** Why it was cancelled, where its subscription was not deleted. */
+  /** Why it was cancelled. Null when its subscription was deleted. */
   readonly reason: string | null
-  /** How many events it carries. */
+  /** Number of events in the delivery. */
   readonly events: number
   readonly attempts: ReadonlyArray<DeliveryAttempt>
 }
 
 export interface DeliveryInFull extends Delivery {
   readonly endpointUrl: string
-  /** The exact text of every attempt. */
+  /** The exact body of every attempt. */
   readonly body: string
 }

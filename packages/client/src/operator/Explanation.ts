@@ -2,7 +2,7 @@
 import type { OpenList } from "../shared/OpenList.ts"
 import type { DeliveryState } from "./Delivery.ts"
 
-/** One of them. A freight bill is found by its PRO, its id as a shipmentId, or its shipment. */
+/** Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment. */
 export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string }
 
 export type Verdict = "delivered" | "in_flight" | "waiting" | "dead" | "dropped" | "not_matched" | "not_visible" | "before_subscription"
@@ -11,11 +11,11 @@ export type WaitReason = "turn" | "order" | "rate" | "retry" | "breaker" | "paus
 
 export interface Explanation {
   readonly verdict: OpenList<Verdict>
-  /** Rules that decided. */
+  /** Rules that led to the verdict. */
   readonly reasons: ReadonlyArray<{ readonly rule: string; readonly expected: string; readonly actual: string }>
-  /** While the verdict is `waiting`. */
+  /** Set while the verdict is `waiting`. */
   readonly waitingFor: OpenList<WaitReason> | null
-  /** Newest first, 50 at most. */
+  /** Newest first, at most 50. */
   readonly deliveries: ReadonlyArray<{
     readonly deliveryId: string
     readonly state: OpenList<DeliveryState>

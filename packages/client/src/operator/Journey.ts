@@ -1,38 +1,38 @@
-/** One shipment across all areas, as an operator sees it. */
+/** One shipment across all areas, in the operator API. */
 import type { OpenList } from "../shared/OpenList.ts"
 import type { Delivery } from "./Delivery.ts"
 import type { DeliveringArea } from "./OperatorSubscription.ts"
 
 export type Area = DeliveringArea | "invoices" | "pickups"
 
-/** A shipment that a reference names. */
+/** A shipment that matches a reference. */
 export interface NamedShipment {
-  /** Where only its PRO is known, the PRO stands here. */
+  /** The PRO, when only that is known. */
   readonly shipmentId: string
   readonly proNumber: string | null
   readonly bolNumber: string | null
   /** Standard Carrier Alpha Code. */
   readonly carrier: string | null
-  /** Its milestone; else what happened last, in its area's words. */
+  /** Its milestone, or the last event in the terms of its area. */
   readonly status: string | null
   readonly lastAt: string | null
 }
 
-/** One thing that happened to a shipment. */
+/** One entry in the history of a shipment. */
 export interface JourneyEntry {
   readonly at: string
   readonly area: OpenList<Area>
-  /** In the area's words: an event's type, a milestone, `updated`, `invoice created`, `pickup En Route`. */
+  /** The term of the area: an event type, a milestone, `updated`, `invoice created`, `pickup En Route`. */
   readonly kind: string
-  /** One line for people. */
+  /** One line of text for people. */
   readonly title: string
-  /** What it is known by in its area: an eventId, a bill's or an invoice's uniqueID, a pickup number. */
+  /** Id in the area: an eventId, the uniqueID of a bill or invoice, a pickup number. */
   readonly reference: string | null
-  /** The JSON of it. */
+  /** The full JSON. */
   readonly document: unknown
 }
 
-/** A delivery that carried something of the shipment. */
+/** A delivery that contained data of the shipment. */
 export interface JourneyDelivery extends Delivery {
   readonly area: OpenList<DeliveringArea>
 }
@@ -41,14 +41,14 @@ export interface ShipmentJourney {
   readonly shipmentId: string
   readonly proNumber: string | null
   readonly bolNumber: string | null
-  /** Who may see it. */
+  /** Accounts that have access. */
   readonly accounts: ReadonlyArray<string>
   /** Oldest first. */
   readonly entries: ReadonlyArray<JourneyEntry>
-  /** Whether older entries were left out. */
+  /** Whether older entries are missing. */
   readonly truncated: boolean
-  /** Newest first, 50 at most, of those that were looked at. */
+  /** Newest first, at most 50, out of the deliveries that were searched. */
   readonly deliveries: ReadonlyArray<JourneyDelivery>
-  /** Deliveries of the tenant that are older than this were not looked at; `null` when all were. */
+  /** Older deliveries of the tenant were not searched; `null` when all were. */
   readonly deliveriesSince: string | null
 }

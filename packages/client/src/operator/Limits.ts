@@ -1,24 +1,24 @@
-/** Quotas of a tenant. Beyond a counted one a call is refused with 409, beyond a rate with 429; the refusal names the quota. */
+/** Quotas of a tenant. A call above a count quota fails with 409, above a rate quota with 429. The error names the quota. */
 export interface Limits {
-  /** Live subscriptions to transit events of one client. */
+  /** Live transit event subscriptions per client. */
   readonly eventSubscriptionsPerClient: number
   readonly chargeSubscriptionsPerClient: number
   readonly statusSubscriptionsPerClient: number
-  /** Live subscriptions of the tenant, of all areas and clients. */
+  /** Live subscriptions of the tenant, across all areas and clients. */
   readonly subscriptions: number
-  /** Entries that wait for one subscription. The oldest beyond it are dropped in the background. */
+  /** Waiting entries per subscription. The oldest ones above it are dropped in the background. */
   readonly waitingPerSubscription: number
-  /** How many days an entry may wait. Older ones are dropped in the background. */
+  /** Days that an entry may wait. Older ones are dropped in the background. */
   readonly waitingDays: number
-  /** Of one client without the role carrier, in each process. */
+  /** Per client without the role carrier, in each process. */
   readonly requestsPerSecondPerCustomer: number
-  /** Of one client with the role carrier, in each process. */
+  /** Per client with the role carrier, in each process. */
   readonly requestsPerSecondPerCarrier: number
-  /** Document uploads of one client at the same time, in each process. */
+  /** Concurrent document uploads per client, in each process. */
   readonly uploadsPerClient: number
-  /** Bytes of all documents of the tenant. */
+  /** Total bytes of all documents of the tenant. */
   readonly documentBytes: number
 }
 
-/** Any of them; `null` returns one to its default. */
+/** Any of the quotas; `null` resets one to its default. */
 export type LimitsChange = { readonly [Quota in keyof Limits]?: number | null }

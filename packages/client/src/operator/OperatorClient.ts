@@ -1,4 +1,4 @@
-/** What whoever runs the server does: tenants, keys, secrets, shipments across areas, and deliveries that went wrong. */
+/** Client of the operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
@@ -10,7 +10,7 @@ import type { Limits, LimitsChange } from "./Limits.ts"
 
 export interface TenantSettings {
   readonly name: string
-  /** Host names whose public lookups are this tenant's. */
+  /** Host names whose public lookups use this tenant. */
   readonly hosts?: ReadonlyArray<string>
 }
 
@@ -18,19 +18,19 @@ export interface Tenant {
   readonly tenantId: string
   readonly name: string
   readonly hosts: ReadonlyArray<string>
-  /** `suspended`: refused everywhere, and nothing is sent. */
+  /** `suspended`: every call is refused, and nothing is sent. */
   readonly state: "active" | "suspended"
 }
 
 export interface ApiKeyCreate {
-  /** Keys of one name are one client, so a replaced key keeps its subscriptions. */
+  /** Name of the client. Keys with the same name are one client, so a replaced key keeps its subscriptions. */
   readonly name: string
   readonly roles: ReadonlyArray<"carrier" | "customer">
-  /** Whose shipments a customer sees. */
+  /** Accounts whose shipments a customer sees. */
   readonly accounts?: ReadonlyArray<string>
   readonly dot?: string
   readonly mc?: string
-  /** The key is refused from this future instant on. */
+  /** The key stops working at this instant. */
   readonly expiresAt?: string | Date
 }
 
@@ -45,45 +45,45 @@ export interface ListedApiKey {
   readonly mc: string | null
   readonly createdAt: string
   readonly expiresAt: string | null
-  /** Written about once a minute. */
+  /** Updated about once a minute. */
   readonly lastUsedAt: string | null
 }
 
 export interface Client {
-  /** `key:<name>`, or `jwt:<issuer>:<sub>` of a token. */
+  /** `key:<name>`, or `jwt:<issuer>:<sub>` for tokens. */
   readonly client: string
   readonly accounts: ReadonlyArray<string>
   readonly roles: ReadonlyArray<string>
   /** Keys that are neither revoked nor expired. */
   readonly keys: number
-  /** Of all areas. */
+  /** Across all areas. */
   readonly subscriptions: number
   readonly lastSeenAt: string | null
-  /** `held`: it has no access at present, so nothing is sent, and what comes waits. */
+  /** `held`: the client has no access at present. Nothing is sent, and new entries wait. */
   readonly state: "live" | "held"
 }
 
 export interface ApiKey {
   readonly id: string
-  /** Shown this once. */
+  /** Returned only once. */
   readonly key: string
 }
 
-/** Exactly one of `client`, `accounts` and `anyClient` when the secret is new; at most one later, which replaces the owner. */
+/** A new secret needs exactly one of `client`, `accounts` and `anyClient`. Later at most one, which replaces the owner. */
 export interface SecretSettings {
-  /** `whsec_…`; generated when left out. */
+  /** `whsec_…`. Default: generated. */
   readonly secret?: string
-  /** `shipper-tms` is the client of API keys `key:shipper-tms`; a token's client is `jwt:<issuer>:<sub>`. */
+  /** `shipper-tms` is the client of API keys `key:shipper-tms`; the client of a token is `jwt:<issuer>:<sub>`. */
   readonly client?: string
   /** Clients with one of these accounts may use the secret. */
   readonly accounts?: ReadonlyArray<string>
-  /** On purpose, every client of the tenant. */
+  /** Every client of the tenant may use the secret. */
   readonly anyClient?: true
-  /** `false`: only the owner and `bodySignature` change. */
+  /** `false`: change only the owner and `bodySignature`. */
   readonly rotate?: false
-  /** How long the secret before this one signs as well. The server's default is a day. */
+  /** How long the previous secret keeps signing. The server's default is one day. */
   readonly overlapSeconds?: number
-  /** Deliveries carry the older `X-Signature` as well, made with the newest secret only. */
+  /** Also send the older `X-Signature` with deliveries, made with the newest secret only. */
   readonly bodySignature?: boolean
 }
 
@@ -92,41 +92,41 @@ export interface SigningSecret {
   readonly secret: string
 }
 
-/** A secret in a list: everything but the secret. */
+/** A listed secret, without its value. */
 export interface Secret {
   readonly hmacSecretId: string
-  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
+  /** Full name: `key:<name>` or `jwt:<issuer>:<sub>`. */
   readonly client: string | null
   readonly accounts: ReadonlyArray<string>
   readonly anyClient: boolean
   readonly createdAt: string
   readonly rotatedAt: string | null
-  /** When the last of its older versions stops to sign. */
+  /** When its last older version stops signing. */
   readonly signsUntil: string | null
-  /** Subscriptions that are signed with it, counted up to 1,000. */
+  /** Number of subscriptions signed with it, counted up to 1,000. */
   readonly usedBy: number
 }
 
 export interface DeliveryQuery {
   readonly state?: DeliveryState | undefined
   readonly subscriptionId?: string | undefined
-  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are left out. */
+  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
   readonly client?: string | undefined
   /** Created at this time or later. */
   readonly since?: string | Date | undefined
-  /** Of their creation. The server's default is `newest` first. */
+  /** Order of creation. The server's default is `newest` first. */
   readonly order?: "oldest" | "newest" | undefined
-  /** How many in one page: 1 to 500. */
+  /** Items per page: 1 to 500. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before, asked for in the same order. */
+  /** `nextCursor` of the previous page, in the same order. */
   readonly cursor?: string | undefined
 }
 
-/** Which page of a list. */
+/** Selects a page of a list. */
 export interface PageQuery {
-  /** How many in one page: 1 to 500; the server's default is 100. */
+  /** Items per page: 1 to 500. The server's default is 100. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
@@ -144,26 +144,23 @@ export interface OperatorPage<A> {
   readonly nextCursor?: string | null
 }
 
-/** Newest first, unless the query says otherwise. */
+/** Newest first by default. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
 
 export interface ReplayRange {
   readonly from: string | Date
   /** Default: now. */
   readonly to?: string | Date
-  /** Default: every shipment of the subscription. */
+  /** Default: all shipments of the subscription. */
   readonly shipmentIds?: ReadonlyArray<string>
 }
 
 export interface OperatorClientOptions extends ConnectionOptions {
-  /** Where the operator's calls live below `baseUrl`. Default `/operator/v1`. */
+  /** Path of the operator API below `baseUrl`. Default `/operator/v1`. */
   readonly basePath?: string | undefined
 }
 
-/**
- * Calls that would do more when they come twice (another key, another generated secret, another attempt or replay) are
- * never repeated by the client.
- */
+/** Calls that are not idempotent (another key, another generated secret, another attempt or replay) are never retried. */
 export class OperatorClient {
   readonly #connection: Connection
 
@@ -171,17 +168,17 @@ export class OperatorClient {
     this.#connection = new Connection(options, options.basePath ?? "/operator/v1")
   }
 
-  /** Creates a tenant or changes it. */
+  /** Creates or updates a tenant. */
   async putTenant(tenantId: string, settings: TenantSettings, options?: CallOptions): Promise<void> {
     await this.#send("PUT", [tenantId], settings, true, options)
   }
 
-  /** All quotas of a tenant, those that were never changed with their defaults. */
+  /** All quotas of a tenant, defaults included. */
   async getLimits(tenantId: string, options?: CallOptions): Promise<Limits> {
     return await this.#send("GET", [tenantId, "limits"], undefined, true, options) as Limits
   }
 
-  /** Changes the quotas that are named; `null` returns one to its default. Answers all. */
+  /** Changes the given quotas; `null` resets one to its default. Returns all quotas. */
   async putLimits(tenantId: string, change: LimitsChange, options?: CallOptions): Promise<Limits> {
     return await this.#send("PUT", [tenantId, "limits"], change, true, options) as Limits
   }
@@ -191,7 +188,7 @@ export class OperatorClient {
     return await this.#pageOf(["audit"], query, options)
   }
 
-  /** Every entry that matches, newest first, page after page as you go. */
+  /** Iterates over every matching entry, newest first, page by page. */
   async *allAudit(query: Omit<AuditQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<AuditEntry, void, undefined> {
     let cursor: string | undefined
     do {
@@ -205,37 +202,43 @@ export class OperatorClient {
     return await this.#send("POST", [tenantId, "api-keys"], key, false, options) as ApiKey
   }
 
-  /** Those that were not revoked, expired ones too. Never a key itself. */
+  /** Keys that are not revoked, expired ones included. Never returns a key's value. */
   listApiKeys(tenantId: string, query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<ListedApiKey>> {
     return this.#page([tenantId, "api-keys"], query, options)
   }
 
-  /** By client. */
+  /** Ordered by client. */
   listClients(tenantId: string, query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<Client>> {
     return this.#page([tenantId, "clients"], query, options)
   }
 
-  /** Every key, page after page as you go. */
+  /** Iterates over every key, page by page. */
   allApiKeys(tenantId: string, query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<ListedApiKey, void, undefined> {
     return this.#pages([tenantId, "api-keys"], query, options)
   }
 
-  /** Every client, page after page as you go. */
+  /** Iterates over every client, page by page. */
   allClients(tenantId: string, query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Client, void, undefined> {
     return this.#pages([tenantId, "clients"], query, options)
   }
 
-  /** Revokes its keys, closes its subscriptions, drops what waits and forgets its access. A bare name means `key:<name>`. */
+  /**
+   * Revokes the client's keys, closes its subscriptions, drops their waiting entries and removes its access. A bare
+   * name means `key:<name>`.
+   */
   async removeClient(tenantId: string, client: string, options?: CallOptions): Promise<void> {
     await this.#send("DELETE", [tenantId, "clients", client], undefined, true, options)
   }
 
-  /** The tenant's callers are refused and nothing is sent, on every node at once. */
+  /** Refuses all calls of the tenant and sends nothing, on every node at once. */
   async suspendTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
     return await this.#send("POST", [tenantId, "suspend"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
   }
 
-  /** With everything of it; `confirm` is the id once more. Its data goes in the background, and until then its id cannot be used again. */
+  /**
+   * Deletes the tenant and all its data; `confirm` repeats the id. Data is removed in the background, and the id cannot
+   * be reused until then.
+   */
   async deleteTenant(tenantId: string, { confirm }: { readonly confirm: string }, options?: CallOptions): Promise<void> {
     await this.#connection.send({ method: "DELETE", path: ["tenants", tenantId], query: { confirm }, repeatable: true }, options)
   }
@@ -244,16 +247,16 @@ export class OperatorClient {
     return await this.#send("POST", [tenantId, "resume"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
   }
 
-  /** Works at once on every node. */
+  /** Takes effect on every node at once. */
   async revokeApiKey(tenantId: string, id: string, options?: CallOptions): Promise<void> {
     await this.#send("DELETE", [tenantId, "api-keys", id], undefined, true, options)
   }
 
   /**
-   * Stores or rotates a signing secret. One named `client:` and a client's name belongs to that client, and signs its shipment
-   * status and freight charges where its subscriptions name none. A lost call is repeated when a `secret` is given or with
-   * `rotate: false`: the same call again changes nothing. Without either it is sent once: each time would make another secret
-   * and bring the oldest nearer to its end.
+   * Stores or rotates a signing secret. A secret named `client:` plus a client name belongs to that client, and signs
+   * its shipment status and freight charges when the subscription names no secret. Retried after a lost response when
+   * `secret` is given or with `rotate: false`, because then a retry changes nothing. Without either it is sent once:
+   * each call would generate another secret and shorten the life of the oldest.
    */
   async putSecret(
     tenantId: string,
@@ -264,52 +267,51 @@ export class OperatorClient {
     return await this.#send("PUT", [tenantId, "secrets", hmacSecretId], settings, settings.secret !== undefined || settings.rotate === false, options) as SigningSecret
   }
 
-  /** By hmacSecretId; never a secret itself. */
+  /** Ordered by hmacSecretId. Never returns a secret's value. */
   listSecrets(tenantId: string, query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<Secret>> {
     return this.#page([tenantId, "secrets"], query, options)
   }
 
-  /** Every secret, page after page as you go. */
+  /** Iterates over every secret, page by page. */
   allSecrets(tenantId: string, query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Secret, void, undefined> {
     return this.#pages([tenantId, "secrets"], query, options)
   }
 
-  /** Refused with 409 while a subscription is signed with it. */
+  /** Fails with 409 while a subscription uses the secret. */
   async deleteSecret(tenantId: string, hmacSecretId: string, options?: CallOptions): Promise<void> {
     await this.#send("DELETE", [tenantId, "secrets", hmacSecretId], undefined, true, options)
   }
 
-  /** By tenantId. */
+  /** Ordered by tenantId. */
   listTenants(query: PageQuery = {}, options?: CallOptions): Promise<OperatorPage<Tenant>> {
     return this.#page([], query, options)
   }
 
-  /** Every tenant, page after page as you go. */
+  /** Iterates over every tenant, page by page. */
   allTenants(query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Tenant, void, undefined> {
     return this.#pages([], query, options)
   }
 
-  /** Subscriptions of every client and area, by subscriptionId, with what waits for them and how they do. */
+  /** Subscriptions of every client and area, ordered by subscriptionId, with their waiting entries and delivery state. */
   listSubscriptions(tenantId: string, query: OperatorSubscriptionQuery = {}, options?: CallOptions): Promise<OperatorPage<OperatorSubscription>> {
     return this.#page([tenantId, "subscriptions"], query, options)
   }
 
-  /** One of them. */
   async getSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
     return await this.#send("GET", [tenantId, "subscriptions", subscriptionId], undefined, true, options) as OperatorSubscription
   }
 
-  /** Every subscription that matches, page after page as you go. */
+  /** Iterates over every matching subscription, page by page. */
   allSubscriptions(tenantId: string, query: Omit<OperatorSubscriptionQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<OperatorSubscription, void, undefined> {
     return this.#pages([tenantId, "subscriptions"], query, options)
   }
 
-  /** Shipments, 20 at most, that a shipmentId, PRO, bill of lading or purchase order names. None is an empty list. */
+  /** At most 20 shipments that match a shipmentId, PRO, bill of lading or purchase order. Empty when none matches. */
   async findShipments(tenantId: string, reference: string, options?: CallOptions): Promise<ReadonlyArray<NamedShipment>> {
     return (await this.#page<NamedShipment>([tenantId, "shipments"], { reference }, options)).data
   }
 
-  /** Everything that all areas know of one shipment, in the order it happened, and what carried it to receivers. */
+  /** Everything all areas know about one shipment, in chronological order, and the deliveries that contained it. */
   async getJourney(tenantId: string, shipmentId: string, options?: CallOptions): Promise<ShipmentJourney> {
     return await this.#send("GET", [tenantId, "shipments", shipmentId, "journey"], undefined, true, options) as ShipmentJourney
   }
@@ -318,7 +320,7 @@ export class OperatorClient {
     return this.#page([tenantId, "deliveries"], query, options)
   }
 
-  /** Every delivery that matches, page after page as you go. */
+  /** Iterates over every matching delivery, page by page. */
   allDeliveries(
     tenantId: string,
     query: Omit<DeliveryQuery, "cursor"> = {},
@@ -327,22 +329,22 @@ export class OperatorClient {
     return this.#pages([tenantId, "deliveries"], query, options)
   }
 
-  /** With its exact body and every attempt. */
+  /** The delivery with its exact body and every attempt. */
   async getDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<DeliveryInFull> {
     return await this.#send("GET", [tenantId, "deliveries", deliveryId], undefined, true, options) as DeliveryInFull
   }
 
-  /** Sends one delivery again, under the same id. */
+  /** Sends one delivery again, with the same id. */
   async retryDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<void> {
     await this.#send("POST", [tenantId, "deliveries", deliveryId, "retry"], undefined, false, options)
   }
 
-  /** Puts a dead letter aside: it no longer counts and is not recovered. It can still be retried. */
+  /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
   async dismissDelivery(tenantId: string, deliveryId: string, options?: CallOptions): Promise<void> {
     await this.#send("POST", [tenantId, "deliveries", deliveryId, "dismiss"], undefined, true, options)
   }
 
-  /** Sends every dead letter since then again, under the same ids. Answers how many. */
+  /** Sends every dead letter since `since` again, with the same ids. Returns their number. */
   async recover(
     tenantId: string,
     subscriptionId: string,
@@ -352,44 +354,41 @@ export class OperatorClient {
     return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "recover"], range, "recovered", options)
   }
 
-  /**
-   * Sends history again, as new deliveries of the same events. Answers how many. Receivers that remember event ids skip
-   * what they have.
-   */
+  /** Sends past events again as new deliveries. Returns their number. Receivers that deduplicate by event id skip known ones. */
   async replay(tenantId: string, subscriptionId: string, range: ReplayRange, options?: CallOptions): Promise<number> {
     return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "replay"], range, "queued", options)
   }
 
-  /** Sends nothing more until it is resumed; what comes waits. Its client reads the reason and cannot resume it. */
+  /** Stops sending until it is resumed; new entries wait. Its client can read the reason and cannot resume it. */
   async pause(tenantId: string, subscriptionId: string, cause: { readonly reason: string }, options?: CallOptions): Promise<OperatorSubscription> {
     return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "pause"], cause, true, options) as OperatorSubscription
   }
 
   /**
-   * Lets a paused subscription of any area go on, whoever paused it. Of freight charges, dead letters since the pause go out again
-   * first, under the same ids. One that is not paused stays as it is.
+   * Resumes a paused subscription of any area, whoever paused it. For freight charges, dead letters since the pause are
+   * sent again first, with the same ids. Has no effect on a subscription that is not paused.
    */
   async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {
     return await this.#send("POST", [tenantId, "subscriptions", subscriptionId, "resume"], undefined, true, options) as OperatorSubscription
   }
 
-  /** Drops what waits and cancels retries. Answers how many entries were dropped. */
+  /** Drops waiting entries and cancels retries. Returns the number of dropped entries. */
   async purge(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<number> {
     return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "purge"], undefined, "dropped", options)
   }
 
-  /** Deletes a subscription of any area, as if its client had done it. */
+  /** Deletes a subscription of any area, like a call of its client. */
   async deleteSubscription(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<void> {
     await this.#send("DELETE", [tenantId, "subscriptions", subscriptionId], undefined, true, options)
   }
 
-  /** Why a subscription did or did not receive an event, or what concerns a shipment. */
+  /** Explains why a subscription did or did not receive an event or data of a shipment. */
   async explain(tenantId: string, subscriptionId: string, subject: ExplainSubject, options?: CallOptions): Promise<Explanation> {
     const query = { subscriptionId, ...subject } as unknown as Query
     return (await this.#connection.send({ method: "GET", path: ["tenants", tenantId, "explain"], query, repeatable: true }, options)).json as Explanation
   }
 
-  /** How deliveries of each tenant do, the worst first; of the first 1,000 tenants. */
+  /** Delivery health of each tenant, the worst first; covers the first 1,000 tenants. */
   async health(options?: CallOptions): Promise<Health> {
     return (await this.#connection.send({ method: "GET", path: ["health"], repeatable: true }, options)).json as Health
   }
@@ -402,7 +401,7 @@ export class OperatorClient {
     const answer = await this.#connection.send({ method: "GET", path, query: query as Query, repeatable: true }, options)
     const page = answer.json as OperatorPage<A> | null | undefined
     if (!Array.isArray(page?.data)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a page: it has no data.")
-    if (page.nextCursor && page.nextCursor === (query as PageQuery).cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is this page again.")
+    if (page.nextCursor && page.nextCursor === (query as PageQuery).cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is the same page again.")
     return page
   }
 

@@ -1,37 +1,37 @@
-/** Subscriptions of a tenant as an operator sees them: what waits, what died, and why nothing goes out. */
+/** Subscriptions of a tenant in the operator API: backlog, dead letters, and why nothing is sent. */
 import type { OpenList } from "../shared/OpenList.ts"
 
-/** Areas whose subscriptions are delivered to. */
+/** Areas that deliver to subscriptions. */
 export type DeliveringArea = "transit-events" | "shipment-status" | "freight-charges"
 
-/** `active` sends; `paused` holds what comes; `inactive` holds what was there, and nothing more is queued. */
+/** `active`: sends. `paused`: new entries wait. `inactive`: keeps waiting entries, and queues no new ones. */
 export type SubscriptionState = "active" | "paused" | "inactive"
 
-/** Its client cannot resume what an operator paused. */
+/** A client cannot resume a subscription that an operator paused. */
 export type PausedBy = "client" | "engine" | "operator"
 
-/** `open`: nothing goes out until `until`. `half-open`: exactly one delivery does, the probe. */
+/** `open`: nothing is sent until `until`. `half-open`: exactly one delivery is sent, the probe. */
 export type BreakerState = "closed" | "open" | "half-open"
 
 export interface SubscriptionBreaker {
   readonly state: OpenList<BreakerState>
   /** Failed attempts since the last accepted one. */
   readonly failures: number
-  /** While it is open. */
+  /** Set while it is open. */
   readonly until: string | null
 }
 
-/** Counts stop at 1,000, which then means so many or more. */
+/** Counts stop at 1,000, which means 1,000 or more. */
 export interface OperatorSubscription {
   readonly subscriptionId: string
   readonly area: OpenList<DeliveringArea>
-  /** Whose subscription it is: `key:<name>` or `jwt:<issuer>:<sub>`. */
+  /** Owner: `key:<name>` or `jwt:<issuer>:<sub>`. */
   readonly client: string
   readonly endpointUrl: string
   readonly hmacSecretId: string
-  /** What it selects, in its area's words. */
+  /** Its filters, in the terms of its area. */
   readonly filters: Readonly<Record<string, unknown>>
-  /** Accounts it names; `null` for all that its client has. */
+  /** Selected accounts; `null` for all accounts of its client. */
   readonly accounts: ReadonlyArray<string> | null
   readonly delivery: {
     readonly maxAttempts: number
@@ -41,27 +41,27 @@ export interface OperatorSubscription {
     readonly rateLimitPerMinute: number
   }
   readonly state: OpenList<SubscriptionState>
-  /** Why the service or an operator paused it. */
+  /** Reason of a pause by the service or an operator. */
   readonly reason: string | null
   readonly pausedBy: OpenList<PausedBy> | null
   /** When the state last changed. */
   readonly since: string
-  /** Whether its client or its tenant has no access at present, so that nothing is sent. */
+  /** Whether its client or tenant has no access at present, so that nothing is sent. */
   readonly held: boolean
-  /** Entries in no delivery yet. */
+  /** Entries that are in no delivery yet. */
   readonly waiting: number
-  /** Among the first 1,000 that wait. */
+  /** Oldest of the first 1,000 waiting entries. */
   readonly oldestWaitingAt: string | null
-  /** Deliveries that are being sent or wait for their next attempt. */
+  /** Deliveries in progress, or waiting for their next attempt. */
   readonly inFlight: number
   /** Dead letters. */
   readonly dead: number
-  /** Entries that were removed without being sent, ever. */
+  /** Total of entries that were removed without being sent. */
   readonly dropped: number
-  /** When a worker looks at it next, or a lease on it ends; `null` when nothing is due. */
+  /** When a worker processes it next, or when a lease on it ends; `null` when nothing is due. */
   readonly dueAt: string | null
   readonly breaker: SubscriptionBreaker
-  /** Of the newest delivery that had one, among the subscription's newest hundred. */
+  /** Last attempt of the newest delivery that had one, among the newest hundred of the subscription. */
   readonly lastAttempt: {
     readonly at: string
     /** Such as `accepted`, `timeout` or `http_5xx`. */
@@ -70,7 +70,7 @@ export interface OperatorSubscription {
   } | null
 }
 
-/** One tenant in numbers. Counts stop at 10,000, which then means so many or more. */
+/** Counters of one tenant. Counts stop at 10,000, which means 10,000 or more. */
 export interface TenantHealth {
   readonly tenantId: string
   readonly subscriptions: number
@@ -81,7 +81,7 @@ export interface TenantHealth {
   readonly dead: number
 }
 
-/** The tenant with the most subscriptions in trouble first. */
+/** Sorted by the number of subscriptions in trouble, descending. */
 export interface Health {
   readonly tenants: ReadonlyArray<TenantHealth>
 }

@@ -1,14 +1,14 @@
-/** What a shipper asks for (area C, pickup request body). */
+/** A shipper's pickup request (area C, pickup request body). */
 import type { OpenList } from "../shared/OpenList.ts"
 
-/** What nobody knows may be left out, or be `null`. */
+/** Unknown members may be left out or be `null`. */
 type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
 
 type OrNull<A> = { readonly [Member in keyof A]: A[Member] | null }
 
 export interface PickupAddress extends
   Unknown<{
-    /** Of yours; whoever has it sees the pickup. */
+    /** One of your accounts; its holders see the pickup. */
     readonly orgAccountNumber: string
     readonly orgAddressLine2: string
     readonly orgContactName: string
@@ -24,7 +24,7 @@ export interface PickupAddress extends
   readonly orgCountry: string
 }
 
-/** `cneeZip` is needed. One address is for all shipments, as many as shipments are one for each. */
+/** `cneeZip` is required. Give one address for all shipments, or one per shipment. */
 export type PickupDestination = Unknown<{
   readonly cneeAddressName: string
   readonly cneeAddressLine1: string
@@ -39,7 +39,7 @@ export type PickupDestination = Unknown<{
 }>
 
 export type PickupBillTo = Unknown<{
-  /** Of yours; whoever has it sees the pickup. */
+  /** One of your accounts; its holders see the pickup. */
   readonly btAccountNumber: string
   readonly btAddressName: string
   readonly btAddressLine1: string
@@ -74,7 +74,7 @@ export interface PickupShipment extends
     readonly crossRefPro: string
     readonly deliveryBeginDate: string
     readonly deliveryDateType: OpenList<DeliveryDateType>
-    /** Goes with `Delivery Window`. */
+    /** Only with `Delivery Window`. */
     readonly deliveryEndDate: string
     readonly descriptionDetails: ReadonlyArray<string>
     readonly additionalShipperInfo: string
@@ -117,13 +117,13 @@ interface Asked {
 interface MayBeNull {
   readonly customer: string
   readonly emergencyContact: ReadonlyArray<Unknown<{ emergName: string; emergPhone: string; emergEmail: string }>>
-  /** This or `linearFeet`, unless every shipment tells its own. */
+  /** This or `linearFeet` is required, unless every shipment has its own. */
   readonly cubicFeet: number
   readonly linearFeet: number
   readonly trailerNumber: string
   readonly loadedBy: OpenList<"shipper" | "driver">
   readonly sealNumber: string
-  /** ISO 8601. Without an offset, it is the time of the location. */
+  /** ISO 8601. Without an offset, local time of the location. */
   readonly readyDate: string
   readonly readyTime: string
   readonly closeTime: string
@@ -145,13 +145,13 @@ type MayLack = Unknown<{
   readonly openTime: string
 }>
 
-/** What is wanted; the client writes `null` for what is left out, as the interface demands it. */
+/** A pickup order. The client sends `null` for absent members, as the interface requires. */
 export interface PickupOrder extends Asked, Unknown<MayBeNull>, MayLack {
-  /** A test is answered like an order, but nobody is sent. */
+  /** A test gets the same response as an order, but no driver is sent. */
   readonly isTest: boolean
 }
 
-/** A request as it is kept: numbers that name something are text. */
+/** A stored request: numbers that are identifiers are text. */
 export interface PickupRequest extends Asked, OrNull<MayBeNull>, MayLack {
   readonly isTest: boolean
   readonly requestFunction: "NewPickup" | "ModifyExisting"
@@ -180,10 +180,10 @@ const nothing: { readonly [Member in keyof MayBeNull]: null } = {
   billToAddress: null
 }
 
-/** As the interface spells it. With a number, it changes the pickup of that number. */
+/** The body as the interface spells it. With a number, it updates the pickup of that number. */
 export const pickupBody = (order: PickupOrder, carrierPickupNumber: string | null) => ({
   ...nothing,
-  // what is there but undefined would not be sent
+  // An undefined member would replace the null, and JSON would then drop the member.
   ...Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)),
   isTest: order.isTest ? "True" : "False",
   requestFunction: carrierPickupNumber === null ? "NewPickup" : "ModifyExisting",

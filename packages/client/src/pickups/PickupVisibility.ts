@@ -1,12 +1,12 @@
-/** What the carrier answers, and where a pickup is (area C). */
+/** The carrier's response to a pickup request, and the visibility of a pickup (area C). */
 import type { OpenList } from "../shared/OpenList.ts"
 
 export interface PickupAnswer {
-  /** Your own references and PROs of the request. */
+  /** Your references and PROs from the request. */
   readonly shipperRef: ReadonlyArray<string>
-  /** Promises the truck; only with `Accept`. */
+  /** Confirms the pickup; only with `Accept`. */
   readonly carrierPickupNumber: string | null
-  /** `Call us`: the carrier has not decided; phone it. */
+  /** `Call us`: the carrier has not decided yet; call it. */
   readonly pickupStatus: OpenList<"Accept" | "Reject" | "Call us">
   readonly trailerNumber: string | null
   readonly carrierName: string | null
@@ -15,10 +15,10 @@ export interface PickupAnswer {
   readonly pickupMessage: ReadonlyArray<string>
 }
 
-/** At least one; Waybill gives one for the request. */
+/** At least one; Waybill returns one per request. */
 export type PickupAnswers = readonly [PickupAnswer, ...ReadonlyArray<PickupAnswer>]
 
-/** The states of a pickup, and the published words that say more than some of them. */
+/** The states of a pickup, including the published, more specific terms for some of them. */
 export const pickupStatuses = [
   "Accepted",
   "Rejected",
@@ -39,12 +39,12 @@ export const pickupStatuses = [
 
 export type PickupStatus = typeof pickupStatuses[number]
 
-/** An integer where nothing is lost by it, else text: `02134` and `A1A 1A1` stay as they are. */
+/** An integer where no information is lost, otherwise text: `02134` and `A1A 1A1` stay unchanged. */
 export type NumberOrText = number | string
 
 export interface PickupInformationCode {
   readonly code: NumberOrText | null
-  /** The status, while there is no code. */
+  /** The status, if there is no code. */
   readonly codeDescription: string
   readonly subCode: NumberOrText | null
   readonly subCodeDescription: string | null
@@ -54,7 +54,7 @@ export interface PickupEquipment {
   readonly driverName: string | null
   readonly trailerNumber: string | null
   readonly gpsCoordinates: { readonly latitude: number | null; readonly longitude: number | null } | null
-  /** 3, 2 or 1; `null` while it is further. */
+  /** 3, 2 or 1; `null` when it is further away. */
   readonly stopsAway: number | null
 }
 
@@ -71,7 +71,7 @@ export interface PickupVisibility {
   readonly pickupConfirmationId: NumberOrText
   readonly status: OpenList<PickupStatus>
   readonly informationCode: PickupInformationCode
-  /** What the clocks of the location show, without a zone of its own: do not parse it as UTC. */
+  /** Local time of the location, without a zone: do not parse it as UTC. */
   readonly stopEta: string | null
   /** `UTC-5`, `UTC+5:30`. */
   readonly stopEtaTimeZone: string | null

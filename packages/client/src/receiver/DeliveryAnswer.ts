@@ -1,7 +1,7 @@
-/** How a delivery is answered, in area D's own error body. */
+/** Responses to deliveries. Errors use the error body of area D. */
 import { DeliveryRefused, RawBodyNeeded, type RefusalReason } from "./DeliveryRefused.ts"
 
-/** An HTTP answer for runtimes without `Response`. */
+/** An HTTP response for runtimes without `Response`. */
 export interface DeliveryAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -9,7 +9,7 @@ export interface DeliveryAnswer {
   readonly body: string
 }
 
-/** The answer to a delivery that was not taken, or whose handling failed. */
+/** The response to a delivery that was refused, or whose handler failed. */
 export const answerTo = (error: unknown): DeliveryAnswer => {
   if (error instanceof DeliveryRefused) return problem(statusOf[error.reason], error.reason, error.message)
   if (error instanceof RawBodyNeeded) return problem(500, "raw_body_needed", error.message)

@@ -1,17 +1,14 @@
-/** Request headers in whatever form a runtime or framework has them. */
+/** Request headers in any form that a runtime or framework provides. */
 import { DeliveryRefused } from "./DeliveryRefused.ts"
 
-/**
- * A `Headers`, Node's `request.headers` or `request.rawHeaders`, a plain object, or name-value pairs. Letter case of the
- * names does not matter.
- */
+/** A `Headers`, Node's `request.headers` or `request.rawHeaders`, a plain object, or name-value pairs. Names are case-insensitive. */
 export type DeliveryHeaders =
   | { readonly get: (name: string) => string | null | undefined }
   | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
   | ReadonlyArray<string>
   | Iterable<readonly [name: string, value: string]>
 
-/** The one value of a header. `name` is in lower case. Refuses when it is absent, repeated or longer than `longest`. */
+/** The single value of a header. `name` is in lower case. Throws when it is absent, repeated or longer than `longest`. */
 export const readHeader = (headers: DeliveryHeaders, name: string, longest: number): string => {
   const [value = "", ...others] = valuesOf(headers, name)
   if (value === "") throw new DeliveryRefused("header_missing", `The header ${name} is missing.`)
@@ -20,7 +17,7 @@ export const readHeader = (headers: DeliveryHeaders, name: string, longest: numb
   return value
 }
 
-/** Whether a header came at all, be it empty. `name` is in lower case. */
+/** Whether a header is present, even if empty. `name` is in lower case. */
 export const hasHeader = (headers: DeliveryHeaders, name: string): boolean => valuesOf(headers, name).length > 0
 
 const valuesOf = (headers: DeliveryHeaders, name: string): ReadonlyArray<string> => {

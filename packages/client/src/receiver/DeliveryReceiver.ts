@@ -1,4 +1,4 @@
-/** Takes deliveries of transit events, shipment status and freight charges: verified, and each once. */
+/** Receives webhook deliveries of transit events, shipment status and freight charges: verifies and deduplicates them. */
 import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
 import type { StatusNotification } from "../shipment-status/StatusNotification.ts"
 import type { EventBatch } from "../transit-events/EventBatch.ts"
@@ -14,81 +14,81 @@ import { copyOfBytes, readDeliveryId, verifyDelivery, verifyXSignature } from ".
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
 /**
- * A delivery goes to the handler of its kind, told by the shape of its body; at least one handler is needed. When a
- * handler fails, nothing of the delivery counts as handled and the sender sends it again.
+ * A delivery goes to the handler of its kind, which is recognized by the shape of the body; at least one handler is
+ * required. When a handler fails, nothing of the delivery counts as handled and the sender retries it.
  */
 export interface DeliveryReceiverOptions {
   /**
-   * Every secret that may have signed, or a function that is asked at each delivery: for secrets that rotate. Can be left
-   * out only where `unsigned` is `accept`.
+   * All secrets that may have signed, or a function that is called for each delivery, for rotated secrets. Optional
+   * only with `unsigned: "accept"`.
    */
   readonly secrets?: WebhookSecrets | (() => WebhookSecrets | Promise<WebhookSecrets>) | undefined
-  /** Gets the transit events that were not handled before, in the order of their delivery. */
+  /** Receives transit events that were not handled before, in the order of the delivery. */
   readonly onEvents?: ((events: ReadonlyArray<TransitEvent>, context: DeliveryContext) => unknown) | undefined
-  /** Gets each notification of a shipment's status once. */
+  /** Receives each shipment status notification once. */
   readonly onStatus?: ((notification: StatusNotification, context: NotificationContext) => unknown) | undefined
-  /** Gets each delivery of freight charges once. `pfc.isTest` marks the sample of a webhook test. */
+  /** Receives each delivery of freight charges once. `pfc.isTest` marks the sample of a webhook test. */
   readonly onCharges?: ((charges: ReadonlyArray<PreliminaryFreightCharge>, context: NotificationContext) => unknown) | undefined
-  /** Which signature must be there. Default `standard-webhooks`; the other carries no time and cannot stop a late replay. */
+  /** Required signature. Default `standard-webhooks`. `x-signature` has no timestamp and cannot stop late replays. */
   readonly signature?: "standard-webhooks" | "x-signature" | undefined
   /**
-   * `accept` takes shipment status and freight charges without a signature too: they come so until a secret is registered
-   * for you. Anybody who knows the address can then make them up. Event batches are always signed. Default `refuse`.
+   * `accept`: also take shipment status and freight charges without a signature, as they are sent until a secret is
+   * registered for you. Anyone who knows the URL can forge them. Event batches are always signed. Default `refuse`.
    */
   readonly unsigned?: "refuse" | "accept" | undefined
-  /** What was handled. Default: in this process's memory. */
+  /** Remembers handled ids. Default: in the memory of this process. */
   readonly seen?: SeenStore | undefined
   /**
-   * Which sequence numbers of events came. Default: in this process's memory. `false` where the subscription filters event
-   * types, because then gaps are normal.
+   * Remembers received sequence numbers of events. Default: in the memory of this process. `false` for subscriptions
+   * that filter event types, because gaps are normal there.
    */
   readonly sequences?: SequenceStore | false | undefined
-  /** Names the sender. Senders that share a `SeenStore` need different names, so that none can hide another's deliveries. */
+  /** Name of the sender. Senders that share a `SeenStore` need different names, otherwise one could suppress another's deliveries. */
   readonly source?: string | undefined
-  /** Largest body. Default 5 MiB; freight charges of a whole day may need more. */
+  /** Maximum body size in bytes. Default 5 MiB; freight charges of a whole day may need more. */
   readonly mostBytes?: number | undefined
-  /** How far the sender's clock may be away, either way. Default 300. */
+  /** Maximum clock difference to the sender in seconds, in both directions. Default 300. */
   readonly toleranceSeconds?: number | undefined
-  /** Longer than a handler ever takes: after that a delivery whose handling never ended is free again. Default 60. */
+  /** Must be longer than a handler runs. After this time an unfinished delivery can be handled again. Default 60. */
   readonly claimSeconds?: number | undefined
-  /** How a taken delivery is answered; both tell the sender not to send it again. Default 200. */
+  /** Status of the response to a handled delivery; the sender stops retrying with both. Default 200. */
   readonly acknowledgeWith?: 200 | 202 | undefined
-  /** Hears of every failure that is not the sender's: of the handlers, the stores, the set-up. Default: `console.error`. */
+  /** Called with every failure on this side: handlers, stores, configuration. Default: `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined
   readonly now?: (() => Date) | undefined
 }
 
-/** What `onEvents` is told besides the events. */
+/** Second argument of `onEvents`. */
 export interface DeliveryContext {
   readonly deliveryId: string
   readonly sentAt: string
-  /** Events of this delivery that were handled before and are therefore left out. */
+  /** Events of this delivery that were handled before and are not passed again. */
   readonly duplicates: ReadonlyArray<TransitEvent>
   /** Empty lists when `sequences` is `false`. */
   readonly order: SequenceReport
 }
 
-/** What `onStatus` and `onCharges` are told besides. */
+/** Second argument of `onStatus` and `onCharges`. */
 export interface NotificationContext {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string
-  /** False only where `unsigned` is `accept`: nothing vouches for what came. */
+  /** False only with `unsigned: "accept"`: the content is not authenticated. */
   readonly signed: boolean
 }
 
-/** A request in whatever form the runtime has it. */
+/** A request as headers and raw bytes. */
 export interface RawDelivery {
   readonly headers: DeliveryHeaders
-  /** The bytes exactly as they came. */
+  /** The bytes as received, before any parser. */
   readonly body: Uint8Array
 }
 
-/** What became of a delivery that was taken. */
+/** Result of a handled delivery. */
 export interface DeliveryReceipt {
   readonly deliveryId: string
-  /** How many events, notifications or charges went to their handler. */
+  /** Number of events, notifications or charges that were passed to their handler. */
   readonly handled: number
-  /** How many had been handled before. */
+  /** Number of items that had been handled before. */
   readonly duplicates: number
 }
 
@@ -100,7 +100,7 @@ export class DeliveryReceiver {
 
   constructor(options: DeliveryReceiverOptions) {
     const { onCharges, onEvents, onStatus, secrets, unsigned } = options
-    // a bad secret shows when the program starts, not with the first delivery
+    // Fail at startup with a bad secret, not with the first delivery.
     if (typeof secrets !== "function" && !(secrets === undefined && unsigned === "accept")) readSecrets(secrets as WebhookSecrets)
     if (onEvents === undefined && onStatus === undefined && onCharges === undefined) throw new TypeError("Give onEvents, onStatus or onCharges.")
     this.#options = options
@@ -110,11 +110,12 @@ export class DeliveryReceiver {
   }
 
   /**
-   * Takes a request and answers it; never rejects. 200 (or 202) when the delivery was handled now or before, 401 when
-   * its signature does not stand, 400 when it is nothing there is a handler for, 413 when it is too large, 503 when it is
-   * being handled right now, 500 when its handler fails, so that the sender comes again.
+   * Handles a request and returns the response; never rejects.
    *
-   * Can be passed on its own: `serve(receiver.handle)`.
+   * 200 (or 202): handled now or before. 400: no handler for it. 401: invalid signature. 413: too large. 500: the
+   * handler failed, so the sender retries. 503: the same delivery is in progress.
+   *
+   * Can be passed as a function: `serve(receiver.handle)`.
    */
   readonly handle = async (request: Request): Promise<Response> => {
     const answer = await this.#answered(async () => {
@@ -124,10 +125,10 @@ export class DeliveryReceiver {
     return new Response(answer.body === "" ? null : answer.body, { status: answer.status, headers: answer.headers })
   }
 
-  /** The same for frameworks that have the raw bytes and no `Request`. */
+  /** Like `handle`, for frameworks that have the raw bytes and no `Request`. */
   readonly answer = (delivery: RawDelivery): Promise<DeliveryAnswer> => this.#answered(() => this.receive(delivery))
 
-  /** Takes a delivery and leaves the answer to you. Fails with `DeliveryRefused`, or with whatever failed here. */
+  /** Handles a delivery and leaves the response to you. Fails with `DeliveryRefused`, or with the error of a handler or store. */
   async receive({ body, headers }: RawDelivery): Promise<DeliveryReceipt> {
     if (body?.byteLength > this.#mostBytes) throw tooLarge(this.#mostBytes)
     return this.#take(headers, copyOfBytes(body))
@@ -155,7 +156,7 @@ export class DeliveryReceiver {
     return this.#options.signature === "x-signature" ? "x-signature" : "webhook-signature"
   }
 
-  /** A signature that came must stand, unless there is no secret to check it with. */
+  /** A present signature must be valid, even with `unsigned: "accept"`, unless there is no secret to check it with. */
   async #verify(headers: DeliveryHeaders, body: Uint8Array): Promise<Verified> {
     const { now, secrets: given, signature, toleranceSeconds, unsigned } = this.#options
     if (unsigned === "accept" && (given === undefined || !hasHeader(headers, this.#signatureHeader))) return { signed: false }
@@ -172,7 +173,7 @@ export class DeliveryReceiver {
     const onEvents = this.#handler("onEvents")
     const events = firstOfEachId(batch.events)
     const parts = events.map(({ eventId }) => this.#idOf("event", eventId))
-    let fresh: ReadonlyArray<TransitEvent> = []
+    let handled: ReadonlyArray<TransitEvent> = []
     await this.#once([this.#idOf("delivery", batch.deliveryId), ...parts], async (isNew) => {
       const found = events.filter((_, index) => isNew(index + 1))
       if (found.length > 0) {
@@ -184,11 +185,11 @@ export class DeliveryReceiver {
           order: arrived === undefined ? nothingToReport : reportSequences(arrived, found)
         })
       }
-      fresh = found
+      handled = found
     })
-    // the events are handled; not knowing their numbers only makes a later report poorer
-    if (fresh.length > 0) await this.#orReport(() => this.#sequences?.add(sequencesOf(fresh)))
-    return { deliveryId: batch.deliveryId, handled: fresh.length, duplicates: batch.events.length - fresh.length }
+    // The events are handled. Losing their numbers only makes a later report less precise.
+    if (handled.length > 0) await this.#orReport(() => this.#sequences?.add(sequencesOf(handled)))
+    return { deliveryId: batch.deliveryId, handled: handled.length, duplicates: batch.events.length - handled.length }
   }
 
   async #takeNotification(
@@ -197,7 +198,7 @@ export class DeliveryReceiver {
     count: number,
     give: (context: NotificationContext) => unknown
   ): Promise<DeliveryReceipt> {
-    // remembered apart: what anybody may post must not pass for a delivery that is signed
+    // Separate ids: an unsigned delivery, which anyone can post, must not suppress a signed one.
     const id = this.#idOf(signed ? "notification" : "unsigned", deliveryId)
     const isNew = await this.#once([id], async () => {
       await give({ deliveryId, signed })
@@ -212,8 +213,8 @@ export class DeliveryReceiver {
   }
 
   /**
-   * Claims the ids, hands over, and only then remembers them. The first id is the delivery's: answers false, and hands
-   * nothing over, when it was handled before.
+   * Claims the ids, runs the handler, and only then marks them as seen. The first id is the delivery's: returns false
+   * without running the handler when it was handled before.
    */
   async #once(ids: ReadonlyArray<string>, give: (isNew: (index: number) => boolean) => Promise<void>): Promise<boolean> {
     const claim = { token: newToken(), seconds: this.#options.claimSeconds ?? 60 }
@@ -226,13 +227,13 @@ export class DeliveryReceiver {
     }
     if (answers.includes("busy")) {
       await this.#orReport(() => this.#seen.release(claimed, claim))
-      throw new DeliveryRefused("in_progress", "This delivery, or some of its events, is being handled right now.")
+      throw new DeliveryRefused("in_progress", "This delivery, or some of its events, is in progress. Retry later.")
     }
     try {
       await give(isNew)
     } catch (error) {
       await this.#orReport(() => this.#seen.release(claimed, claim))
-      // a handler that verifies something itself must not have its failure taken for ours
+      // A handler may verify something itself: its errors must not look like errors of this delivery.
       throw error instanceof DeliveryRefused || error instanceof RawBodyNeeded ? new Error("The handler failed.", { cause: error }) : error
     }
     await this.#seen.markSeen(claimed, claim)
@@ -249,7 +250,7 @@ export class DeliveryReceiver {
     }
   }
 
-  /** For what the answer does not depend on: a claim that cannot be freed, for one, runs out by itself. */
+  /** Runs a step that the response does not depend on. A claim that cannot be released expires, for example. */
   async #orReport(action: () => unknown): Promise<void> {
     try {
       await action()
@@ -263,11 +264,11 @@ export class DeliveryReceiver {
       // oxlint-disable-next-line no-console -- with nobody listening, silence would hide why deliveries fail
       (this.#options.onError ?? console.error)(error)
     } catch {
-      // whoever listens must not change the answer
+      // A failing `onError` must not change the response.
     }
   }
 
-  /** The source's length keeps one source from spelling another's ids. */
+  /** The length of the source keeps one source from forging ids of another. */
   #idOf(kind: "delivery" | "event" | "notification" | "unsigned", id: string): string {
     const source = this.#options.source ?? ""
     return `${source.length}:${source}:${kind}:${id}`
@@ -276,7 +277,7 @@ export class DeliveryReceiver {
 
 interface Verified {
   readonly signed: boolean
-  /** Where the signature vouches for it. */
+  /** Present when the signature covers it. */
   readonly deliveryId?: string
 }
 

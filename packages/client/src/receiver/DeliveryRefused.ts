@@ -1,20 +1,21 @@
-/** Why a receiver did not take a delivery. */
+/** Reasons why a receiver refuses a delivery. */
 
 /**
- * The signature does not stand:
- * - `header_missing`, `header_repeated`, `header_too_long`: the delivery's headers are not as they must be.
- * - `id_malformed`: the delivery id has a dot, a blank or another character that could shift the signed text's borders.
+ * Invalid signature:
+ * - `header_missing`, `header_repeated`, `header_too_long`: a required header is invalid.
+ * - `id_malformed`: the delivery id has a dot, a blank or another character that could shift the parts of the signed
+ * text.
  * - `timestamp_malformed`, `timestamp_too_old`, `timestamp_in_future`.
- * - `no_known_signature`: no signature of a version this receiver takes.
- * - `signature_mismatch`: none of the signatures fits the id, the time and these bytes under any of the secrets.
+ * - `no_known_signature`: no signature of a supported version.
+ * - `signature_mismatch`: no signature matches the id, the time and these bytes with any of the secrets.
  *
- * The delivery cannot be taken:
- * - `batch_malformed`: believed, but no event batch, nor anything else this receiver knows.
- * - `notification_malformed`, `charges_malformed`: it looks like shipment status or freight charges, but is not as it must be.
- * - `no_handler`: of a kind that this receiver was given no handler for.
+ * Delivery not accepted:
+ * - `batch_malformed`: signed, but neither an event batch nor another kind of delivery that this receiver knows.
+ * - `notification_malformed`, `charges_malformed`: recognized as shipment status or freight charges, but invalid.
+ * - `no_handler`: this receiver has no handler for this kind.
  * - `body_incomplete`: the connection ended before the body did.
- * - `body_too_large`: more bytes than this receiver takes.
- * - `in_progress`: the same delivery, or one with some of the same events, is being handled right now. Come again.
+ * - `body_too_large`: larger than the receiver's limit.
+ * - `in_progress`: the same delivery, or one with some of the same events, is being handled. Retry later.
  * - `method_not_allowed`: deliveries are POSTed.
  */
 export type RefusalReason =
@@ -36,7 +37,7 @@ export type RefusalReason =
   | "in_progress"
   | "method_not_allowed"
 
-/** The delivery was not taken. `reason` is stable; the message says what to look at. */
+/** The delivery was not accepted. `reason` is stable; the message says what to check. */
 export class DeliveryRefused extends Error {
   override readonly name = "DeliveryRefused"
   readonly reason: RefusalReason
@@ -47,7 +48,7 @@ export class DeliveryRefused extends Error {
   }
 }
 
-/** The receiver is set up in a way that no signature can be checked. Nothing about the delivery is wrong. */
+/** The receiver is set up so that no signature can be checked. The delivery itself may be valid. */
 export class RawBodyNeeded extends Error {
   override readonly name = "RawBodyNeeded"
 }

@@ -1,4 +1,4 @@
-/** What a delivery carries, told by the shape of its body. */
+/** Recognizes the kind of a delivery by the shape of its body. */
 import { checkFreightCharges, FreightChargesMalformed, type PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
 import { BodyMalformed, checksOf, isObject } from "../shared/ReceivedJson.ts"
 import { checkStatusNotification, type StatusNotification, StatusNotificationMalformed } from "../shipment-status/StatusNotification.ts"
@@ -12,7 +12,7 @@ export type ReceivedDelivery =
 
 const { json } = checksOf(BodyMalformed)
 
-/** Refuses what is no delivery of any kind. */
+/** Throws when the body is not a delivery of any kind. */
 export const readDelivery = (body: Uint8Array): ReceivedDelivery => {
   try {
     return deliveryOf(json(body))
@@ -22,7 +22,7 @@ export const readDelivery = (body: Uint8Array): ReceivedDelivery => {
   }
 }
 
-/** What has no mark of another kind is taken for an event batch, and refused as one. */
+/** A body without marks of another kind is read as an event batch, and refused as one. */
 const deliveryOf = (body: unknown): ReceivedDelivery => {
   if (Array.isArray(body) && isObject(body[0]) && Object.hasOwn(body[0], "pfc")) return { kind: "charges", charges: checkFreightCharges(body) }
   if (isObject(body) && (Object.hasOwn(body, "shipmentMilestoneStatus") || Object.hasOwn(body, "deliveryInformation_messages"))) {

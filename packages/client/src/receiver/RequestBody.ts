@@ -1,4 +1,4 @@
-/** A request's body as bytes: read once, never more than the receiver takes. */
+/** Reads the body of a request as bytes, up to the receiver's limit. */
 import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
 
 export const readRequestBody = async (request: Request, mostBytes: number): Promise<Uint8Array> => {
@@ -29,7 +29,7 @@ const readStream = async (stream: ReadableStream<Uint8Array>, mostBytes: number)
     chunks.push(value)
     length += value.byteLength
     if (length > mostBytes) {
-      // not awaited: the other side may take its time to notice
+      // Not awaited: the other side may take long to notice.
       reader.cancel().catch(() => {})
       throw tooLarge(mostBytes)
     }

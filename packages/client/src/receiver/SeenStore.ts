@@ -1,42 +1,42 @@
-/** What a receiver remembers, so that a delivery that comes twice is handled once. */
+/** Storage of handled ids, so that a repeated delivery is handled once. */
 
-/** Who is handling something, and for how long nobody else may. */
+/** A lease on ids that are being handled. */
 export interface Claim {
-  /** Different for every delivery that is being handled. */
+  /** Unique for each delivery in progress. */
   readonly token: string
   readonly seconds: number
 }
 
 /**
- * - `claimed`: nobody has handled it and nobody is: the claim is yours.
+ * - `claimed`: not handled and not in progress; the claim is yours.
  * - `seen`: handled before.
- * - `busy`: somebody else's claim on it has not run out.
+ * - `busy`: another claim on it has not expired.
  */
 export type ClaimAnswer = "claimed" | "seen" | "busy"
 
 /**
- * The memory behind `DeliveryReceiver`. Implement it over a store that all processes of a receiver share, such as a
- * table or Redis; `SeenInMemory` is for one process.
+ * Storage behind `DeliveryReceiver`. Implement it over a store that all processes of a receiver share, such as a table
+ * or Redis; `SeenInMemory` is for one process.
  *
- * Ids are remembered as seen only after the handler succeeded, so what a crash interrupts is handled when it comes
- * again. For each id the three calls must be atomic.
+ * Ids are marked as seen only after the handler succeeded, so a delivery that a crash interrupts is handled when it is
+ * retried. The three calls must be atomic for each id.
  */
 export interface SeenStore {
-  /** Claims each id that is free, and says for each, in order, what it found. A claim that ran out is free. */
+  /** Claims each free id, and returns one answer per id, in order. An id with an expired claim is free. */
   readonly claim: (ids: ReadonlyArray<string>, claim: Claim) => Promise<ReadonlyArray<ClaimAnswer>>
-  /** The ids are handled for good. They must be remembered longer than a sender may repeat them. */
+  /** Marks the ids as handled. Keep them longer than the sender may retry. */
   readonly markSeen: (ids: ReadonlyArray<string>, claim: Claim) => Promise<void>
-  /** Frees the ids that this claim still holds. */
+  /** Releases those ids that this claim still holds. */
   readonly release: (ids: ReadonlyArray<string>, claim: Claim) => Promise<void>
 }
 
 export interface SeenInMemoryOptions {
-  /** How many ids are remembered; the oldest are forgotten first. Default 100,000. */
+  /** Number of ids to keep; the oldest are evicted first. Default 100,000. */
   readonly capacity?: number | undefined
   readonly now?: (() => number) | undefined
 }
 
-/** Remembers in this process: forgets all on restart and knows nothing of other processes. */
+/** Keeps ids in the memory of this process: they are lost on restart and not shared with other processes. */
 export class SeenInMemory implements SeenStore {
   readonly #capacity: number
   readonly #now: () => number

@@ -1,4 +1,4 @@
-/** Which events of a shipment have not come, judged by their sequence numbers. */
+/** Detects missing events of a shipment by their sequence numbers. */
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
 
 /** Every sequence number from `from` to `to`, both included. */
@@ -7,37 +7,37 @@ export interface SequenceRange {
   readonly to: number
 }
 
-/** Numbers of a shipment that lie between two that came. */
+/** Sequence numbers of a shipment between two received ones. */
 export interface MissingSequences extends SequenceRange {
   readonly shipmentId: string
-  /** An earlier delivery showed this gap already. */
+  /** Whether an earlier delivery already revealed this gap. */
   readonly known: boolean
 }
 
-/** What a delivery's new events tell about order. Nothing is held back because of it. */
+/** Order of the new events of a delivery. Events are never held back because of it. */
 export interface SequenceReport {
-  /** Gaps of these shipments, counting this delivery. They may still fill. */
+  /** Gaps of these shipments after this delivery. They may still be filled. */
   readonly missing: ReadonlyArray<MissingSequences>
-  /** Came after a delivery that held a later event of the shipment. */
+  /** Events that came after a delivery with a later event of the shipment. */
   readonly late: ReadonlyArray<TransitEvent>
-  /** Stand in this delivery behind a later event of the shipment. */
+  /** Events that follow a later event of the shipment in this delivery. */
   readonly outOfOrder: ReadonlyArray<TransitEvent>
-  /** Have a number that another event of the shipment has: the sender counts wrongly. */
+  /** Events whose number belongs to another event of the shipment already: an error of the sender. */
   readonly repeated: ReadonlyArray<TransitEvent>
 }
 
 /**
- * Where a receiver keeps which numbers came. Share it between processes that take turns with one subscription's
- * deliveries: each alone would see gaps that are none.
+ * Stores the received sequence numbers. Share it between processes that receive deliveries of the same subscription;
+ * otherwise each reports gaps that do not exist.
  */
 export interface SequenceStore {
-  /** The numbers that came, for each shipment that is known: ascending ranges that neither overlap nor touch. */
+  /** The received numbers of each known shipment: ascending ranges that neither overlap nor touch. */
   readonly arrived: (shipmentIds: ReadonlyArray<string>) => Promise<ReadonlyMap<string, ReadonlyArray<SequenceRange>>>
-  /** Adds numbers. Adding one twice changes nothing. */
+  /** Adds numbers. Idempotent. */
   readonly add: (arrivals: ReadonlyMap<string, ReadonlyArray<number>>) => Promise<void>
 }
 
-/** The ranges with more numbers added: ascending, neither overlapping nor touching. */
+/** Adds numbers to ranges: ascending, neither overlapping nor touching. */
 export const addSequences = (ranges: ReadonlyArray<SequenceRange>, numbers: ReadonlyArray<number>): ReadonlyArray<SequenceRange> => {
   const all = [...ranges, ...numbers.map((number) => ({ from: number, to: number }))].sort((a, b) => a.from - b.from)
   const merged: Array<SequenceRange> = []
@@ -49,11 +49,11 @@ export const addSequences = (ranges: ReadonlyArray<SequenceRange>, numbers: Read
   return merged
 }
 
-/** The holes between ranges. */
+/** The gaps between ranges. */
 export const holesBetween = (ranges: ReadonlyArray<SequenceRange>): ReadonlyArray<SequenceRange> =>
   ranges.slice(1).map((range, index) => ({ from: ranges[index]!.to + 1, to: range.from - 1 }))
 
-/** The events' numbers by shipment. */
+/** The events' sequence numbers by shipment. */
 export const sequencesOf = (events: ReadonlyArray<TransitEvent>): ReadonlyMap<string, ReadonlyArray<number>> => {
   const numbers = new Map<string, Array<number>>()
   for (const event of events) {
@@ -64,7 +64,7 @@ export const sequencesOf = (events: ReadonlyArray<TransitEvent>): ReadonlyMap<st
   return numbers
 }
 
-/** Compares new events, in the order of their delivery, with what came before. */
+/** Compares new events, in delivery order, with the numbers received before. */
 export const reportSequences = (
   arrived: ReadonlyMap<string, ReadonlyArray<SequenceRange>>,
   events: ReadonlyArray<TransitEvent>
@@ -95,13 +95,13 @@ export const reportSequences = (
 }
 
 export interface SequencesInMemoryOptions {
-  /** How many shipments are followed; the one that was quiet longest is forgotten first. Default 10,000. */
+  /** Number of shipments to keep; the least recently updated is evicted first. Default 10,000. */
   readonly shipments?: number | undefined
-  /** How many gaps are followed in one shipment; the lowest are forgotten first. Default 100. */
+  /** Number of gaps to keep per shipment; the lowest are dropped first. Default 100. */
   readonly gaps?: number | undefined
 }
 
-/** Keeps in this process which numbers came. */
+/** Keeps the received numbers in the memory of this process. */
 export class SequencesInMemory implements SequenceStore {
   readonly #shipments: number
   readonly #gaps: number
@@ -122,7 +122,7 @@ export class SequencesInMemory implements SequenceStore {
   async add(arrivals: ReadonlyMap<string, ReadonlyArray<number>>): Promise<void> {
     for (const [shipmentId, numbers] of arrivals) {
       const ranges = addSequences(this.#arrived.get(shipmentId) ?? [], numbers)
-      // put last: a Map keeps its order, so the quietest shipment stands first
+      // Move it to the end: a Map keeps insertion order, so the least recently updated shipment comes first.
       this.#arrived.delete(shipmentId)
       this.#arrived.set(shipmentId, forgetLowest(ranges, this.#gaps))
     }

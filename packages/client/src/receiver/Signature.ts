@@ -1,32 +1,32 @@
-/** Standard Webhooks signatures, and the older `X-Signature`: made and checked. */
+/** Creates and verifies Standard Webhooks signatures and the older `X-Signature`. */
 import { type DeliveryHeaders, readHeader } from "./DeliveryHeaders.ts"
 import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
 export interface VerifyDeliveryOptions {
-  /** Every secret that may have signed: during a rotation the new and the old one. */
+  /** All secrets that may have signed: the new and the old one during a rotation. */
   readonly secrets: WebhookSecrets
   readonly headers: DeliveryHeaders
-  /** The body's bytes exactly as they came, before anything parsed them. */
+  /** The bytes of the body as received, before any parser. */
   readonly body: Uint8Array
-  /** When the request came. Default: now. */
+  /** When the request was received. Default: now. */
   readonly now?: Date | undefined
-  /** How far the sender's clock may be away, either way. Default 300. */
+  /** Maximum clock difference to the sender in seconds, in both directions. Default 300. */
   readonly toleranceSeconds?: number | undefined
 }
 
-/** What a good signature vouches for. */
+/** What a valid signature authenticates. */
 export interface VerifiedDelivery {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string
   /** When this attempt was signed. */
   readonly signedAt: Date
-  /** Which of the secrets fitted. When it is always the newest, the old one can go. */
+  /** Index of the secret that matched. When it is always the newest, the old one can be removed. */
   readonly secretIndex: number
 }
 
 export interface SignDeliveryOptions {
-  /** Every secret signs. */
+  /** Each secret adds a signature. */
   readonly secrets: WebhookSecrets
   readonly deliveryId: string
   readonly body: Uint8Array
@@ -34,7 +34,7 @@ export interface SignDeliveryOptions {
   readonly now?: Date | undefined
 }
 
-/** A type and not an interface, so that it fits wherever headers of any name do. */
+/** A type and not an interface, so that it is assignable to a record of headers. */
 export type SignatureHeaders = {
   readonly "webhook-id": string
   readonly "webhook-timestamp": string
@@ -43,16 +43,16 @@ export type SignatureHeaders = {
 
 const longestId = 256
 const longestSignatureHeader = 8192
-/** Signatures of known version that are compared; a sender in rotation sends two. */
+/** Maximum number of signatures to compare. A sender sends two during a rotation. */
 const mostSignatures = 32
-/** No dot: it separates what is signed, and `a.1` at time `2` would read like `a` at `1.2`. */
+/** No dot: it separates the signed parts, and id `a.1` at time `2` would read like `a` at `1.2`. */
 const plainId = new RegExp(`^[\\x21-\\x2d\\x2f-\\x7e]{1,${longestId}}$`)
 
 /**
- * Checks a delivery by Standard Webhooks: id, time and body under any of the secrets.
+ * Verifies a delivery by Standard Webhooks: id, timestamp and body, with any of the secrets.
  *
- * Fails with `DeliveryRefused` when the delivery must not be believed, and with `WebhookSecretUnusable` or
- * `RawBodyNeeded` when this receiver is set up wrongly.
+ * Fails with `DeliveryRefused` when the delivery is not authentic, and with `WebhookSecretUnusable` or `RawBodyNeeded`
+ * when this receiver is misconfigured.
  */
 export const verifyDelivery = async (options: VerifyDeliveryOptions): Promise<VerifiedDelivery> => {
   const keys = readSecrets(options.secrets)
@@ -67,7 +67,7 @@ export const verifyDelivery = async (options: VerifyDeliveryOptions): Promise<Ve
   return { deliveryId: id, signedAt, secretIndex }
 }
 
-/** `webhook-id` where no signature vouches for it. */
+/** Reads `webhook-id` of a delivery whose signature does not cover it. */
 export const readDeliveryId = (headers: DeliveryHeaders): string => {
   const id = readHeader(headers, "webhook-id", longestId)
   checkId(id)
@@ -78,7 +78,7 @@ const checkId = (id: string): void => {
   if (!plainId.test(id)) throw new DeliveryRefused("id_malformed", "The webhook-id has a dot, a blank or a character outside ASCII.")
 }
 
-/** Makes the headers of a delivery, so that a receiver can be tested without a sender. */
+/** Creates the headers of a delivery, to test a receiver without a sender. */
 export const signDelivery = async (options: SignDeliveryOptions): Promise<SignatureHeaders> => {
   const keys = readSecrets(options.secrets)
   if (!plainId.test(options.deliveryId)) {
@@ -91,11 +91,11 @@ export const signDelivery = async (options: SignDeliveryOptions): Promise<Signat
 }
 
 /**
- * Checks the older `X-Signature`: base64 of HMAC-SHA256 over the bare body.
+ * Verifies the older `X-Signature`: base64 of HMAC-SHA256 over the body.
  *
- * It vouches for the body only. It carries no time, so a copy of a delivery stays good for ever: prefer
- * `verifyDelivery`, and remember delivery ids for long where you cannot. Waybill makes it with the newest secret only,
- * so in a rotation the receiver has to know the new secret first.
+ * It authenticates the body only. Without a timestamp, a copied delivery stays valid forever: prefer `verifyDelivery`,
+ * or else remember delivery ids for a long time. Waybill signs it with the newest secret only, so during a rotation the
+ * receiver must know the new secret first.
  */
 export const verifyXSignature = async (
   options: Pick<VerifyDeliveryOptions, "secrets" | "headers" | "body">
@@ -105,14 +105,14 @@ export const verifyXSignature = async (
   return { secretIndex: await matchingKey(keys, copyOfBytes(options.body), [signature]) }
 }
 
-/** Makes the `X-Signature` header of a body under the first secret. */
+/** Creates the `X-Signature` header of a body with the first secret. */
 export const signXSignature = async (
   options: Pick<SignDeliveryOptions, "secrets" | "body">
 ): Promise<{ readonly "x-signature": string }> => ({
   "x-signature": await hmac(readSecrets(options.secrets)[0]!, copyOfBytes(options.body))
 })
 
-/** A copy of the body's bytes: what is checked is what is used, whoever writes to the buffer meanwhile. Refuses text and parsed objects. */
+/** Copies the bytes of the body, so that a later write to the buffer cannot change verified content. Refuses text and parsed objects. */
 export const copyOfBytes = (body: unknown, prefix = new Uint8Array()): Uint8Array<ArrayBuffer> => {
   if (ArrayBuffer.isView(body)) {
     const copy = new Uint8Array(prefix.length + body.byteLength)
@@ -126,27 +126,27 @@ export const copyOfBytes = (body: unknown, prefix = new Uint8Array()): Uint8Arra
   )
 }
 
-/** The base64 parts of `v1,…` signatures. Versions we do not know are somebody else's and prove nothing. */
+/** The base64 parts of the `v1,…` signatures. Other versions are ignored. */
 const knownSignatures = (header: string): ReadonlyArray<string> => {
   const signatures = header.split(" ").filter((part) => part.startsWith("v1,")).slice(0, mostSignatures).map((part) => part.slice(3))
   if (signatures.length === 0) throw new DeliveryRefused("no_known_signature", "The webhook-signature has no v1 signature.")
   return signatures
 }
 
-/** Written so that a time or tolerance that is no number refuses too. */
+/** Written so that NaN as time or tolerance refuses too. */
 const checkAge = (signedAt: Date, now: Date, toleranceSeconds: number): void => {
   if (!(Number.isFinite(toleranceSeconds) && toleranceSeconds >= 0)) throw new RangeError("toleranceSeconds is a number from 0.")
   const age = Math.floor(now.getTime() / 1000) - signedAt.getTime() / 1000
   if (Number.isNaN(age)) throw new RangeError("now is not a valid Date.")
   if (age > toleranceSeconds) {
-    throw new DeliveryRefused("timestamp_too_old", `The delivery was signed ${age} seconds ago; ${toleranceSeconds} are allowed. Are both clocks right?`)
+    throw new DeliveryRefused("timestamp_too_old", `The delivery was signed ${age} seconds ago; ${toleranceSeconds} are allowed. Check both clocks.`)
   }
   if (-age > toleranceSeconds) {
-    throw new DeliveryRefused("timestamp_in_future", `The delivery was signed ${-age} seconds ahead of this clock; ${toleranceSeconds} are allowed. Are both clocks right?`)
+    throw new DeliveryRefused("timestamp_in_future", `The delivery was signed ${-age} seconds ahead of this clock; ${toleranceSeconds} are allowed. Check both clocks.`)
   }
 }
 
-/** The first key under which one of the signatures fits. The body is hashed once a key, however many signatures came. */
+/** Index of the first key that matches a signature. Hashes the body once per key, regardless of the number of signatures. */
 const matchingKey = async (
   keys: ReadonlyArray<Uint8Array<ArrayBuffer>>,
   content: Uint8Array<ArrayBuffer>,
@@ -156,13 +156,10 @@ const matchingKey = async (
     const expected = await hmac(key, content)
     if (signatures.some((signature) => isSame(signature, expected))) return index
   }
-  throw new DeliveryRefused("signature_mismatch", "No signature fits. Is it the right secret, and are these the bytes as they came?")
+  throw new DeliveryRefused("signature_mismatch", "No signature matches. Check the secret, and that the body is the raw bytes of the request.")
 }
 
-/**
- * Compares as text, not as decoded bytes: base64 has several spellings of the same bytes, and only one is right. Takes
- * the same time wherever the difference is.
- */
+/** Compares as text, not as decoded bytes: base64 has several spellings of the same bytes, and only one is valid. Constant time. */
 const isSame = (given: string, expected: string): boolean => {
   if (given.length !== expected.length) return false
   let difference = 0

@@ -1,14 +1,14 @@
-/** Signing secrets as they are written down: `whsec_` and standard base64 of 24 to 64 random bytes. */
+/** Signing secrets in text form: `whsec_` and standard base64 of 24 to 64 random bytes. */
 
-/** One secret, or several while one replaces another. */
+/** One secret, or several during a rotation. */
 export type WebhookSecrets = string | ReadonlyArray<string>
 
-/** A secret this receiver was given cannot be used. The message never shows it. */
+/** A secret of this receiver is invalid. The message never contains it. */
 export class WebhookSecretUnusable extends Error {
   override readonly name = "WebhookSecretUnusable"
 }
 
-/** The keys that the secrets stand for, in their order. There is at least one. */
+/** The keys of the secrets, in the same order; at least one. */
 export const readSecrets = (secrets: WebhookSecrets): ReadonlyArray<Uint8Array<ArrayBuffer>> => {
   const texts = typeof secrets === "string" ? [secrets] : secrets
   if (!Array.isArray(texts) || texts.length === 0) {

@@ -1,2 +1,2 @@
-/** Text that may be one of the names listed, or one that a later version of the interfaces adds: keep a default branch. */
+/** One of the listed values, or one that a later version of the interfaces adds: keep a default branch. */
 export type OpenList<Known extends string> = Known | (string & {})

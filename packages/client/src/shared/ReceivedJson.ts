@@ -1,6 +1,6 @@
-/** Reading what was received, only as far as its receiver relies on it. */
+/** Checks received JSON, only as far as its receiver relies on it. */
 
-/** A received body is not what it should be. `pointer` says where. */
+/** A received body is invalid. `pointer` is the location of the error. */
 export class BodyMalformed extends Error {
   override readonly name: string = "BodyMalformed"
   /** JSON pointer; empty for the whole body. */
@@ -18,7 +18,7 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 
 const longestText = 1000
 
-/** Checks that refuse with errors of one class. */
+/** Checks that throw errors of the given class. */
 export const checksOf = (Malformed: typeof BodyMalformed) => ({
   json: (body: Uint8Array): unknown => {
     try {
@@ -33,7 +33,7 @@ export const checksOf = (Malformed: typeof BodyMalformed) => ({
     throw new Malformed(pointer, "is not an object.")
   },
 
-  /** A list with something in it. */
+  /** A non-empty list. */
   some: (pointer: string, value: unknown, what: string): ReadonlyArray<unknown> => {
     if (Array.isArray(value) && value.length > 0) return value
     throw new Malformed(pointer, `is not a list of at least one ${what}.`)

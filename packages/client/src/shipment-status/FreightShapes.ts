@@ -1,15 +1,15 @@
-/** Parts that a shipment's answers and notifications are made of (area A), in the published spelling. */
+/** Shared parts of shipment lookups and notifications (area A), in the published spelling. */
 import type { OpenList } from "../shared/OpenList.ts"
 
 export type CountryCode = "USA" | "CAN" | "MEX"
 
-/** Every name of the shipment besides its PRO number. */
+/** Identifiers of the shipment besides its PRO number. */
 export interface ReferenceNumbers {
   readonly bolNumber: string | null
   readonly QuoteID: string | null
   readonly ShipmentID: string | null
   readonly MasterBOL: string | null
-  /** Several may stand in it, separated by commas or semicolons. */
+  /** May contain several, separated by commas or semicolons. */
   readonly poNumber: string | null
   readonly AdditionalReferences: string | null
   readonly trailerNumber: string | null
@@ -73,7 +73,7 @@ export interface HandlingUnit {
   readonly stackable?: boolean
 }
 
-/** When the freight must be there, as far as it matters. */
+/** Latest delivery time, for time-critical freight. */
 export interface TimeCriticalInfo {
   readonly date?: string | null
   readonly windowStart?: string | null

@@ -1,43 +1,43 @@
-/** Asks where a shipment is, and looks after who is told of it (area A). */
+/** Client for shipment lookups and status subscriptions (area A). */
 import { type Answer, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
 import type { PublicShipment, VerifiedShipment } from "./TrackedShipment.ts"
 
-/** How one shipment is named. Case, blanks and hyphens do not matter. */
+/** Identifies one shipment. Case, blanks and hyphens do not matter. */
 export type ShipmentLookup =
   | { readonly proNumber: string }
   | { readonly bolNumber: string; readonly originPostalCode: string }
   | { readonly poNumber: string; readonly destinationPostalCode: string }
 
-/** `public`: the shipment was found, but belongs to none of the caller's accounts. */
+/** `public`: the shipment exists, but is on none of the caller's accounts. */
 export type FoundShipment =
   | { readonly view: "verified"; readonly shipment: VerifiedShipment }
   | { readonly view: "public"; readonly shipment: PublicShipment }
 
-/** Both ends belong to it: RFC 3339 with an offset, a `Date`, or a date alone, which means the whole day in UTC. */
+/** Inclusive range: RFC 3339 with an offset, a `Date`, or a date alone, which means the whole day in UTC. */
 export interface PickupRange {
   readonly startDate: string | Date
   readonly endDate: string | Date
 }
 
 export interface StatusSubscriptionCreate {
-  /** PRO, BOL, PO and other numbers of the shipments to follow; 1 to 1,000. They may belong to no shipment yet. */
+  /** PRO, BOL, PO and other numbers of shipments to follow; 1 to 1,000. The shipments need not exist yet. */
   readonly referenceNumbers: ReadonlyArray<string>
-  /** Where notifications are POSTed to; https. */
+  /** Target of notifications; https. */
   readonly webhookUrl: string
-  /** Names the secret that notifications are signed with. Left out, they are signed once a secret is registered for you. */
+  /** The secret that signs notifications. Without it, they are signed once a secret is registered for you. */
   readonly hmacSecretId?: string
 }
 
 export interface StatusSubscribed {
   readonly message: string
-  /** Keep it: it is needed to unsubscribe. */
+  /** Keep it: `unsubscribe` needs it. */
   readonly transactionId: string | number
 }
 
 export interface ShipmentStatusClientOptions extends ConnectionOptions {
-  /** Where area A lives below `baseUrl`. Default `/in-transit/v1`. */
+  /** Path of area A below `baseUrl`. Default `/in-transit/v1`. */
   readonly basePath?: string | undefined
 }
 
@@ -48,7 +48,7 @@ export class ShipmentStatusClient {
     this.#connection = new Connection(options, options.basePath ?? "/in-transit/v1")
   }
 
-  /** All there is to know of a shipment that is yours, and the public fields of any other. */
+  /** All fields of a shipment on your accounts, or the public fields of any other. */
   async verified(by: ShipmentLookup, options?: CallOptions): Promise<FoundShipment> {
     const answer = await this.#get([...pathOf(by), "verified"], options)
     const shipment = shipmentOf(answer)
@@ -57,12 +57,12 @@ export class ShipmentStatusClient {
     throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer is neither 200 nor 202, but ${answer.status}.`)
   }
 
-  /** What anybody may know of a shipment; needs neither key nor token. */
+  /** The public fields of a shipment; needs neither key nor token. */
   async public(by: ShipmentLookup, options?: CallOptions): Promise<PublicShipment> {
     return shipmentOf(await this.#get([...pathOf(by), "public"], options)) as PublicShipment
   }
 
-  /** Shipments of one of your accounts, by when they were picked up; an empty list when there were none. */
+  /** Shipments on one of your accounts, by pickup time; empty when there are none. */
   async pickedUp(accountNumber: string, { endDate, startDate }: PickupRange, options?: CallOptions): Promise<ReadonlyArray<VerifiedShipment>> {
     const answer = await this.#get(["shipment", "po", accountNumber, dateText(startDate), dateText(endDate), "verified"], options)
     if (answer.status === 204) return []
@@ -70,14 +70,14 @@ export class ShipmentStatusClient {
     throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a list of shipments.")
   }
 
-  /** Never sent twice: when the answer is lost, another call makes another subscription. */
+  /** Never retried: after a lost response, another call creates another subscription. */
   async subscribe(subscription: StatusSubscriptionCreate, options?: CallOptions): Promise<StatusSubscribed> {
     const path = ["notifications", "subscribe"]
     const answer = await this.#connection.send({ method: "POST", path, body: subscription, repeatable: false }, options)
     return answer.json as StatusSubscribed
   }
 
-  /** Ends a subscription, by what subscribing answered. */
+  /** Ends a subscription by its transactionId. */
   async unsubscribe(transactionId: StatusSubscribed["transactionId"], options?: CallOptions): Promise<void> {
     const path = ["notifications", "unsubscribe", String(transactionId)]
     await this.#connection.send({ method: "DELETE", path, repeatable: true }, options)

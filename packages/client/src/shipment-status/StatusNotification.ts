@@ -1,37 +1,37 @@
-/** What followers of a shipment are told: a delivery update or a delivery information (area A). */
+/** Notifications about a shipment: delivery updates and delivery information (area A). */
 import type { OpenList } from "../shared/OpenList.ts"
 import { BodyMalformed, checksOf } from "../shared/ReceivedJson.ts"
 import type { CustomsAgentBroker, ReferenceNumbers, TerminalInfo, TerminalStatus } from "./FreightShapes.ts"
 import type { Milestone } from "./TrackedShipment.ts"
 
-/** What happened at a terminal, or to the freight itself. */
+/** A status at a terminal, or of the freight itself. */
 export type NotifiedTerminalStatus = TerminalStatus | "Damaged" | "Short" | "Lost" | "Reconsigned"
 
 export type TerminalType = "origin" | "intermediate" | "delivery" | "interline"
 
-/** Physical movement. */
+/** A physical movement. */
 export interface DeliveryUpdate {
   readonly proNumber: string
   readonly shipmentReferenceNumbers: ReferenceNumbers
   readonly shipmentMilestoneStatus: OpenList<Milestone>
-  /** UTC offset of where it is, such as `-6`. */
+  /** UTC offset at the shipment's location, such as `-6`. */
   readonly TimeZoneOfShipment: string | null
   /** A date, or a date-time with its offset. */
   readonly UpdatedETA: string
-  /** For people. */
+  /** Text for people. */
   readonly notificationMessage: string
   readonly terminalStatus?: OpenList<NotifiedTerminalStatus>
   readonly terminaltype?: OpenList<TerminalType>
   readonly terminalAddress?: TerminalInfo
   readonly trailerNumber?: string | null
-  /** Stops remaining when out for delivery: 3, 2, 1. */
+  /** Stops remaining when out for delivery: 3, 2 or 1. */
   readonly countsToDelivery?: number
   readonly UpdatedPro?: string | null
   readonly PartnerCarrierName?: string | null
   readonly PartnerCarrierSCAC?: string | null
 }
 
-/** The published messages of a delivery information, in published order. */
+/** The published messages of delivery information, in published order. */
 export const deliveryMessages = [
   "POD available",
   "Noted late",
@@ -47,7 +47,7 @@ export type DeliveryMessage = typeof deliveryMessages[number]
 export type AppointmentChange = "appointment scheduled" | "appointment rescheduled" | "appointment missed"
 export type CustomsStatus = "Broker Identified" | "Bond" | "Hold" | "Cleared Customs"
 
-/** Something to know that is no movement. */
+/** Information that is not a movement. */
 export interface DeliveryInformation {
   readonly proNumber: string
   readonly shipmentReferenceNumbers: ReferenceNumbers
@@ -71,11 +71,11 @@ export interface DeliveryInformation {
 
 export type StatusNotification = DeliveryUpdate | DeliveryInformation
 
-/** Whether a notification tells of movement; otherwise it is a `DeliveryInformation`. */
+/** Whether a notification is a movement; otherwise it is a `DeliveryInformation`. */
 export const isDeliveryUpdate = (notification: StatusNotification): notification is DeliveryUpdate =>
   !("deliveryInformation_messages" in notification)
 
-/** The bytes are no notification. `pointer` says where. */
+/** The body is not a notification. `pointer` is the location of the error. */
 export class StatusNotificationMalformed extends BodyMalformed {
   override readonly name = "StatusNotificationMalformed"
 }
@@ -83,14 +83,14 @@ export class StatusNotificationMalformed extends BodyMalformed {
 const { json, object, text } = checksOf(StatusNotificationMalformed)
 
 /**
- * Reads a delivery's body.
+ * Parses the body of a delivery.
  *
- * Checks what a receiver relies on: which shipment, and what is said of it. Anything else is passed on as it came, with
- * fields and values this version has not heard of.
+ * Checks only what a receiver relies on: the shipment and the status. Everything else passes unchanged, unknown fields
+ * and values included.
  */
 export const parseStatusNotification = (body: Uint8Array): StatusNotification => checkStatusNotification(json(body))
 
-/** The same, of JSON that was parsed already. */
+/** Like `parseStatusNotification`, for a parsed body. */
 export const checkStatusNotification = (body: unknown): StatusNotification => {
   const notification = object("", body)
   text("/proNumber", notification["proNumber"])

@@ -1,4 +1,4 @@
-/** Where a shipment is: what a lookup answers (area A). */
+/** State of a shipment, as lookups return it (area A). */
 import type { OpenList } from "../shared/OpenList.ts"
 import type {
   Commodity,
@@ -9,7 +9,7 @@ import type {
   TimeCriticalInfo
 } from "./FreightShapes.ts"
 
-/** The published milestones, in the order of a journey. */
+/** The published milestones, in chronological order. */
 export const milestones = ["Picked-up", "In Transit", "Interline", "Out for Delivery", "Delivered"] as const
 
 export type Milestone = typeof milestones[number]
@@ -18,7 +18,7 @@ export type TimeCriticalType = "Deliver On Date" | "Deliver On or After Date" | 
 export type AppointmentStatus = "Requested" | "Secured" | "Missed"
 export type CrossBorderStatus = "Bond" | "Hold" | "ClearedCustoms"
 
-/** What anybody may know of a shipment. */
+/** Public fields of a shipment. */
 export interface PublicShipment {
   readonly ProNumber: string
   readonly ShipmentMilestoneStatus: OpenList<Milestone>
@@ -28,57 +28,57 @@ export interface PublicShipment {
   readonly EstimatedStandardDay: number
 }
 
-/** Everything, for whoever the shipment belongs to. `null` where nothing is known. */
+/** All fields, for callers with access to the shipment. Unknown values are `null`. */
 export interface VerifiedShipment extends PublicShipment {
   readonly ReferenceNumbers: ReferenceNumbers
   readonly UniqueID: string
-  /** After a reconsignment, or the partner carrier's. */
+  /** The new PRO after a reconsignment, or the partner carrier's PRO. */
   readonly UpdatedPro: string | null
   /** Such as `Prepaid`. */
   readonly PayType: string
-  /** Who pays: `Shipper`, `Consignee` or `Third Party`. */
+  /** The payer: `Shipper`, `Consignee` or `Third Party`. */
   readonly ShipType: string
   readonly PickupAddress: StandardAddress
   readonly BillToAddress: StandardAddress
   readonly BillToAccountNumber: string
   readonly ConsigneeAddress: StandardAddress
-  /** Codes of the services that were asked for. */
+  /** Codes of the requested services. */
   readonly DESaccessorial: ReadonlyArray<string> | null
   /** Such as `Farm-87`. */
   readonly DESLimitedAccess: string | null
   readonly TimeCriticalType: OpenList<TimeCriticalType> | null
   readonly TimeCriticalInfo: TimeCriticalInfo
-  /** Pounds, of the whole shipment. */
+  /** Pounds, for the whole shipment. */
   readonly GrossWeight: number
-  /** One or several, as the carrier gave them. */
+  /** One or several, as the carrier sent them. */
   readonly Commodities?: Commodity | ReadonlyArray<Commodity>
   readonly HandlingUnits?: HandlingUnit | ReadonlyArray<HandlingUnit>
-  /** Where it is now. */
+  /** Current location. */
   readonly ShipmentLocation?: StandardAddress
-  /** The carrier's own words. */
+  /** Text of the carrier. */
   readonly ShipmentMilestoneStatusLong: string | null
   readonly ShipmentTerminalInfo: TerminalInfo
-  /** UTC offset of where it is, such as `-6`. */
+  /** UTC offset at the shipment's location, such as `-6`. */
   readonly TimeZoneOfShipment: string | null
-  /** As first expected; a date, or a date-time with its offset. */
+  /** Original estimate: a date, or a date-time with its offset. */
   readonly EstimatedDeliveryDate: string
-  /** 3, 2 or 1 stops before the delivery. */
+  /** Stops before the delivery: 3, 2 or 1. */
   readonly OFDStopsAway?: number | null
   readonly Reconsignment: boolean | null
   readonly ShipmentShortage: boolean | null
   readonly ShipmentDamage: boolean | null
   readonly AllShortOrLostShipment: boolean | null
   readonly Late: boolean | null
-  /** There when `Late`, such as `310-2`. */
+  /** Present when `Late`, such as `310-2`. */
   readonly DelayReasonCode?: string | null
   readonly AppointmentRequired: boolean | null
   readonly AppointmentStatus?: OpenList<AppointmentStatus> | null
   readonly AppointmentDate?: string | null
-  /** There when the milestone is Interline. */
+  /** Present when the milestone is Interline. */
   readonly PartnerCarrierName?: string | null
   readonly PartnerCarrierSCAC?: string | null
   readonly CrossBorder: boolean | null
-  /** There when `CrossBorder`. */
+  /** Present when `CrossBorder`. */
   readonly CrossBorderStatus?: OpenList<CrossBorderStatus> | null
   readonly CrossBorderEntryNumber?: string | null
   readonly PODAvailable?: boolean | null

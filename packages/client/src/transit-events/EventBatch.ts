@@ -1,4 +1,4 @@
-/** What a delivery carries: a batch of events under one delivery id (area D, EventBatch). */
+/** Body of a delivery: a batch of events with one delivery id (area D, EventBatch). */
 import { BodyMalformed, checksOf } from "../shared/ReceivedJson.ts"
 import type { TransitEvent } from "./TransitEvent.ts"
 
@@ -11,7 +11,7 @@ export interface EventBatch {
   readonly events: ReadonlyArray<TransitEvent>
 }
 
-/** The bytes are no event batch. `pointer` says where. */
+/** The body is not an event batch. `pointer` is the location of the error. */
 export class EventBatchMalformed extends BodyMalformed {
   override readonly name = "EventBatchMalformed"
 }
@@ -19,14 +19,14 @@ export class EventBatchMalformed extends BodyMalformed {
 const { json, object, some, text } = checksOf(EventBatchMalformed)
 
 /**
- * Reads a delivery's body.
+ * Parses the body of a delivery.
  *
- * Checks what a receiver relies on: that ids, type and times are there, and the sequence is a number. Anything else is
- * passed on as it came, with fields and event types this version has not heard of.
+ * Checks only what a receiver relies on: ids, type and times are present, and the sequence is a number. Everything else
+ * passes unchanged, unknown fields and event types included.
  */
 export const parseEventBatch = (body: Uint8Array): EventBatch => checkEventBatch(json(body))
 
-/** The same, of JSON that was parsed already. */
+/** Like `parseEventBatch`, for a parsed body. */
 export const checkEventBatch = (body: unknown): EventBatch => {
   const batch = object("", body)
   text("/deliveryId", batch["deliveryId"])

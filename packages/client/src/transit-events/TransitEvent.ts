@@ -1,4 +1,4 @@
-/** One thing that happened to a shipment on its way (area D, Event). */
+/** One event of a shipment in transit (area D, Event). */
 import type { OpenList } from "../shared/OpenList.ts"
 
 /** The published event types, in published order. */
@@ -51,13 +51,13 @@ export interface Location {
   readonly address2?: string
 }
 
-/** Another name of the shipment, such as its PRO or BOL number. */
+/** Another identifier of the shipment, such as its PRO or BOL number. */
 export interface ShipmentReference {
   readonly type?: string
   readonly value?: string
 }
 
-/** The shipment an event belongs to. Dates are RFC 3339 with the offset they were sent with. */
+/** The shipment of an event. Dates are RFC 3339 with their original offset. */
 export interface Shipment {
   readonly shipmentId: string
   readonly mode?: OpenList<TransportationMode>
@@ -70,7 +70,7 @@ export interface Shipment {
   readonly destination: Location
 }
 
-/** A paper that goes with an event, such as the proof of delivery. */
+/** A document of an event, such as the proof of delivery. */
 export interface EventDocument {
   readonly type?: OpenList<DocumentType>
   readonly url?: string
@@ -78,16 +78,16 @@ export interface EventDocument {
 }
 
 export interface TransitEvent {
-  /** Unique; the same in every delivery and in every list. */
+  /** Unique; the same in every delivery and list. */
   readonly eventId: string
   readonly type: OpenList<EventType>
   /** The carrier's own code or text. */
   readonly status?: string
-  /** When it happened: RFC 3339, in the offset of the place. */
+  /** When it happened: RFC 3339, with the offset of the location. */
   readonly occurredAt: string
-  /** When the carrier's system knew. */
+  /** When the carrier's system recorded it. */
   readonly reportedAt?: string
-  /** Rises within a shipment; order by it, not by time. */
+  /** Increases within a shipment; sort by it, not by time. */
   readonly sequence: number
   readonly location?: Location
   readonly notes?: string

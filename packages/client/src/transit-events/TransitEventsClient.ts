@@ -1,21 +1,21 @@
-/** Lists transit events and looks after the subscriptions that deliver them (area D). */
+/** Client for transit events and their subscriptions (area D). */
 import { type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { itemsOf, type NumberedPage, pageOf } from "../connection/NumberedPages.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 import type { EventType, TransitEvent } from "./TransitEvent.ts"
 import type { SubscriptionStatus, TransitSubscription, TransitSubscriptionCreate, TransitSubscriptionPatch } from "./TransitSubscription.ts"
 
-/** Every condition given must hold. */
+/** All given conditions must match. */
 export interface EventQuery {
   readonly shipmentId?: string | undefined
   readonly eventTypes?: ReadonlyArray<OpenList<EventType>> | undefined
-  /** Happened at this time or later: RFC 3339 with an offset, or a `Date`. */
+  /** Inclusive start of `occurredAt`: RFC 3339 with an offset, or a `Date`. */
   readonly occurredFrom?: string | Date | undefined
-  /** Happened before this time. */
+  /** Exclusive end of `occurredAt`. */
   readonly occurredTo?: string | Date | undefined
-  /** Turns round the whole order: shipment, sequence, event id. */
+  /** Sort direction of shipment, sequence and event id together. */
   readonly order?: "asc" | "desc" | undefined
-  /** From 1. */
+  /** Page number, from 1. */
   readonly page?: number | undefined
   /** 1 to 500; the server's default is 100. */
   readonly pageSize?: number | undefined
@@ -33,7 +33,7 @@ export type EventsPage = NumberedPage<TransitEvent>
 export type SubscriptionsPage = NumberedPage<TransitSubscription>
 
 export interface TransitEventsClientOptions extends ConnectionOptions {
-  /** Where area D lives below `baseUrl`. Default `/visibility`. */
+  /** Path of area D below `baseUrl`. Default `/visibility`. */
   readonly basePath?: string | undefined
 }
 
@@ -47,22 +47,22 @@ export class TransitEventsClient {
     this.#connection = new Connection(options, options.basePath ?? "/visibility")
   }
 
-  /** One page of events, in the order shipment, sequence, event id. */
+  /** One page of events, sorted by shipment, sequence and event id. */
   listEvents(query: EventQuery = {}, options?: CallOptions): Promise<EventsPage> {
     return pageOf(this.#connection, events, query as Query, options)
   }
 
-  /** Every event that matches, page after page as you go. Events that come in meanwhile shift nothing. */
+  /** Iterates over every matching event, page by page. New events do not shift the pages. */
   allEvents(query: Omit<EventQuery, "page"> = {}, options?: CallOptions): AsyncGenerator<TransitEvent, void, undefined> {
     return itemsOf(this.#connection, events, query as Query, options)
   }
 
-  /** One page of this client's own subscriptions, by id. */
+  /** One page of this client's own subscriptions, sorted by id. */
   listSubscriptions(query: SubscriptionQuery = {}, options?: CallOptions): Promise<SubscriptionsPage> {
     return pageOf(this.#connection, subscriptions, query as Query, options)
   }
 
-  /** Every subscription of this client with that status, page after page as you go. */
+  /** Iterates over every subscription of this client with the given status, page by page. */
   allSubscriptions(
     query: Omit<SubscriptionQuery, "page"> = {},
     options?: CallOptions
@@ -70,7 +70,7 @@ export class TransitEventsClient {
     return itemsOf(this.#connection, subscriptions, query as Query, options)
   }
 
-  /** Never sent twice: when the answer is lost, list the subscriptions before you create another. */
+  /** Never retried: after a lost response, list the subscriptions before you create another. */
   async createSubscription(subscription: TransitSubscriptionCreate, options?: CallOptions): Promise<TransitSubscription> {
     const answer = await this.#connection.send({ method: "POST", path: subscriptions, body: subscription, repeatable: false }, options)
     return answer.json as TransitSubscription
@@ -81,7 +81,7 @@ export class TransitEventsClient {
     return answer.json as TransitSubscription
   }
 
-  /** Changes what the patch names and nothing else. Never sent twice: somebody else's change may lie in between. */
+  /** Changes only the fields of the patch. Never retried, because another client's change may have come in between. */
   async updateSubscription(
     subscriptionId: string,
     patch: TransitSubscriptionPatch,
@@ -97,7 +97,7 @@ export class TransitEventsClient {
     return answer.json as TransitSubscription
   }
 
-  /** Stops its deliveries and removes it. */
+  /** Deletes the subscription and stops its deliveries. */
   async deleteSubscription(subscriptionId: string, options?: CallOptions): Promise<void> {
     await this.#connection.send({ method: "DELETE", path: [...subscriptions, subscriptionId], repeatable: true }, options)
   }

@@ -1,24 +1,24 @@
-/** A customer's wish to be told of transit events (area D, Subscription). */
+/** A customer's subscription to transit events (area D, Subscription). */
 import type { OpenList } from "../shared/OpenList.ts"
 import type { EventType } from "./TransitEvent.ts"
 
-/** `paused` holds events back and sends them on resume; `inactive` does not collect any. */
+/** `paused`: events wait and are sent on resume. `inactive`: events are not collected. */
 export type SubscriptionStatus = "active" | "paused" | "inactive"
 
-/** Both must match; one that is absent or empty lets everything through. */
+/** Both filters must match. An absent or empty filter matches everything. */
 export interface SubscriptionFilters {
   readonly eventTypes?: ReadonlyArray<OpenList<EventType>>
   readonly shipmentIds?: ReadonlyArray<string>
 }
 
-/** How patiently, how fast and in what portions deliveries come. What is left out takes the server's default. */
+/** Retry, rate and batch settings of deliveries. Absent members use the server's defaults. */
 export interface DeliveryMetadata {
   readonly maxAttempts?: number
   readonly initialBackoffSeconds?: number
   readonly maxBackoffSeconds?: number
-  /** Most events in one POST. */
+  /** Maximum events per POST. */
   readonly batchMaxSize?: number
-  /** Most POSTs in a minute. */
+  /** Maximum POSTs per minute. */
   readonly rateLimitPerMinute?: number
 }
 
@@ -34,15 +34,15 @@ export interface TransitSubscription {
 }
 
 export interface TransitSubscriptionCreate {
-  /** Where deliveries are POSTed to; https. */
+  /** Target of deliveries; https. */
   readonly endpointUrl: string
-  /** Names the secret that deliveries are signed with. */
+  /** The secret that signs deliveries. */
   readonly hmacSecretId: string
   readonly filters?: SubscriptionFilters
   readonly delivery?: DeliveryMetadata
 }
 
-/** JSON merge patch: what is absent stays, `null` takes away, lists are replaced whole. */
+/** JSON merge patch: absent members stay, `null` removes, lists are replaced. */
 export interface TransitSubscriptionPatch {
   readonly endpointUrl?: string
   readonly hmacSecretId?: string

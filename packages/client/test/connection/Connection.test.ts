@@ -13,7 +13,7 @@ const connected = (answer: Answering, options: Partial<ConnectionOptions> = {}, 
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "it did not fail", (error: unknown) => error)
 
 describe("Connection", () => {
-  it("asks for JSON at the base path and gives JSON", async () => {
+  it("requests JSON below the base path and returns JSON", async () => {
     const { connection, received } = connected(() => json({ a: 1 }))
     expect((await connection.send(list)).json).toEqual({ a: 1 })
     expect(received[0]).toMatchObject({ method: "GET", url: "https://waybill.test/area/v1/things", body: undefined })
@@ -34,7 +34,7 @@ describe("Connection", () => {
     }
   })
 
-  it("encodes ids and queries, repeats lists, writes dates, leaves out what is undefined", async () => {
+  it("encodes ids and queries, repeats lists, writes dates, and leaves out undefined values", async () => {
     const { connection, received } = connected(() => json({}))
     await connection.send({ ...list, path: ["a/b?c#d", "ü %2e"], query: { type: ["A", "B"], from: new Date(0), at: "2026-01-01T00:00:00+02:00", no: undefined, page: 2, some: [] } })
     expect(received[0]!.url).toBe(
@@ -42,13 +42,13 @@ describe("Connection", () => {
     )
   })
 
-  it.each(["", ".", ".."])("does not take %j for an id, because it would address something else", async (id) => {
+  it.each(["", ".", ".."])("refuses %j as an id, because it would address another resource", async (id) => {
     const { connection, received } = connected(() => json({}))
     await expect(connection.send({ ...list, path: ["v1", "things", id] })).rejects.toThrow(TypeError)
     expect(received).toEqual([])
   })
 
-  it("uses the runtime's own fetch, without tearing it from its place", async () => {
+  it("calls the runtime's fetch as a method of globalThis", async () => {
     const fetch = vi.spyOn(globalThis, "fetch").mockImplementation(function(this: unknown) {
       return Promise.resolve(json({ asked: this === undefined || this === globalThis }))
     })
@@ -57,8 +57,8 @@ describe("Connection", () => {
     expect((await connection.send(list)).json).toEqual({ asked: true })
   })
 
-  describe("says who is calling", () => {
-    it("by key, by token, or not at all", async () => {
+  describe("authentication", () => {
+    it("sends a key, a token, or nothing", async () => {
       const sent = async (options: Partial<ConnectionOptions>) => {
         const { connection, received } = connected(() => json({}), options)
         await connection.send(list)
@@ -70,18 +70,18 @@ describe("Connection", () => {
       expect(await sent({})).toEqual([null, null])
     })
 
-    it("with a token asked for at every attempt", async () => {
+    it("asks for a token before every attempt", async () => {
       let asked = 0
       const { connection, received } = connected((_, count) => count === 0 ? problem(503) : json({}), { bearer: () => `t${asked++}`, retry: { firstPauseMillis: 0 } })
       await connection.send(list)
       expect(received.map(({ headers }) => headers.get("authorization"))).toEqual(["Bearer t0", "Bearer t1"])
     })
 
-    it("but not twice", () => {
+    it("refuses a key together with a token", () => {
       expect(() => connected(() => json({}), { apiKey: "a", bearer: "b" })).toThrow("not both")
     })
 
-    it.each(["", "two words", "k\n", "k\r\nx-evil: 1", "schlüssel"])("and never with %j, nor showing it", async (apiKey) => {
+    it.each(["", "two words", "k\n", "k\r\nx-evil: 1", "schlüssel"])("refuses %j as a credential without showing it", async (apiKey) => {
       const { connection, received } = connected(() => json({}), { apiKey })
       const error = await failure(connection.send(list)) as Error
       expect(error).toBeInstanceOf(TypeError)
@@ -89,14 +89,14 @@ describe("Connection", () => {
       expect(received).toEqual([])
     })
 
-    it("and a failing token function fails the call as it is", async () => {
+    it("fails with the error of a failing token function", async () => {
       const { connection } = connected(() => json({}), { bearer: () => Promise.reject(new Error("login expired")) })
       await expect(connection.send(list)).rejects.toThrow("login expired")
     })
   })
 
-  describe("on a refusal", () => {
-    it("fails with everything the problem says", async () => {
+  describe("on an error response", () => {
+    it("fails with everything in the problem details", async () => {
       const errors = [{ detail: "endpointUrl is an absolute https address.", pointer: "/endpointUrl", code: "invalid" }]
       const body = { title: "Invalid input", detail: "One field is wrong.", code: "invalid_input", instance: "/errors/42", errors }
       const { connection } = connected(() => problem(422, body, { "retry-after": "7" }), { apiKey: "secret-key" })
@@ -108,7 +108,7 @@ describe("Connection", () => {
     })
 
     it.each([["<html>502</html>", "HTTP 502"], ["", "HTTP 502"], ["[1]", "HTTP 502"], ["{\"message\":\"gone\"}", "gone"], ["{\"title\":5,\"errors\":[1,{\"detail\":\"x\"}]}", "HTTP 502"]])(
-      "makes the best of %j",
+      "fails with a problem for the body %j",
       async (body, title) => {
         const { connection } = connected(() => new Response(body, { status: 502 }))
         expect(await failure(connection.send(list))).toMatchObject({ name: "WaybillProblem", status: 502, title, code: "", body })
@@ -116,28 +116,28 @@ describe("Connection", () => {
     )
   })
 
-  it("takes an empty success as nothing", async () => {
+  it("reads an empty success as undefined", async () => {
     const { connection } = connected(() => new Response(null, { status: 204 }))
     expect((await connection.send(list)).json).toBeUndefined()
   })
 
-  it("does not take a login page for an answer", async () => {
+  it("refuses a login page as response", async () => {
     const { connection } = connected(() => new Response("<html>", { status: 200 }))
     expect(await failure(connection.send(list))).toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
   })
 
-  it.each([301, 302, 303, 307, 308])("follows no redirect (%i): the key would go with it", async (status) => {
+  it.each([301, 302, 303, 307, 308])("does not follow redirects (%i), because the key would go with them", async (status) => {
     const { connection, received } = connected(() => new Response(null, { status, headers: { location: "https://evil.test" } }), { apiKey: "k" })
     expect(await failure(connection.send(list))).toMatchObject({ name: "WaybillCallFailed", reason: "redirected" })
     expect(received).toHaveLength(1)
     expect(received[0]!.init.redirect).toBe("manual")
   })
 
-  describe("in time", () => {
+  describe("with a timeout", () => {
     beforeEach(() => void vi.useFakeTimers())
     afterEach(() => void vi.useRealTimers())
 
-    it("gives up an attempt after timeoutMillis, and the body counts", async () => {
+    it("aborts an attempt after timeoutMillis, body included", async () => {
       const slowBody = () => new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }))
       for (const answer of [never, slowBody]) {
         const fetch = (_: string, init: RequestInit) => {
@@ -162,7 +162,7 @@ describe("Connection", () => {
       expect(vi.getTimerCount()).toBe(0)
     })
 
-    it("takes a very long time for what it is, not for none", async () => {
+    it("treats a very long timeoutMillis as long, not as zero", async () => {
       const { connection } = connected(never, { timeoutMillis: Infinity, retry: false })
       let settled = false
       void failure(connection.send(list)).then(() => (settled = true))
@@ -171,7 +171,7 @@ describe("Connection", () => {
       for (const timeoutMillis of [0, -1, NaN]) expect(() => connected(never, { timeoutMillis })).toThrow(RangeError)
     })
 
-    it("ends with the caller's reason, while it sends and while it waits", async () => {
+    it("rejects with the caller's reason, while sending and while waiting", async () => {
       for (const answer of [never, () => problem(503, {}, { "retry-after": "5" })]) {
         const { connection, received } = connected(answer)
         const controller = new AbortController()
@@ -183,7 +183,7 @@ describe("Connection", () => {
       }
     })
 
-    it("does not begin what was ended before", async () => {
+    it("sends nothing when the signal was aborted before", async () => {
       const { connection, received } = connected(() => json({}))
       expect(await failure(connection.send(list, { signal: AbortSignal.abort(new Error("over")) }))).toEqual(new Error("over"))
       expect(received).toEqual([])
@@ -202,24 +202,24 @@ describe("Connection", () => {
       }
     })
 
-    it("does not wait longer than it may: the caller learns what was asked", async () => {
+    it("gives up when Retry-After is longer than the longest pause, and reports it", async () => {
       const { connection, received } = connected(() => problem(503, {}, { "retry-after": "3600" }))
       expect(await failure(connection.send(list))).toMatchObject({ status: 503, retryAfterSeconds: 3600 })
       expect(received).toHaveLength(1)
     })
   })
 
-  describe("tries again", () => {
+  describe("retries", () => {
     const lost = () => Promise.reject(new TypeError("fetch failed"))
     const quick = { retry: { firstPauseMillis: 1 } }
 
-    it.each([["a lost connection", lost], ["429", () => problem(429)], ["503", () => problem(503)]])("what may be repeated, after %s", async (_, answer) => {
+    it.each([["a lost connection", lost], ["429", () => problem(429)], ["503", () => problem(503)]])("idempotent calls after %s", async (_, answer) => {
       const { connection, received } = connected((_, count) => count < 2 ? answer() : json({ ok: true }), quick)
       expect((await connection.send(list)).json).toEqual({ ok: true })
       expect(received).toHaveLength(3)
     })
 
-    it("three times in all, or as often as wished", async () => {
+    it("twice by default, or as often as configured", async () => {
       for (const [retry, times] of [[{ firstPauseMillis: 1 }, 3], [{ firstPauseMillis: 1, attempts: 5 }, 5], [false, 1]] as const) {
         const { connection, received } = connected(lost, { retry })
         expect(await failure(connection.send(list))).toMatchObject({ reason: "network", cause: new TypeError("fetch failed") })
@@ -227,7 +227,7 @@ describe("Connection", () => {
       }
     })
 
-    it.each([["a lost connection", lost], ["429", () => problem(429)], ["503", () => problem(503)]])("never what may not be repeated, after %s", async (_, answer) => {
+    it.each([["a lost connection", lost], ["429", () => problem(429)], ["503", () => problem(503)]])("no calls that are not idempotent, after %s", async (_, answer) => {
       const { connection, received } = connected(answer, quick)
       expect(await failure(connection.send(create))).toBeInstanceOf(Error)
       expect(received).toHaveLength(1)
@@ -239,14 +239,14 @@ describe("Connection", () => {
       expect(received).toHaveLength(1)
     })
 
-    it("but takes no 404 for done where deleted things can still be found", async () => {
+    it("a DELETE, but keeps its 404 as error where deleted objects can still be found", async () => {
       const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true, leavesTrace: true }
       const { connection, received } = connected((_, count) => count === 0 ? lost() : problem(404), quick)
       expect(await failure(connection.send(remove))).toMatchObject({ status: 404 })
       expect(received).toHaveLength(2)
     })
 
-    it("under the same idempotency key, which failures tell", async () => {
+    it("with the same idempotency key, which errors contain", async () => {
       const call: Call = { ...create, headers: { "idempotency-key": "k-1" }, repeatable: true }
       const { connection, received } = connected(lost, quick)
       expect(await failure(connection.send(call))).toMatchObject({ reason: "network", call: { method: "POST", idempotencyKey: "k-1" } })
@@ -255,7 +255,7 @@ describe("Connection", () => {
       expect(((await failure(connected(lost, quick).connection.send(list))) as WaybillCallFailed).call).not.toHaveProperty("idempotencyKey")
     })
 
-    it("and takes 404 for done when a delete's first answer was lost", async () => {
+    it("a DELETE, and treats 404 as success when the first response was lost", async () => {
       const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true }
       const { connection } = connected((_, count) => count === 0 ? lost() : problem(404), quick)
       expect((await connection.send(remove)).status).toBe(204)
@@ -264,7 +264,7 @@ describe("Connection", () => {
     })
   })
 
-  it("tells its failures apart by class", async () => {
+  it("throws errors that differ by class", async () => {
     expect(await failure(connected(() => problem(400)).connection.send(list))).not.toBeInstanceOf(WaybillCallFailed)
   })
 })

@@ -1,4 +1,4 @@
-/** Bodies that go out and come in piece by piece. */
+/** Bodies that are sent and received in chunks. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { type Call, Connection, type OpenAnswer } from "../../src/connection/Connection.ts"
 import type { ConnectionOptions } from "../../src/connection/index.ts"
@@ -11,7 +11,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(()
 const connection = (fetch: ConnectionOptions["fetch"], options: Partial<ConnectionOptions> = {}) =>
   new Connection({ baseUrl: "https://waybill.test", fetch, retry: { firstPauseMillis: 1 }, ...options }, "")
 
-/** A response whose pieces come when told, and that ends when the call is aborted, as fetch does it. */
+/** A response whose chunks come on demand, and that ends when the call is aborted, as with fetch. */
 const arriving = (init: RequestInit) => {
   const world = { cancelled: false }
   let controller!: ReadableStreamDefaultController<Uint8Array>
@@ -31,7 +31,7 @@ const textOf = async ({ pieces }: OpenAnswer) => {
   return text
 }
 
-describe("An answer that is read as it arrives", () => {
+describe("A streamed response", () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -42,7 +42,7 @@ describe("An answer that is read as it arrives", () => {
     return { answer, server, pieces: answer.pieces[Symbol.asyncIterator]() }
   }
 
-  it("gives its pieces, however long all of them take and however slow its reader is", async () => {
+  it("yields its chunks, however long the whole takes and however slow its reader is", async () => {
     const { answer, pieces, server } = await opened()
     for (const text of ["a", "b", "c"]) {
       const next = pieces.next()
@@ -58,7 +58,7 @@ describe("An answer that is read as it arrives", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it("fails when a piece does not come in time", async () => {
+  it("fails when a chunk is late", async () => {
     const { answer, pieces } = await opened()
     const next = failure(Promise.resolve(pieces.next()))
     await vi.advanceTimersByTimeAsync(1000)
@@ -67,7 +67,7 @@ describe("An answer that is read as it arrives", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it("fails when it breaks off, and ends with the caller's reason", async () => {
+  it("fails when it breaks off, and with the caller's reason when aborted", async () => {
     const broken = await opened()
     broken.server.breakOff()
     expect(await failure(Promise.resolve(broken.pieces.next()))).toMatchObject({ reason: "network", cause: new TypeError("terminated") })
@@ -81,7 +81,7 @@ describe("An answer that is read as it arrives", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it("is cancelled when it is closed before its end, read or not", async () => {
+  it("is cancelled when it is closed early, read or not", async () => {
     const unread = await opened()
     unread.answer.close()
     const begun = await opened()
@@ -91,7 +91,7 @@ describe("An answer that is read as it arrives", () => {
     expect([unread.server.world.cancelled, begun.server.world.cancelled]).toEqual([true, true])
   })
 
-  it("may have no body at all", async () => {
+  it("may have no body", async () => {
     const answer = await connection(async () => new Response(null, { status: 204 })).open(list)
     expect([answer.status, await textOf(answer)]).toEqual([204, ""])
     answer.close()
@@ -99,8 +99,8 @@ describe("An answer that is read as it arrives", () => {
   })
 })
 
-describe("A refusal or redirect in place of such an answer", () => {
-  it("fails as every call does, and what may be repeated is asked for again", async () => {
+describe("A streamed response with a failure", () => {
+  it("fails the call on an error status or redirect, and retries idempotent calls", async () => {
     for (const call of ["open", "receive"] as const) {
       const ask = (calling: Connection) => call === "open" ? calling.open(list) : calling.receive(list, textOf)
       expect(await failure(ask(connection(async () => problem(404))))).toMatchObject({ name: "WaybillProblem", status: 404 })
@@ -111,12 +111,12 @@ describe("A refusal or redirect in place of such an answer", () => {
     }
   })
 
-  it("after its head is asked for again only where it is read from its beginning", async () => {
+  it("is retried after its head only with receive", async () => {
     let count = 0
     const breaking = connection(async (_, init) => {
       const server = arriving(init)
       server.send("half")
-      // what is waiting would be lost with the stream
+      // Breaking off at once would discard the queued chunks.
       setTimeout(count++ === 0 ? server.breakOff : server.end, 5)
       return server.response
     })
@@ -129,7 +129,7 @@ describe("A refusal or redirect in place of such an answer", () => {
     expect(count).toBe(1)
   })
 
-  it("is not a failure of the reader's own", async () => {
+  it("keeps errors of the reader itself", async () => {
     let count = 0
     const calling = connection(async () => {
       count++
@@ -140,7 +140,7 @@ describe("A refusal or redirect in place of such an answer", () => {
   })
 })
 
-describe("A body that is made while it is sent", () => {
+describe("A streamed request body", () => {
   const upload = (make: () => AsyncGenerator<Uint8Array<ArrayBuffer>>, streamed: boolean): Call =>
     ({ method: "POST", path: ["things"], pieces: { make, streamed }, repeatable: false })
   const two = async function*() {
@@ -148,7 +148,7 @@ describe("A body that is made while it is sent", () => {
     yield bytesOf("1}")
   }
 
-  it("goes out as a stream, piece by piece as they are taken", async () => {
+  it("is sent as a stream, one chunk per read", async () => {
     const seen: Array<unknown> = []
     const calling = connection(async (_, init) => {
       expect(init).toMatchObject({ method: "POST", duplex: "half", body: expect.any(ReadableStream) })
@@ -167,7 +167,7 @@ describe("A body that is made while it is sent", () => {
     expect(seen).toEqual(["made", "{\"a\":", "taken", "made", "1}", "taken"])
   })
 
-  it("or as a Blob", async () => {
+  it("is sent as a Blob when streaming is off", async () => {
     const calling = connection(async (_, init) => {
       expect(init.body).toBeInstanceOf(Blob)
       expect(init).not.toHaveProperty("duplex")
@@ -176,7 +176,7 @@ describe("A body that is made while it is sent", () => {
     expect((await calling.send(upload(two, false))).json).toEqual({ sent: "{\"a\":1}", type: "application/json" })
   })
 
-  it("fails with the error of whoever makes it, and is not sent again", async () => {
+  it("fails with the error of its generator, and is not retried", async () => {
     const make = async function*() {
       yield bytesOf("{")
       throw new RangeError("the file is gone")
@@ -197,7 +197,7 @@ describe("A body that is made while it is sent", () => {
     }
   })
 
-  it("is stopped when it is not wanted any more", async () => {
+  it("is stopped when the server does not want the rest", async () => {
     let stopped = false
     const make = async function*() {
       try {
@@ -216,11 +216,11 @@ describe("A body that is made while it is sent", () => {
     expect(stopped).toBe(true)
   })
 
-  describe("in time", () => {
+  describe("with a timeout", () => {
     beforeEach(() => void vi.useFakeTimers())
     afterEach(() => void vi.useRealTimers())
 
-    it("takes as long as it likes while pieces are taken, then fails", async () => {
+    it("lasts as long as chunks are read, then fails", async () => {
       let taken = 0
       const endless = async function*() {
         while (true) yield bytesOf("x")
@@ -241,7 +241,7 @@ describe("A body that is made while it is sent", () => {
       expect(vi.getTimerCount()).toBe(0)
     })
 
-    it("gets longer as a whole for what it weighs", async () => {
+    it("gets more time in proportion to its size when sent as a Blob", async () => {
       const heavy = async function*() {
         yield new Uint8Array(160 * 1024)
       }
@@ -254,7 +254,7 @@ describe("A body that is made while it is sent", () => {
       expect(await outcome).toMatchObject({ reason: "timeout" })
     })
 
-    it("leaves no timer behind when the rest is taken after the answer", async () => {
+    it("leaves no timer behind when the rest is read after the response", async () => {
       let rest!: ReadableStreamDefaultReader<Uint8Array>
       const calling = connection(async (_, init) => {
         rest = (init.body as ReadableStream<Uint8Array>).getReader()
@@ -277,12 +277,12 @@ describe("canStreamRequests", () => {
     ["Cloudflare-Workers", true],
     ["Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36", false],
     [undefined, true]
-  ])("in %s: %s", (userAgent, can) => {
+  ])("for %s is %s", (userAgent, can) => {
     vi.stubGlobal("navigator", userAgent === undefined ? undefined : { userAgent })
     expect(canStreamRequests()).toBe(can)
   })
 
-  it("not without streams", () => {
+  it("is false without ReadableStream", () => {
     vi.stubGlobal("ReadableStream", undefined)
     expect(canStreamRequests()).toBe(false)
   })

@@ -10,7 +10,7 @@ const busy = (retryAfter?: number) =>
   new WaybillProblem(call, { status: 503, headers: new Headers(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }), body: "" })
 
 describe("pauseBeforeRetry", () => {
-  it("never pauses longer than the longest pause, and never shorter than what the server asked for", () => forRandom(500, (random) => {
+  it("never pauses longer than the longest pause, and never shorter than Retry-After", () => forRandom(500, (random) => {
     const policy = { attempts: 1 + random.below(20), firstPauseMillis: random.below(5_000), longestPauseMillis: random.below(20_000) }
     const attempt = 1 + random.below(25)
     const asked = random.chance(0.5) ? random.below(30) : undefined
@@ -27,7 +27,7 @@ describe("pauseBeforeRetry", () => {
     expect([1, 2].map((attempt) => pauseBeforeRetry(defaultRetryPolicy, attempt, lost, 1))).toEqual([250, 500])
   })
 
-  it("knows only lost answers, 429 and 503", () => {
+  it("retries only lost responses, 429 and 503", () => {
     expect(pauseBeforeRetry(defaultRetryPolicy, 1, new WaybillCallFailed(call, "timeout", ""), 0)).toBe(0)
     for (const reason of ["redirected", "unreadable_answer"] as const) {
       expect(pauseBeforeRetry(defaultRetryPolicy, 1, new WaybillCallFailed(call, reason, ""), 0)).toBeUndefined()

@@ -10,7 +10,7 @@ describe("WaybillProblem", () => {
     expect(problemOf(body)).toMatchObject({ ...body, details: undefined, message: expect.stringMatching(/answered 400: One field is wrong\.$/) })
   })
 
-  it("reads the one sentence of shipment status", () => {
+  it("reads the single message of shipment status", () => {
     expect(problemOf({ message: "No such shipment." })).toMatchObject({
       title: "No such shipment.", detail: "No such shipment.", code: "", errors: [], details: undefined
     })
@@ -22,7 +22,7 @@ describe("WaybillProblem", () => {
     })
   })
 
-  it("reads the codes of invoices and documents, and what they cannot say from its header", () => {
+  it("reads the codes of invoices and documents, and the message from their header", () => {
     const detail = "invoiceHeader.invoiceAmount.value: value is a decimal number as text."
     expect(problemOf(["300", "500"], { "x-waybill-detail": detail })).toMatchObject({
       codes: ["300", "500"], detail, title: detail, code: "", errors: [], details: undefined, message: expect.stringMatching(/answered 400: invoiceHeader/)
@@ -32,14 +32,14 @@ describe("WaybillProblem", () => {
     for (const body of [{ codes: ["300"] }, "300", null]) expect(problemOf(body)).toMatchObject({ codes: [] })
   })
 
-  it("makes faults of details, whatever else stands in them", () => {
+  it("reads errors from details, whatever else they contain", () => {
     expect(problemOf({ message: "m", details: { error: "No body." } }).errors).toEqual([{ detail: "No body." }])
     expect(problemOf({ message: "m", details: { errors: [null, 1, {}, { error: "" }, { field: 1, error: "a" }, { field: "b", error: "c" }] } }).errors)
       .toEqual([{ detail: "a" }, { field: "b", detail: "c" }])
     for (const details of [null, [], "x", 1]) expect(problemOf({ message: "m", details })).toMatchObject({ details: undefined, errors: [] })
   })
 
-  it("prefers problem details where both are there", () => {
+  it("prefers problem details where both are present", () => {
     expect(problemOf({ title: "T", detail: "D", message: "M", errors: [{ detail: "E" }], details: { error: "F" } })).toMatchObject({
       title: "T", detail: "D", errors: [{ detail: "E" }]
     })

@@ -9,7 +9,7 @@ describe("parseFreightCharges", () => {
     expect(parseFreightCharges(bytesOf([charges[0]]))).toEqual([charges[0]])
   })
 
-  it("passes on what this version has not heard of", () => {
+  it("passes unknown fields through", () => {
     const charge = { ...chargeOf("B1", 1), surcharges: [{ code: "NEW" }], charges: {} }
     expect(parseFreightCharges(bytesOf([charge]))).toEqual([charge])
   })
@@ -25,7 +25,7 @@ describe("parseFreightCharges", () => {
     ["no header", [{ ...charge, pfc: { ...charge.pfc, header: undefined } }], "/0/pfc/header"],
     ["no version", [{ ...charge, pfc: { ...charge.pfc, header: { function: 1 } } }], "/0/pfc/header/function"]
   ]
-  it.each(malformed)("says where it is wrong: %s", (_, value, pointer) => {
+  it.each(malformed)("reports the location of an error: %s", (_, value, pointer) => {
     expect(() => parseFreightCharges(bytesOf(value))).toThrow(expect.objectContaining({ name: "FreightChargesMalformed", pointer }))
   })
 })

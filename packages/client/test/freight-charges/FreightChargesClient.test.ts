@@ -35,7 +35,7 @@ const subscription: ChargeSubscription = {
 }
 
 describe("FreightChargesClient", () => {
-  it("subscribes, once", async () => {
+  it("subscribes without retries", async () => {
     const { client, received } = clientOf((_, count) => count === 0 ? json(subscription, 201) : lost())
     expect(await client.create(wanted)).toEqual(subscription)
     expect(received[0]).toMatchObject({ method: "POST", path: "/pfc/v1/subscriptions", body: wanted })
@@ -44,7 +44,7 @@ describe("FreightChargesClient", () => {
     expect(received).toHaveLength(2)
   })
 
-  it("lives at another base path where it is told so", async () => {
+  it("uses the configured base path", async () => {
     const { client, received } = clientOf(() => json(subscription), { basePath: "/charges" })
     await client.get("s")
     expect(received[0]!.path).toBe("/charges/v1/subscriptions/s")
@@ -56,7 +56,7 @@ describe("FreightChargesClient", () => {
     expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual(Array.from({ length: 2 }, () => "GET /pfc/v1/subscriptions/0199%2Fs"))
   })
 
-  it("cancels one, and takes 404 for done when the first answer was lost", async () => {
+  it("cancels one, and treats 404 as success when the first response was lost", async () => {
     const { client, received } = clientOf(() => new Response(null, { status: 204 }))
     expect(await client.cancel("s")).toBeUndefined()
     expect(received).toEqual([expect.objectContaining({ method: "DELETE", path: "/pfc/v1/subscriptions/s", body: undefined })])
@@ -64,7 +64,7 @@ describe("FreightChargesClient", () => {
     expect(await again.client.cancel("s")).toBeUndefined()
   })
 
-  it("lists what was in flight, be it nothing", async () => {
+  it("lists bills in flight, also when there are none", async () => {
     const charges = [chargeOf("B1", 1), chargeOf("B2", 3)]
     for (const found of [charges, []]) {
       const { client, received } = clientOf(() => json(found))
@@ -76,7 +76,7 @@ describe("FreightChargesClient", () => {
     }
   })
 
-  it("has a sample sent, once", async () => {
+  it("requests a sample delivery without retries", async () => {
     const tested = { message: "The receiver accepted it.", resumed: 1 }
     const { client, received } = clientOf((_, count) => count === 0 ? json(tested) : refusal(429, "TOO_MANY_REQUESTS", "Wait.", undefined, { "retry-after": "0" }))
     expect(await client.testWebhook({ webhookUrl: "https://me.test/hook" })).toEqual(tested)
@@ -85,7 +85,7 @@ describe("FreightChargesClient", () => {
     expect(received).toHaveLength(2)
   })
 
-  describe("on a refusal", () => {
+  describe("on an error response", () => {
     it("fails with its code and details", async () => {
       const { client } = clientOf(() => refusal(409, "SUBSCRIPTION_CONFLICT", "A subscription of yours covers account 4711.", { accountId: "4711" }))
       await expect(client.create(wanted)).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe("FreightChargesClient", () => {
       })
     })
 
-    it("names the field that is wrong, and every field where there are several", async () => {
+    it("names the invalid field, or all of them", async () => {
       const one = { field: "webhookUrl", error: "Use https." }
       const two = { field: "accounts[0]", error: "Not empty." }
       const single = clientOf(() => refusal(400, "INVALID_REQUEST", "One field is wrong.", one))
@@ -106,7 +106,7 @@ describe("FreightChargesClient", () => {
       })
     })
 
-    it("waits as long as Retry-After says where the call may be repeated", async () => {
+    it("waits as long as Retry-After says for idempotent calls", async () => {
       const busy = (seconds: string) => refusal(429, "TOO_MANY_REQUESTS", "Wait.", undefined, { "retry-after": seconds })
       const { client, received } = clientOf((_, count) => count === 0 ? busy("0") : json([]))
       expect(await client.inFlight("s")).toEqual([])
@@ -117,7 +117,7 @@ describe("FreightChargesClient", () => {
     })
   })
 
-  it("ends a call with the caller's signal", async () => {
+  it("aborts a call with the caller's signal", async () => {
     const { client, received } = clientOf(() => json(subscription))
     const signal = AbortSignal.abort(new Error("over"))
     const calls = [

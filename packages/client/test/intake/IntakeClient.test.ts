@@ -38,7 +38,7 @@ const removed: FreightBillChange = { change: "removed", pfc: { pfc: { uniqueID: 
 const report: IntakeReport = { results: [{ index: 0, result: "accepted", shipmentId: "S1", eventId: "e-1", sequence: 1 }] }
 
 describe("IntakeClient", () => {
-  it("hands in events", async () => {
+  it("publishes events", async () => {
     const { client, received } = clientOf(() => json(report))
     expect(await client.publishTransitEvents([reported])).toEqual(report)
     expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/transit-events", body: { events: [reported] } })
@@ -51,7 +51,7 @@ describe("IntakeClient", () => {
     expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/shipments", body: { shipments: [shipment] } })
   })
 
-  it("reports movement and information", async () => {
+  it("reports movements and information", async () => {
     const results = {
       results: [
         { index: 0, result: "error", errors: [{ detail: "A shipment does not go from Delivered back to In Transit.", pointer: "/updates/0/shipmentMilestoneStatus" }] },
@@ -70,7 +70,7 @@ describe("IntakeClient", () => {
     expect(received[0]).toMatchObject({ method: "POST", path: "/intake/v1/freight-charges", body: { charges: [unnumbered, removed] } })
   })
 
-  it("gets all that is known of a shipment", async () => {
+  it("gets the record of a shipment", async () => {
     const record: ShipmentRecord = {
       shipmentId: "S/1",
       accounts: ["4711"],
@@ -84,14 +84,14 @@ describe("IntakeClient", () => {
     expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /intake/v1/shipments/S%2F1", "GET /intake/v1/shipments/S%2F1"])
   })
 
-  it("reports what became of a pickup", async () => {
+  it("reports the progress of a pickup", async () => {
     const taken: PickupReported = { result: "accepted", pickupId: "0199-p", carrierPickupNumber: "C/1", status: "Pickup Rescheduled" }
     const { client, received } = clientOf(() => json(taken))
     expect(await client.reportPickupStatus("C/1", fullReport)).toEqual(taken)
     expect(received).toEqual([expect.objectContaining({ method: "POST", path: "/intake/v1/pickups/C%2F1/status", body: fullReport })])
   })
 
-  it("gets all that is known of a pickup", async () => {
+  it("gets the record of a pickup", async () => {
     const request = { ...pickupBody(fullOrder, null), isTest: false } as PickupRequest
     const record: PickupRecord = {
       pickupId: "0199-p",
@@ -120,13 +120,13 @@ describe("IntakeClient", () => {
     ["freight charges", "freight-charges", (client, partial) => client.publishFreightCharges([unnumbered], { partial })]
   ]
 
-  it.each(calls)("asks for a partial acceptance of %s only when told to", async (_, path, call) => {
+  it.each(calls)("requests partial acceptance of %s only with partial", async (_, path, call) => {
     const { client, received } = clientOf(() => json(report))
     for (const partial of [true, false, undefined]) await call(client, partial)
     expect(received.map((request) => request.path)).toEqual([`/intake/v1/${path}?partial=true`, `/intake/v1/${path}`, `/intake/v1/${path}`])
   })
 
-  it("ends a call with the caller's signal", async () => {
+  it("aborts a call with the caller's signal", async () => {
     const { client, received } = clientOf(() => json(report))
     const signal = AbortSignal.abort(new Error("over"))
     const ended = [
@@ -142,28 +142,28 @@ describe("IntakeClient", () => {
     expect(received).toEqual([])
   })
 
-  describe("repeats a lost call", () => {
+  describe("retries after a lost response", () => {
     const timesSent = async (call: (client: IntakeClient) => Promise<unknown>) => {
       const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(report))
       await call(client).catch(() => undefined)
       return received.length
     }
 
-    it("with events only when every one has its own id", async () => {
+    it("events only when each has an id", async () => {
       expect(await timesSent((client) => client.publishTransitEvents([{ ...reported, eventId: "e-1" }]))).toBe(2)
       expect(await timesSent((client) => client.publishTransitEvents([{ ...reported, eventId: "e-1" }, reported]))).toBe(1)
     })
 
-    it("with shipments and status updates, which are known again by themselves", async () => {
+    it("shipments and status updates, which the service deduplicates by content", async () => {
       expect(await timesSent((client) => client.registerShipments([shipment]))).toBe(2)
       expect(await timesSent((client) => client.reportStatus([moved, late]))).toBe(2)
     })
 
-    it("with the report of a pickup, which is known again while it is the last", async () => {
+    it("the report of a pickup, which is a duplicate while it is the last one", async () => {
       expect(await timesSent((client) => client.reportPickupStatus("C1", { status: "Arrived" }))).toBe(2)
     })
 
-    it("with freight charges only when every one says its version", async () => {
+    it("freight charges only when each names its version", async () => {
       expect(await timesSent((client) => client.publishFreightCharges([numbered]))).toBe(2)
       expect(await timesSent((client) => client.publishFreightCharges([numbered, unnumbered]))).toBe(1)
       expect(await timesSent((client) => client.publishFreightCharges([numbered, removed]))).toBe(1)

@@ -15,7 +15,7 @@ const decoded = (text: string): string | undefined => {
 }
 
 describe("Base64", () => {
-  it("is what everybody else makes of it, however it is cut", () => forRandom(300, (random) => {
+  it("matches other implementations, wherever the input is split", () => forRandom(300, (random) => {
     const bytes = Buffer.from(random.bytes(random.below(100)))
     const encoder = base64Encoder()
     const text = Buffer.concat([...cut(random, bytes).map(encoder.push), encoder.end()]).toString()

@@ -27,7 +27,7 @@ describe("DocumentsClient", () => {
     const large = pdf(200_001, 4)
     const base64 = Buffer.from(large).toString("base64")
 
-    it.each([true, false])("bytes, blobs and base64, as one JSON (as a stream: %s)", async (streamUploads) => {
+    it.each([true, false])("bytes, blobs and base64 as one JSON body (as a stream: %s)", async (streamUploads) => {
       const { client, received } = clientOf(() => json({ message }, 201, { "x-waybill-file-ids": "f-1, f-2,f-3,f-4" }), { streamUploads })
       const upload = uploadOf([
         { documentType: "POD", files: [large, new Blob([large.subarray(0, 7), large.subarray(7)]), base64] },
@@ -45,7 +45,7 @@ describe("DocumentsClient", () => {
       expect(received[0]!.headers.get("content-type")).toBe("application/json")
     })
 
-    it("as a stream by default here, and as a Blob where told to", async () => {
+    it("as a stream by default here, and as a Blob when configured", async () => {
       const upload = uploadOf([{ documentType: "POD", files: [large] }])
       const bodyOf = async (options: Partial<DocumentsClientOptions>) => {
         const { client, received } = clientOf(() => json({ message }, 201), options)
@@ -56,7 +56,7 @@ describe("DocumentsClient", () => {
       expect(await bodyOf({ streamUploads: false })).toBeInstanceOf(Blob)
     })
 
-    it("files of every length, and text that is no base64 as the text it is", async () => {
+    it("files of every length, and invalid base64 unchanged", async () => {
       for (const file of [new Uint8Array(0), pdf(5), pdf(48 * 1024), pdf(48 * 1024 + 1), pdf(96 * 1024 + 2)]) {
         const { client, received } = clientOf(() => json({ message }, 201))
         await client.upload(uploadOf([{ documentType: "POD", files: [file, new Blob([file])] }]))
@@ -69,7 +69,7 @@ describe("DocumentsClient", () => {
       expect(received[0]!.body).toMatchObject({ documents: [{ files: [odd] }] })
     })
 
-    it("a record with members of its own, and one that has no files", async () => {
+    it("a record with members of its own, and one without files", async () => {
       const { client, received } = clientOf(() => json({ message }, 201))
       const upload = { ...uploadOf([{ documentType: "POD", files: [] }]), custom: { a: [1] } }
       await client.upload(upload)
@@ -77,7 +77,7 @@ describe("DocumentsClient", () => {
       expect(received.map(({ body }) => body)).toEqual([upload, uploadOf([])])
     })
 
-    it("nothing that is no file", async () => {
+    it("no value that is not a file", async () => {
       const { client, received } = clientOf(() => json({ message }, 201))
       for (const file of [5, null, {}, [1], new ArrayBuffer(5), new Int8Array(5)]) {
         const upload = uploadOf([{ documentType: "POD", files: [file as unknown as string] }])
@@ -86,7 +86,7 @@ describe("DocumentsClient", () => {
       expect(received).toEqual([])
     })
 
-    it("once, whatever happens", async () => {
+    it("once, and never retries", async () => {
       for (const answer of [() => problem(503), () => Promise.reject(new TypeError("fetch failed"))]) {
         const { client, received } = clientOf(answer)
         expect(await failure(client.upload(uploadOf([{ documentType: "POD", files: [large] }])))).toBeInstanceOf(Error)
@@ -94,7 +94,7 @@ describe("DocumentsClient", () => {
       }
     })
 
-    it("and fails with the file that cannot be read", async () => {
+    it("and fails with the error of an unreadable file", async () => {
       const gone = { size: 10, arrayBuffer: () => undefined, slice: () => ({ arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) }) }
       for (const streamUploads of [true, false]) {
         const { client } = clientOf(() => json({ message }, 201), { streamUploads })
@@ -113,23 +113,23 @@ describe("DocumentsClient", () => {
     ])
   })
 
-  it("whatever the order of their members", async () => {
+  it("gets documents in any order of members", async () => {
     const { documents, ...rest } = wire
     const turned = { documents: documents.map(({ documentType, files }) => ({ files: files.map(({ content, id }) => ({ content, id })), documentType })), ...rest }
     const { client } = clientOf(() => json(turned))
     expect(await client.get("N/1")).toEqual(storedDocuments)
   })
 
-  it("asks for them again from their beginning when they break off", async () => {
+  it("retries a download from the start when the response breaks off", async () => {
     const { client, received } = clientOf((_, count) => count > 0 ? json(wire) : broken(JSON.stringify(wire).slice(0, 1500)))
     expect(await client.get("N/1")).toEqual(storedDocuments)
     expect(received).toHaveLength(2)
   })
 
-  describe("hands files over as they arrive", () => {
+  describe("passes files on as they arrive", () => {
     const contents = storedDocuments.documents.flatMap(({ files }) => files.map(({ content }) => content))
 
-    it("one after the other, and then gives the record", async () => {
+    it("one by one, and then returns the record", async () => {
       const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(wire))
       const seen: Array<readonly [ArrivingFile, Uint8Array]> = []
       const record = await client.download("N/1", async (file, content) => void seen.push([file, await bytesIn(content)]))
@@ -143,7 +143,7 @@ describe("DocumentsClient", () => {
       expect(received).toHaveLength(2)
     })
 
-    it("passing over what is not read, or not to its end", async () => {
+    it("and skips content that is unread or partly read", async () => {
       const { client } = clientOf(() => json(wire))
       const seen: Array<string> = []
       const takers = [
@@ -167,14 +167,14 @@ describe("DocumentsClient", () => {
       expect(seen).toHaveLength(3 * takers.length)
     })
 
-    it("but no longer than its taker takes", async () => {
+    it("only until the promise of the function settles", async () => {
       const { client } = clientOf(() => json(wire))
       const kept: Array<ReadableStream> = []
       await client.download("N/1", (_, content) => void kept.push(content))
-      for (const content of kept) await expect(content.getReader().read()).rejects.toThrow("promise of its taker")
+      for (const content of kept) await expect(content.getReader().read()).rejects.toThrow("promise of its function")
     })
 
-    it("no more of them than are asked for", async () => {
+    it("and reads no more than is requested", async () => {
       let pulled = 0
       const text = bytesOf(wireOf({ ...storedDocuments, documents: [{ documentType: "POD", files: [{ id: "f", content: pdf(300_000) }] }] }))
       const answer = () =>
@@ -197,7 +197,7 @@ describe("DocumentsClient", () => {
       expect(pulled * 1000).toBeGreaterThan(text.length)
     })
 
-    it("and fails with its taker, at once", async () => {
+    it("and fails at once with the error of the function", async () => {
       const world = { cancelled: false }
       const answer = () =>
         new Response(new ReadableStream({
@@ -210,7 +210,7 @@ describe("DocumentsClient", () => {
       expect(world.cancelled).toBe(true)
     })
 
-    it("and fails when they break off, for the taker and for the caller, without asking again", async () => {
+    it("and fails without a retry when the response breaks off, for the function and for the caller", async () => {
       const { client, received } = clientOf(() => broken(JSON.stringify(wire).slice(0, 1500)))
       const told: Array<unknown> = []
       const outcome = await failure(client.download("N/1", async (_, content) => {
@@ -221,7 +221,7 @@ describe("DocumentsClient", () => {
       expect(received).toHaveLength(1)
     })
 
-    it("but none of which it is not known yet whose it is", async () => {
+    it("and refuses a file whose record is not known yet", async () => {
       const { client } = clientOf(() => json({ ...wire, documents: [{ documentType: "POD", files: [{ content: "YQ==", id: "f-1" }] }] }))
       expect(await failure(client.download("N/1", () => undefined))).toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("id") })
     })
@@ -242,13 +242,13 @@ describe("DocumentsClient", () => {
       ])
     })
 
-    it("everything, record after record", async () => {
+    it("every record, one by one", async () => {
       const { client, received } = paged()
       expect(await collect(client.all({ documentType: ["POD"] }))).toEqual([storedDocuments, other, storedDocuments])
       expect(received.map(({ path }) => path)).toEqual(["/invoicing/documents?documentType=POD", "/invoicing/documents?documentType=POD&cursor=c-1"])
     })
 
-    it("everything, handing over every file", async () => {
+    it("every record, and passes each file to a function", async () => {
       const { client } = paged()
       const lengths: Array<number> = []
       const records = client.downloadAll({}, async (_, content) => void lengths.push((await bytesIn(content)).length))
@@ -256,7 +256,7 @@ describe("DocumentsClient", () => {
       expect(lengths).toEqual([10, 2000, 7, 10, 2000, 7, 10, 2000, 7])
     })
 
-    it("a record before the ones behind it have come, and no further than wanted", async () => {
+    it("a record before the next ones arrive, and reads no further than requested", async () => {
       const world = { cancelled: false }
       const answer = () =>
         new Response(new ReadableStream({
@@ -272,7 +272,7 @@ describe("DocumentsClient", () => {
       expect(received).toHaveLength(1)
     })
 
-    it("nothing, and never in a circle", async () => {
+    it("nothing, and never the same page in a loop", async () => {
       expect(await collect(clientOf(() => json([])).client.all())).toEqual([])
       const { client } = clientOf(() => json([wire], 200, { "x-next-cursor": "c" }))
       await expect(collect(client.all())).rejects.toMatchObject({ reason: "unreadable_answer" })
@@ -290,13 +290,13 @@ describe("DocumentsClient", () => {
     ])
   })
 
-  it("does not remove all of them when none is named", async () => {
+  it("refuses to remove files by an empty list", async () => {
     const { client, received } = clientOf(() => json({ message }))
     await expect(client.remove("N1", { fileIds: [] })).rejects.toThrow(TypeError)
     expect(received).toEqual([])
   })
 
-  it("repeats a lost removal only of files that are named: others may have come", async () => {
+  it("retries a lost removal only for named files, because others may have come", async () => {
     for (const [fileIds, times] of [[["f-1"], 2], [undefined, 1]] as const) {
       const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(["300"], 404))
       const outcome = await failure(client.remove("N1", { fileIds }))
@@ -305,7 +305,7 @@ describe("DocumentsClient", () => {
     }
   })
 
-  it("fails with the codes and the sentence of a refusal, in every call", async () => {
+  it("fails with the codes and the message of an error, in every call", async () => {
     const { client } = clientOf(() => json(["300"], 413, { "x-waybill-detail": "documents[0].files[0] has more than 26214400 bytes." }))
     const calls = [
       client.upload(uploadOf([])), client.list(), collect(client.all()), collect(client.downloadAll({}, () => undefined)), client.get("N1"),
@@ -316,7 +316,7 @@ describe("DocumentsClient", () => {
     }
   })
 
-  it("takes nothing else for an answer", async () => {
+  it("refuses any other response", async () => {
     const odd: ReadonlyArray<readonly [unknown, ReadonlyArray<(client: DocumentsClient) => Promise<unknown>>]> = [
       [{}, [(client) => client.upload(uploadOf([])), (client) => client.list(), (client) => collect(client.all()), (client) => client.get("N1")]],
       [[wire], [(client) => client.get("N1"), (client) => client.download("N1", () => undefined)]],
@@ -335,7 +335,7 @@ describe("DocumentsClient", () => {
     }
   })
 
-  it("ends every call with the caller's signal", async () => {
+  it("aborts every call with the caller's signal", async () => {
     const { client, received } = clientOf(() => json(wire))
     const signal = AbortSignal.abort(new Error("over"))
     const calls = [
@@ -348,7 +348,7 @@ describe("DocumentsClient", () => {
   })
 })
 
-/** Sends this much, and then the connection is gone. */
+/** Sends this text, and then the connection breaks. */
 const broken = (text: string): Response => {
   let sent = false
   return new Response(new ReadableStream({

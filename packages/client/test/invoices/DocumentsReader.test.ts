@@ -4,7 +4,7 @@ import { storedDocuments, wireOf } from "../invoice-samples.ts"
 import { forRandom, type Random } from "../random.ts"
 import { bytesOf } from "../samples.ts"
 
-/** Everything that a reader makes of an answer: heads, contents and records, in their order. */
+/** All parts that the reader yields: heads, contents and records, in order. */
 const read = (list: boolean, chunks: Iterable<Uint8Array>) => {
   const reader = new DocumentsReader(list)
   const seen: Array<unknown> = []
@@ -47,18 +47,18 @@ const nothing = { id: undefined, documentType: undefined, invoiceNumber: undefin
 const inPlace = (file: string) => `{"documents":[{"files":[${file}]}]}`
 
 describe("DocumentsReader", () => {
-  it("hands out contents, and the record with a number in place of each", () => {
+  it("yields contents, and the record with a number in place of each", () => {
     expect(one(wire)).toEqual(expected)
     expect(one([wire, wire], true)).toEqual([...expected, ...expected])
     expect(one([], true)).toEqual([])
   })
 
-  it("does so however the bytes are cut and the JSON is laid out", () => forRandom(60, (random) => {
+  it("does so wherever the bytes are split and however the JSON is formatted", () => forRandom(60, (random) => {
     const text = JSON.stringify([wire, wire], undefined, random.pick([0, 1, "\t"]))
     expect(read(true, cut(random, bytesOf(text), random.pick([1, 7, 100_000])))).toEqual([...expected, ...expected])
   }))
 
-  it("hands a content out in small pieces, however large the bytes come", () => {
+  it("yields a content in small chunks, however large the input chunks are", () => {
     const content = new Uint8Array(1_000_000).fill(7)
     const reader = new DocumentsReader(false)
     const bytes = bytesOf(inPlace(`{"content":"${Buffer.from(content).toString("base64")}"}`))
@@ -67,7 +67,7 @@ describe("DocumentsReader", () => {
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(content.length)
   })
 
-  it("takes nothing else for a content, whatever it is called and wherever it stands", () => {
+  it("takes nothing else for a content, whatever its name or position", () => {
     const json = {
       content: "YQ==",
       documents: [{ content: "YQ==", files: [{ id: "content", meta: { content: "YQ==" }, list: [{ content: "YQ==" }], content: 5 }, "content", ["YQ=="]] }],
@@ -80,18 +80,18 @@ describe("DocumentsReader", () => {
     expect(one({ documents: [[{ files: [{ content: "YQ==" }] }]] })).toEqual([{ documents: [[{ files: [{ content: "YQ==" }] }]] }])
   })
 
-  it("finds it under an escaped name, and reads escapes in it, cut anywhere", () => forRandom(40, (random) => {
-    // 0xfb 0xff is +/8= in base64
+  it("finds a content under an escaped name, and reads split escapes in it", () => forRandom(40, (random) => {
+    // Base64 of 0xfb 0xff is +/8=
     const text = inPlace("{\"\\u0063ontent\":\"+\\/8\\u003d\\n\"}")
     expect(read(false, cut(random, bytesOf(text), 3))).toEqual([nothing, "fbff", { documents: [{ files: [{ content: "0" }] }] }])
   }))
 
-  it("knows of a head only what came before", () => {
+  it("knows only the members of a head that came before the content", () => {
     const text = "{\"documents\":[{\"files\":[{\"content\":\"YQ==\",\"id\":\"f\"}],\"documentType\":\"POD\"}],\"invoiceNumber\":\"N\"}"
     expect(one(text)).toEqual([nothing, "61", { documents: [{ files: [{ content: "0", id: "f" }], documentType: "POD" }], invoiceNumber: "N" }])
   })
 
-  it("keeps characters beyond ASCII, cut anywhere", () => forRandom(40, (random) => {
+  it("keeps characters outside ASCII, wherever they are split", () => forRandom(40, (random) => {
     const json = { documentSource: "é😀\u2028", documents: [{ files: [{ id: "ü😀", content: "" }] }] }
     expect(read(false, cut(random, bytesOf(json), 2))).toEqual([{ ...nothing, id: "ü😀" }, "", { ...json, documents: [{ files: [{ id: "ü😀", content: "0" }] }] }])
   }))
@@ -127,7 +127,7 @@ describe("DocumentsReader", () => {
     }
   )
 
-  it("ends on any bytes, reading or refusing", () => forRandom(2000, (random) => {
+  it("terminates on any bytes, with a result or a refusal", () => forRandom(2000, (random) => {
     const parts = ["{", "}", "[", "]", ",", ":", "\"", "\\", "\"documents\":", "\"files\":", "\"content\":", "YQ==", "1", "\\u00", "\xff", " "]
     const text = Array.from({ length: random.below(40) }, () => random.pick(parts)).join("")
     try {

@@ -17,7 +17,7 @@ const collect = async <A>(items: AsyncIterable<A>) => {
 }
 
 describe("InvoicesClient", () => {
-  it("creates an invoice, with every amount as it was written", async () => {
+  it("creates an invoice and keeps every amount as it was written", async () => {
     const { client, received } = clientOf(() => json({ message }))
     const precise = invoiceOf("I1", "00000000000000000000.1000000000")
     expect(await client.create(precise)).toEqual({ message })
@@ -25,7 +25,7 @@ describe("InvoicesClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("k")
   })
 
-  it("tells what may be wrong although it was taken", async () => {
+  it("returns the warning of an accepted invoice", async () => {
     const warned = { "x-waybill-warning": warning }
     const { client } = clientOf(({ method }) => method === "GET" ? json(invoice, 200, warned) : json({ message }, 200, warned))
     expect(await client.create(invoice)).toEqual({ message, warning })
@@ -33,7 +33,7 @@ describe("InvoicesClient", () => {
     expect(await client.get("I/1")).toEqual({ invoice, warning })
   })
 
-  it("gets one, of the carrier that is named", async () => {
+  it("gets one, of the given carrier", async () => {
     const { client, received } = clientOf(() => json(invoice))
     expect(await client.get("I/1")).toEqual({ invoice })
     await client.get("I 1", { carrier: { DOT: "USDOT 1", MC: "2" } })
@@ -43,7 +43,7 @@ describe("InvoicesClient", () => {
     ])
   })
 
-  it("replaces one under its own id, and says why", async () => {
+  it("replaces one under its own id, with a comment", async () => {
     const { client, received } = clientOf(() => json({ message }))
     const comments = [{ id: 1, commentText: "wrong & late, \"sorry\"" }, { commentText: "é" }]
     expect(await client.replace(invoice, { comments })).toEqual({ message })
@@ -55,7 +55,7 @@ describe("InvoicesClient", () => {
     expect(others.map(({ url }) => url.search)).toEqual(["", ""])
   })
 
-  it("removes one, of the carrier that is named, and says why", async () => {
+  it("removes one, of the given carrier, with a comment", async () => {
     const { client, received } = clientOf(() => json({ message }))
     expect(await client.remove("I/1")).toBeUndefined()
     await client.remove("I1", { carrier: { DOT: "1" }, comment: { commentText: "twice" } })
@@ -75,11 +75,11 @@ describe("InvoicesClient", () => {
     ])
   })
 
-  describe("walks a list to its end", () => {
+  describe("iterates over a list", () => {
     const pages = [["a", "b"], [], ["c"]].map((ids) => ids.map((id) => invoiceOf(id)))
     const paged = () => clientOf((_, count) => json(pages[count], 200, count < 2 ? { "x-next-cursor": `c-${count + 1}` } : {}))
 
-    it("page after page, with the same conditions", async () => {
+    it("page by page, with the same conditions", async () => {
       const { client, received } = paged()
       expect((await collect(client.all({ DOT: "1", limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(["a", "b", "c"])
       expect(received.map(({ path }) => path)).toEqual([
@@ -87,26 +87,26 @@ describe("InvoicesClient", () => {
       ])
     })
 
-    it("asking for the next page only when it is wanted", async () => {
+    it("and requests the next page only when it is needed", async () => {
       const { client, received } = paged()
       for await (const { uniqueID } of client.all()) if (uniqueID === "b") break
       expect(received).toHaveLength(1)
     })
 
-    it("in one page from a server that has no pages", async () => {
+    it("in one page from a server without pagination", async () => {
       const { client, received } = clientOf(() => json([invoice]))
       expect(await collect(client.all())).toEqual([invoice])
       expect(received).toHaveLength(1)
     })
 
-    it("but not in a circle", async () => {
+    it("and fails on a repeated cursor", async () => {
       const { client, received } = clientOf(() => json([invoice], 200, { "x-next-cursor": "c" }))
       await expect(collect(client.all())).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
       expect(received).toHaveLength(2)
     })
   })
 
-  it("fails with the codes and the sentence of a refusal", async () => {
+  it("fails with the codes and the message of an error", async () => {
     const { client } = clientOf(() => json(["600"], 403, { "x-waybill-detail": "You write invoices of DOT 1 only." }))
     await expect(client.create(invoice)).rejects.toMatchObject({
       name: "WaybillProblem", status: 403, codes: ["600"], detail: "You write invoices of DOT 1 only.", message: expect.stringContaining("DOT 1")
@@ -114,13 +114,13 @@ describe("InvoicesClient", () => {
     await expect(clientOf(() => json(["300"], 404)).client.get("I1")).rejects.toMatchObject({ status: 404, codes: ["300"], detail: undefined })
   })
 
-  it("takes nothing else for an answer", async () => {
+  it("refuses any other response", async () => {
     const odd = (body: unknown) => clientOf(() => json(body)).client
     const calls = [odd({}).create(invoice), odd([]).replace(invoice), odd({ data: [] }).list(), odd([invoice]).get("I1"), odd(null).get("I1")]
     for (const call of calls) await expect(call).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
   })
 
-  it.each(["", ".", ".."])("does not take %j for an id", async (id) => {
+  it.each(["", ".", ".."])("refuses %j as an id", async (id) => {
     const { client, received } = clientOf(() => json({ message }))
     for (const call of [client.get(id), client.remove(id), client.replace({ ...invoice, uniqueID: id })]) await expect(call).rejects.toThrow(TypeError)
     expect(received).toEqual([])
@@ -135,18 +135,18 @@ describe("InvoicesClient", () => {
     ["remove", 2, (client, signal) => client.remove("I1", { signal })]
   ]
 
-  it.each(calls)("sends %s %i times when the first answer is lost", async (_, times, call) => {
+  it.each(calls)("sends %s %i times when the first response is lost", async (_, times, call) => {
     const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json([]))
     await call(client).catch(() => undefined)
     expect(received).toHaveLength(times)
   })
 
-  it("takes 404 for done when the first answer to a removal was lost", async () => {
+  it("treats 404 as success when the first response to a removal was lost", async () => {
     const { client } = clientOf((_, count) => count === 0 ? problem(503) : json(["300"], 404))
     expect(await client.remove("I1")).toBeUndefined()
   })
 
-  it.each(calls)("ends %s with the caller's signal", async (_, __, call) => {
+  it.each(calls)("aborts %s with the caller's signal", async (_, __, call) => {
     const { client, received } = clientOf(() => json({}))
     await expect(call(client, AbortSignal.abort(new Error("over")))).rejects.toThrow("over")
     expect(received).toEqual([])

@@ -90,13 +90,13 @@ describe("OperatorClient", () => {
   const repeated = new Set(["lists the audit log", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
     "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
     "explains a delivery", "shows the health of tenants"])
-  it.each(calls)("%s, and after 503 again only where that does no more", async (name, call) => {
+  it.each(calls)("%s, and retries after 503 only if idempotent", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
     await expect(call(client)).rejects.toMatchObject({ status: 503 })
     expect(received).toHaveLength(repeated.has(name) ? 3 : 1)
   })
 
-  it("walks all deliveries by their cursor", async () => {
+  it("iterates over all deliveries by cursor", async () => {
     const { client, received } = clientOf((_, count) => json({ data: [{ ...delivery, deliveryId: `d-${count}` }], ...(count < 2 ? { nextCursor: `c${count}` } : {}) }))
     const ids: Array<string> = []
     for await (const { deliveryId } of client.allDeliveries("acme", { state: "dead" })) ids.push(deliveryId)
@@ -104,7 +104,7 @@ describe("OperatorClient", () => {
     expect(received.map(({ path }) => path.split("?")[1])).toEqual(["state=dead", "state=dead&cursor=c0", "state=dead&cursor=c1"])
   })
 
-  it("walks tenants and subscriptions the same way", async () => {
+  it("iterates over tenants and subscriptions by cursor", async () => {
     const { client, received } = clientOf((_, count) => json({ data: [{ tenantId: `t-${count}`, subscriptionId: `s-${count}` }], nextCursor: count % 2 === 0 ? `c${count}` : null }))
     const ids: Array<string> = []
     for await (const { tenantId } of client.allTenants({ limit: 1 })) ids.push(tenantId)
@@ -118,13 +118,13 @@ describe("OperatorClient", () => {
     ])
   })
 
-  it("says so when a count it was promised is missing", async () => {
+  it("fails when a promised count is missing", async () => {
     const { client } = clientOf(() => json({}))
     await expect(client.recover("acme", "s-1", { since: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })
     await expect(client.replay("acme", "s-1", { from: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })
   })
 
-  it("does not go round in circles", async () => {
+  it("fails on a repeated cursor", async () => {
     const { client } = clientOf(() => json({ data: [], nextCursor: "same" }))
     const walk = async () => {
       for await (const _ of client.allDeliveries("acme"));

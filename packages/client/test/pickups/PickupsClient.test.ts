@@ -12,7 +12,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(()
 const keysOf = (received: ReadonlyArray<{ readonly headers: Headers }>) => received.map(({ headers }) => headers.get("idempotency-key"))
 
 describe("PickupsClient", () => {
-  it("orders a pickup in the words of the interface", async () => {
+  it("orders a pickup in the spelling of the interface", async () => {
     const { client, received } = clientOf(() => json([pickupAnswer]))
     const [answer] = await client.create(fullOrder)
     expect(answer).toEqual(pickupAnswer)
@@ -25,7 +25,7 @@ describe("PickupsClient", () => {
     expect(received[1]!.body).toMatchObject({ isTest: "True" })
   })
 
-  it("writes null for what is left out, because the interface demands it", async () => {
+  it("sends null for absent members, as the interface requires", async () => {
     const { client, received } = clientOf(() => json([pickupAnswer]))
     await client.create({ ...leastOrder, customer: undefined } as unknown as PickupOrder)
     expect(received[0]!.body).toMatchObject({
@@ -35,7 +35,7 @@ describe("PickupsClient", () => {
     expect(Object.keys(received[0]!.body as object).toSorted()).toEqual([...members, "requestFunction", "carrierPickupNumber"].toSorted())
   })
 
-  it("is not led astray by members that only the client may set", async () => {
+  it("ignores members that only the client may set", async () => {
     const { client, received } = clientOf(() => json([pickupAnswer]))
     const order = { ...leastOrder, requestFunction: "ModifyExisting", carrierPickupNumber: "7" }
     await client.create(order)
@@ -46,7 +46,7 @@ describe("PickupsClient", () => {
   })
 
   describe("orders one truck", () => {
-    it("under a key of its own, the same for every attempt and another for every call", async () => {
+    it("with a generated key, the same for every attempt and another for every call", async () => {
       const { client, received } = clientOf((_, count) => count % 3 < 2 ? problem(503) : json([pickupAnswer]))
       await client.create(leastOrder)
       await client.create(leastOrder)
@@ -56,13 +56,13 @@ describe("PickupsClient", () => {
       expect([new Set(keys.slice(0, 3)).size, new Set(keys.slice(3)).size, new Set(keys).size]).toEqual([1, 1, 2])
     })
 
-    it("under the key that is given", async () => {
+    it("with the given key", async () => {
       const { client, received } = clientOf((_, count) => count === 0 ? Promise.reject(new TypeError("fetch failed")) : json([pickupAnswer]))
       await client.create(leastOrder, { idempotencyKey: "order 4711/1" })
       expect(keysOf(received)).toEqual(["order 4711/1", "order 4711/1"])
     })
 
-    it("and tells the key when it fails for good, so that the same order can be sent again", async () => {
+    it("and reports the key in the error, so that the same order can be sent again", async () => {
       const { client, received } = clientOf(() => Promise.reject(new TypeError("fetch failed")))
       const lost = await failure(client.create(leastOrder)) as { readonly call: { readonly idempotencyKey: string } }
       expect(lost).toMatchObject({ name: "WaybillCallFailed", reason: "network", call: { idempotencyKey: keysOf(received)[0] } })
@@ -70,14 +70,14 @@ describe("PickupsClient", () => {
       expect(await failure(desk.client.create(leastOrder, { idempotencyKey: "k-1" }))).toMatchObject({ status: 503, call: { idempotencyKey: "k-1" } })
     })
 
-    it.each(["", " a", "a ", "a\nb", "é", "x".repeat(201)])("and takes no key that a header could not carry: %j", async (idempotencyKey) => {
+    it.each(["", " a", "a ", "a\nb", "é", "x".repeat(201)])("and refuses a key that a header cannot carry: %j", async (idempotencyKey) => {
       const { client, received } = clientOf(() => json([pickupAnswer]))
       await expect(client.create(leastOrder, { idempotencyKey })).rejects.toThrow(TypeError)
       expect(received).toEqual([])
     })
   })
 
-  it("changes one as a whole, under its number", async () => {
+  it("updates one as a whole, by its number", async () => {
     const { client, received } = clientOf(() => json([{ ...pickupAnswer, pickupStatus: "Call us", carrierPickupNumber: null }]))
     expect((await client.update("1000/01", fullOrder))[0].pickupStatus).toBe("Call us")
     expect(received).toEqual([expect.objectContaining({
@@ -88,13 +88,13 @@ describe("PickupsClient", () => {
     expect(keysOf(received)).toEqual([null])
   })
 
-  it("never sends a change twice", async () => {
+  it("never retries an update", async () => {
     const { client, received } = clientOf(() => problem(503))
     await failure(client.update("1", leastOrder))
     expect(received).toHaveLength(1)
   })
 
-  it("cancels one, again when the answer was lost, and never takes 404 for done: a truck may come", async () => {
+  it("retries a cancellation after a lost response, and never treats 404 as success: a truck may come", async () => {
     const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : new Response(null, { status: 200 }))
     expect(await client.cancel("100000001")).toBeUndefined()
     expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual(Array.from({ length: 2 }, () => "DELETE /pickup/v1/pickups/100000001"))
@@ -102,7 +102,7 @@ describe("PickupsClient", () => {
     expect(await failure(unknown.client.cancel("1"))).toMatchObject({ name: "WaybillProblem", status: 404 })
   })
 
-  it("looks one up by its number or a PRO, among real ones or among tests", async () => {
+  it("looks one up by its number or a PRO, among real ones or tests", async () => {
     const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(pickupVisibility))
     expect(await client.visibility({ confirmationId: "0100 1" })).toEqual(pickupVisibility)
     await client.visibility({ proNumber: "041-8367745" })
@@ -114,7 +114,7 @@ describe("PickupsClient", () => {
     ])
   })
 
-  it("fails with the sentence of a refusal, and with none where there is no body", async () => {
+  it("fails with the message of an error, and with none when the body is empty", async () => {
     const message = "readyTime: The pickup window is over already."
     expect(await failure(clientOf(() => json({ message }, 400)).client.create(leastOrder))).toMatchObject({ name: "WaybillProblem", status: 400, detail: message, code: "", codes: [] })
     const nobody = clientOf(() => new Response(null, { status: 404 }))
@@ -123,7 +123,7 @@ describe("PickupsClient", () => {
     })
   })
 
-  it("takes nothing else for an answer", async () => {
+  it("refuses any other response", async () => {
     const odd = (body: unknown) => clientOf(() => json(body)).client
     const calls = [
       ...[[], {}, [1], [{}], [pickupAnswer, null]].map((body) => odd(body).create(leastOrder)), odd(pickupAnswer).update("1", leastOrder),
@@ -132,13 +132,13 @@ describe("PickupsClient", () => {
     for (const call of calls) expect(await failure(call)).toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
   })
 
-  it.each(["", ".", ".."])("does not take %j for a number", async (number) => {
+  it.each(["", ".", ".."])("refuses %j as a number", async (number) => {
     const { client, received } = clientOf(() => json([pickupAnswer]))
     for (const call of [client.update(number, leastOrder), client.cancel(number)]) await expect(call).rejects.toThrow(TypeError)
     expect(received).toEqual([])
   })
 
-  it("ends every call with the caller's signal", async () => {
+  it("aborts every call with the caller's signal", async () => {
     const { client, received } = clientOf(() => json([pickupAnswer]))
     const signal = AbortSignal.abort(new Error("over"))
     const calls = [client.create(leastOrder, { signal }), client.update("1", leastOrder, { signal }), client.cancel("1", { signal }), client.visibility({ proNumber: "1" }, { signal })]

@@ -1,4 +1,4 @@
-/** Whatever a sender, a network and a crashing process do, every event, notification and charge is handled once. */
+/** Every event, notification and charge is handled once, whatever sender, network and crashing processes do. */
 import { createHmac } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { DeliveryReceiver, SeenInMemory, SequencesInMemory, signDelivery } from "../../src/receiver/index.ts"
@@ -12,8 +12,8 @@ interface Delivery {
 }
 
 /**
- * Shipments with their events, cut into deliveries; some deliveries carry events a second time, as a replay does. Among
- * them deliveries of shipment status and freight charges.
+ * Shipments with their events, split into deliveries, and deliveries of shipment status and freight charges. Some
+ * deliveries repeat events, as a replay does.
  */
 const randomDeliveries = (random: Random) => {
   const events: Array<TransitEvent> = []
@@ -47,13 +47,13 @@ const randomDeliveries = (random: Random) => {
   return { events, deliveries, ids }
 }
 
-/** Processes of one receiver with a common memory, one for every attempt; each may die over it. */
+/** Processes of one receiver with shared storage, one for every attempt; each may crash during it. */
 const processesOf = (random: Random) => {
   const clock = { now: 1_700_000_000_000 }
   const shared = { seen: new SeenInMemory({ now: () => clock.now }), sequences: new SequencesInMemory() }
   const handled: Array<string> = []
   const world = { calm: false }
-  /** The status, or `undefined` when the process died. */
+  /** The status, or `undefined` when the process crashed. */
   const post = async ({ content, deliveryId }: Delivery): Promise<number | undefined> => {
     const body = bytesOf(content)
     const headers = await signDelivery({ secrets: secret, deliveryId, body, now: new Date(clock.now) })
@@ -62,7 +62,7 @@ const processesOf = (random: Random) => {
         for (let turns = random.below(20); turns > 0; turns--) await Promise.resolve()
         if (!world.calm && random.chance(0.2)) throw new Error("the handler's database is away")
         if (!world.calm && random.chance(0.1)) {
-          // nothing was written, and this attempt is never answered
+          // Nothing was stored, and this attempt gets no response.
           resolve(undefined)
           await new Promise(() => {})
         }
@@ -85,7 +85,7 @@ const processesOf = (random: Random) => {
 }
 
 describe("DeliveryReceiver, under any schedule,", () => {
-  // WebCrypto answers from other threads in an order of its own; without it a seed is one schedule, every time
+  // WebCrypto completes on other threads in any order. A synchronous double makes the schedule of a seed reproducible.
   beforeAll(() => {
     vi.spyOn(crypto.subtle, "importKey").mockImplementation(async (...[, key]) => key as unknown as CryptoKey)
     vi.spyOn(crypto.subtle, "sign").mockImplementation(async (_, key, content) =>
@@ -102,7 +102,7 @@ describe("DeliveryReceiver, under any schedule,", () => {
       for (let round = 0; open.size > 0; round++) {
         expect(round, "rounds").toBeLessThan(300)
         world.calm = round > 30
-        // in any order, some twice at the same time, some that were acknowledged long ago
+        // In any order: some concurrently, some acknowledged long ago.
         const wave = random.shuffle([...open, ...deliveries.filter(() => random.chance(0.3))]).slice(0, 1 + random.below(6))
         await Promise.all(wave.map(async (delivery) => {
           const status = await post(delivery)
@@ -110,17 +110,17 @@ describe("DeliveryReceiver, under any schedule,", () => {
           if (status === 500) met.failures += 1
           if (status === 503) met.overlaps += 1
           if (status === undefined) met.deaths += 1
-          // an acknowledgement may get lost on its way back
+          // An acknowledgement may be lost.
           if (status === 200 && random.chance(0.8)) open.delete(delivery)
         }))
         clock.now += random.chance(0.3) ? 61_000 : 1_000
       }
       expect(handled.toSorted()).toEqual(ids.toSorted())
-      // what came is known without a gap
+      // The received numbers have no gap.
       const arrived = await sequences.arrived(events.map(({ shipment }) => shipment.shipmentId))
       for (const ranges of arrived.values()) expect(ranges).toHaveLength(1)
     })
-    // the schedules were worth something
+    // The schedules covered every case.
     if (process.env["WAYBILL_SEED"] === undefined) for (const count of Object.values(met)) expect(count).toBeGreaterThan(100)
   }, 60_000)
 })

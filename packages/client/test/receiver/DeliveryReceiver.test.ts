@@ -17,7 +17,7 @@ const signed = async (body: Uint8Array<ArrayBuffer>, secrets: string | ReadonlyA
 const requestOf = async (value: unknown) =>
   new Request("https://receiver.test/hook", { method: "POST", ...await signed(value instanceof Uint8Array ? value as Uint8Array<ArrayBuffer> : bytesOf(value)) })
 
-/** A receiver that writes down what its handler got. */
+/** A receiver that records the arguments of its handler. */
 const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
   const calls: Array<{ readonly events: ReadonlyArray<TransitEvent>; readonly context: DeliveryContext }> = []
   const errors: Array<unknown> = []
@@ -33,7 +33,7 @@ const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
 }
 
 describe("DeliveryReceiver", () => {
-  it("hands a signed batch over and answers 200", async () => {
+  it("passes a signed batch to the handler and answers 200", async () => {
     const { calls, receiver } = recording()
     const events = [eventOf("S1", 1, { type: "SOMETHING_NEW", attributes: { terminalCode: "OMA" } }), eventOf("S2", 4)]
     const answer = await receiver.handle(await requestOf(batchOf("D1", events)))
@@ -49,7 +49,7 @@ describe("DeliveryReceiver", () => {
     }])
   })
 
-  it("answers 202 where that is wished", async () => {
+  it("answers 202 when configured", async () => {
     const { receiver } = recording({ acknowledgeWith: 202 })
     expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(202)
   })
@@ -74,7 +74,7 @@ describe("DeliveryReceiver", () => {
     expect(await receiver.receive(await signed(bytesOf(batch)))).toEqual({ deliveryId: "D1", handled: 0, duplicates: 1 })
   })
 
-  it("hands over only what is new of a delivery that overlaps with earlier ones, and of one that repeats itself", async () => {
+  it("passes on only new events of a delivery that overlaps with earlier ones or repeats itself", async () => {
     const { calls, ids, receiver } = recording()
     await receiver.receive(await signed(bytesOf(batchOf("D1", [eventOf("S1", 1), eventOf("S1", 2)]))))
     const receipt = await receiver.receive(await signed(bytesOf(batchOf("D2", [eventOf("S1", 2), eventOf("S1", 3), eventOf("S1", 3)]))))
@@ -83,14 +83,14 @@ describe("DeliveryReceiver", () => {
     expect(calls[1]!.context.duplicates.map(({ eventId }) => eventId)).toEqual(["S1-2", "S1-3"])
   })
 
-  it("does not call the handler for a replay of what it has", async () => {
+  it("does not call the handler for a replay of known events", async () => {
     const { calls, receiver } = recording()
     await receiver.receive(await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)]))))
     expect(await receiver.receive(await signed(bytesOf(batchOf("D9", [eventOf("S1", 1)]))))).toEqual({ deliveryId: "D9", handled: 0, duplicates: 1 })
     expect(calls).toHaveLength(1)
   })
 
-  it("takes ids that are also names of object members", async () => {
+  it("accepts ids that are also names of object members", async () => {
     const { ids, receiver } = recording()
     const events = ["__proto__", "constructor", "toString"].map((eventId, index) => eventOf("__proto__", index, { eventId }))
     for (let attempt = 0; attempt < 2; attempt++) await receiver.receive(await signed(bytesOf(batchOf("__proto__", events))))
@@ -98,7 +98,7 @@ describe("DeliveryReceiver", () => {
   })
 
   describe("when the handler fails", () => {
-    it("answers 500, tells why here and not there, and hands the events over again", async () => {
+    it("answers 500, reports the error only on this side, and passes the events again", async () => {
       let fail = true
       const { errors, receiver } = recording({
         onEvents: () => {
@@ -114,14 +114,14 @@ describe("DeliveryReceiver", () => {
       expect(await receiver.receive(await signed(bytesOf(batch)))).toEqual({ deliveryId: "D1", handled: 2, duplicates: 0 })
     })
 
-    it("answers 500 also when the handler's failure looks like a refusal of ours", async () => {
+    it("answers 500 also when the handler throws a DeliveryRefused", async () => {
       const refusal = new DeliveryRefused("signature_mismatch", "of something else")
       const { errors, receiver } = recording({ onEvents: () => Promise.reject(refusal) })
       expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
       expect(errors).toEqual([expect.objectContaining({ cause: refusal })])
     })
 
-    it("writes to the console where nobody listens", async () => {
+    it("writes to the console without onError", async () => {
       const written = vi.spyOn(console, "error").mockImplementation(() => {})
       onTestFinished(() => void written.mockRestore())
       const receiver = new DeliveryReceiver({ secrets: secret, onEvents: () => Promise.reject(new Error("no")) })
@@ -129,7 +129,7 @@ describe("DeliveryReceiver", () => {
       expect(written).toHaveBeenCalledWith(new Error("no"))
     })
 
-    it("still answers when the listener and the store fail too", async () => {
+    it("still answers when onError and the store fail too", async () => {
       const seen: SeenStore = {
         claim: async (ids) => ids.map(() => "claimed" as const),
         markSeen: async () => {},
@@ -148,7 +148,7 @@ describe("DeliveryReceiver", () => {
     })
   })
 
-  it("answers 500 when what was handled cannot be remembered", async () => {
+  it("answers 500 when the handled ids cannot be stored", async () => {
     class Forgetful extends SeenInMemory {
       override async markSeen(): Promise<void> {
         throw new Error("store down")
@@ -159,14 +159,14 @@ describe("DeliveryReceiver", () => {
     expect(errors).toEqual([new Error("store down")])
   })
 
-  it("acknowledges when only the sequence numbers cannot be remembered", async () => {
+  it("acknowledges when only the sequence numbers cannot be stored", async () => {
     const sequences = { arrived: async () => new Map(), add: () => Promise.reject(new Error("store down")) }
     const { errors, receiver } = recording({ sequences })
     expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(200)
     expect(errors).toEqual([new Error("store down")])
   })
 
-  describe("while a delivery is being handled", () => {
+  describe("while a delivery is in progress", () => {
     const held = () => {
       const handled: Array<string> = []
       const gates: Array<() => void> = []
@@ -201,7 +201,7 @@ describe("DeliveryReceiver", () => {
       expect(handled).toEqual(["S1-1", "S1-2", "S1-3"])
     })
 
-    it("takes another delivery at the same time", async () => {
+    it("accepts another delivery at the same time", async () => {
       const { begun, gates, handled, receiver } = held()
       const both = [receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)]))), receiver.handle(await requestOf(batchOf("D2", [eventOf("S2", 1)])))]
       await begun(2)
@@ -210,7 +210,7 @@ describe("DeliveryReceiver", () => {
       expect(handled.sort()).toEqual(["S1-1", "S2-1"])
     })
 
-    it("gives it to the next attempt when the first never ends", async () => {
+    it("passes it to the next attempt when the first never ends", async () => {
       const { begun, clock, gates, handled, receiver } = held()
       const batch = batchOf("D1", [eventOf("S1", 1)])
       void receiver.handle(await requestOf(batch))
@@ -236,7 +236,7 @@ describe("DeliveryReceiver", () => {
       return { answer, body, errors }
     }
 
-    it("with 401 what is not signed, signed by another, changed, or old", async () => {
+    it("with 401 a delivery that is unsigned, signed by another key, changed, or old", async () => {
       const batch = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
       const good = await signed(batch)
       const post = (headers: HeadersInit, body: Uint8Array<ArrayBuffer> = batch) => new Request("https://r.test", { method: "POST", headers, body })
@@ -253,7 +253,7 @@ describe("DeliveryReceiver", () => {
       }
     })
 
-    it("with 401 a bad signature before it looks into the body", async () => {
+    it("with 401 an invalid signature before it parses the body", async () => {
       const { body } = await refusal(new Request("https://r.test", { method: "POST", headers: (await signed(bytesOf("{}"))).headers, body: "no json" }))
       expect(body.code).toBe("signature_mismatch")
     })
@@ -279,17 +279,17 @@ describe("DeliveryReceiver", () => {
       ["no shipmentId", { ...batchOf("D", [event]), events: [{ ...event, shipment: {} }] }],
       ...[-1, 1.5, "1", 2 ** 53, null].map((sequence) => [`${JSON.stringify(sequence)} as sequence`, { ...batchOf("D", [event]), events: [{ ...event, sequence }] }] as const)
     ]
-    it.each(malformed)("with 400 what is signed and no batch: %s", async (_, value) => {
+    it.each(malformed)("with 400 a signed body that is not a batch: %s", async (_, value) => {
       const { answer, body, errors } = await refusal(await requestOf(value))
       expect([answer.status, body.code, errors]).toEqual([400, "batch_malformed", []])
     })
 
-    it("and says where a batch is wrong", async () => {
+    it("an invalid batch and names the location of the error", async () => {
       const { body } = await refusal(await requestOf({ ...batchOf("D", []), events: [event, { ...event, sequence: -1 }] }))
       expect(body.detail).toBe("/events/1/sequence is not an integer from 0.")
     })
 
-    it("with 413 a body that says it is too large, without reading it", async () => {
+    it("with 413 a body whose Content-Length is too large, without reading it", async () => {
       let pulled = 0
       const body = new ReadableStream({ pull: (controller) => void (pulled++, controller.enqueue(new Uint8Array(1000))) }, { highWaterMark: 0 })
       const request = new Request("https://r.test", { method: "POST", headers: { "content-length": "1000000" }, body, duplex: "half" } as RequestInit)
@@ -297,7 +297,7 @@ describe("DeliveryReceiver", () => {
       expect(pulled).toBe(0)
     })
 
-    it("with 413 a body that turns out too large, as soon as it does", async () => {
+    it("with 413 a body as soon as it exceeds the limit", async () => {
       let pulled = 0
       let cancelled = false
       const body = new ReadableStream({
@@ -312,7 +312,7 @@ describe("DeliveryReceiver", () => {
       expect([pulled, cancelled]).toEqual([10, true])
     })
 
-    it("but takes a body of exactly the largest size, in any pieces", async () => {
+    it("no body of exactly the largest size, in any chunks", async () => {
       const bytes = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
       const body = new ReadableStream({
         start: (controller) => {
@@ -326,7 +326,7 @@ describe("DeliveryReceiver", () => {
       expect((await receiver.handle(request)).status).toBe(200)
     })
 
-    it("with 413 raw bytes that are too many", async () => {
+    it("with 413 raw bytes above the limit", async () => {
       const { receiver } = recording({ mostBytes: 10 })
       expect((await receiver.answer(await signed(bytesOf("x".repeat(11))))).status).toBe(413)
     })
@@ -339,14 +339,14 @@ describe("DeliveryReceiver", () => {
       expect([answer.status, told.code, errors]).toEqual([400, "body_incomplete", []])
     })
 
-    it("with 405 what is not a POST", async () => {
+    it("with 405 other methods than POST", async () => {
       const { answer } = await refusal(new Request("https://r.test"))
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"])
     })
   })
 
-  describe("when somebody else read the body", () => {
-    it("answers 500 and says what to do, here and there", async () => {
+  describe("when the body was already read", () => {
+    it("answers 500 and reports what to do, on both sides", async () => {
       const { errors, receiver } = recording()
       const request = await requestOf(batchOf("D1", [eventOf("S1", 1)]))
       await request.json()
@@ -356,7 +356,7 @@ describe("DeliveryReceiver", () => {
       expect(errors).toEqual([expect.objectContaining({ name: "RawBodyNeeded", message: fix })])
     })
 
-    it("notices also that somebody is reading it", async () => {
+    it("notices also that a reader is active", async () => {
       const { receiver } = recording()
       const request = await requestOf(batchOf("D1", [eventOf("S1", 1)]))
       request.body!.getReader()
@@ -375,14 +375,14 @@ describe("DeliveryReceiver", () => {
     })
   })
 
-  it("takes raw bytes and Node's headers, and answers without a Response", async () => {
+  it("accepts raw bytes and Node's headers, and answers without a Response", async () => {
     const { ids, receiver } = recording()
     const { body, headers } = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
     expect(await receiver.answer({ headers, body: Buffer.from(body) })).toEqual({ status: 200, headers: {}, body: "" })
     expect(ids()).toEqual(["S1-1"])
   })
 
-  it("is not misled by a buffer that is used again while it checks", async () => {
+  it("is not affected by a buffer that is reused during verification", async () => {
     const { ids, receiver } = recording()
     const { body, headers } = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
     const pending = receiver.answer({ headers, body })
@@ -391,7 +391,7 @@ describe("DeliveryReceiver", () => {
     expect(ids()).toEqual(["S1-1"])
   })
 
-  it("asks for the secrets at each delivery where they are a function", async () => {
+  it("calls a secrets function for each delivery", async () => {
     const current = [secret]
     const { receiver } = recording({ secrets: async () => current })
     const batch = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
@@ -400,11 +400,11 @@ describe("DeliveryReceiver", () => {
     expect((await receiver.answer(await signed(batch, otherSecret))).status).toBe(200)
   })
 
-  it("does not start with a secret that is none", () => {
+  it("does not start with an invalid secret", () => {
     for (const secrets of ["", "whsec_", []]) expect(() => recording({ secrets })).toThrow("ebhook secret")
   })
 
-  it("takes the older signature only where it was told to", async () => {
+  it("accepts the older signature only when configured", async () => {
     const body = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
     const older = { body, headers: await signXSignature({ secrets: secret, body }) }
     expect((await recording().receiver.answer(older)).status).toBe(401)
@@ -412,7 +412,7 @@ describe("DeliveryReceiver", () => {
     expect((await recording({ signature: "x-signature" }).receiver.answer(await signed(body))).status).toBe(401)
   })
 
-  it("keeps senders apart that share a memory", async () => {
+  it("separates senders that share a store", async () => {
     const seen = new SeenInMemory()
     const batch = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
     for (const source of ["carrier-a", "carrier-b", undefined]) {
@@ -435,7 +435,7 @@ describe("DeliveryReceiver", () => {
     }
     const quiet = { missing: [], late: [], outOfOrder: [], repeated: [] }
 
-    it("a gap when it opens, that it is still open, and who came late to fill it", async () => {
+    it("a gap when it opens, that it is still open, and the late event that fills it", async () => {
       expect(await report({}, [eventOf("S", 1)], [eventOf("S", 5)], [eventOf("S", 6)], [eventOf("S", 3)], [eventOf("S", 2), eventOf("S", 4)])).toEqual([
         quiet,
         { ...quiet, missing: [{ shipmentId: "S", from: 2, to: 4, known: false }] },
@@ -445,7 +445,7 @@ describe("DeliveryReceiver", () => {
       ])
     })
 
-    it("each shipment by itself, from wherever its events begin", async () => {
+    it("each shipment separately, from its first received event", async () => {
       expect(await report({}, [eventOf("A", 7), eventOf("B", 100)], [eventOf("A", 8), eventOf("B", 101)])).toEqual([quiet, quiet])
     })
 
@@ -453,18 +453,18 @@ describe("DeliveryReceiver", () => {
       expect(await report({}, [eventOf("A", 1), eventOf("A", 3), eventOf("B", 1), eventOf("A", 2)])).toEqual([{ ...quiet, outOfOrder: ["A-2"] }])
     })
 
-    it("what is earlier than the first event that came", async () => {
+    it("events before the first one received", async () => {
       expect(await report({}, [eventOf("A", 5)], [eventOf("A", 2)])).toEqual([
         quiet,
         { ...quiet, late: ["A-2"], missing: [{ shipmentId: "A", from: 3, to: 4, known: false }] }
       ])
     })
 
-    it("another event with a number that was used", async () => {
+    it("another event with a used number", async () => {
       expect(await report({}, [eventOf("A", 1)], [eventOf("A", 1, { eventId: "other" })])).toEqual([quiet, { ...quiet, repeated: ["other"] }])
     })
 
-    it("nothing of a delivery whose handling failed: its numbers did not come", async () => {
+    it("no numbers of a delivery whose handler failed", async () => {
       let fail = true
       const seen: Array<unknown> = []
       const { receiver } = recording({
@@ -480,7 +480,7 @@ describe("DeliveryReceiver", () => {
       expect(seen).toEqual([[], [{ shipmentId: "A", from: 2, to: 2, known: false }]])
     })
 
-    it("nothing at all where it is switched off", async () => {
+    it("nothing when disabled", async () => {
       expect(await report({ sequences: false }, [eventOf("A", 1)], [eventOf("A", 9)])).toEqual([quiet, quiet])
     })
   })

@@ -1,4 +1,4 @@
-/** What a receiver does with shipment status and freight charges, beside event batches. */
+/** The receiver with shipment status and freight charges, besides event batches. */
 import { describe, expect, it, vi } from "vitest"
 import {
   DeliveryReceiver,
@@ -20,7 +20,7 @@ const signed = async (value: unknown, deliveryId = "N1", secrets: string | Reado
 const unsigned = (value: unknown, deliveryId = "N1") =>
   ({ body: bytesOf(value), headers: { "webhook-id": deliveryId, "webhook-timestamp": "1700000000" } })
 
-/** A receiver with every handler that writes down what they got. */
+/** A receiver with all handlers, which record their arguments. */
 const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
   const calls: Array<{ readonly kind: string; readonly content: unknown; readonly context: Partial<NotificationContext> }> = []
   const errors: Array<unknown> = []
@@ -49,7 +49,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     ["freight charges", "charges", charges, 2]
   ]
 
-  it.each(kinds)("hands %s to the handler of its kind, and answers 200", async (_, kind, content) => {
+  it.each(kinds)("passes %s to the handler of its kind, and answers 200", async (_, kind, content) => {
     const { calls, receiver } = recording()
     const { body, headers } = await signed(content)
     const answer = await receiver.handle(new Request("https://receiver.test", { method: "POST", headers, body }))
@@ -68,7 +68,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     expect(calls.map((call) => [call.kind, call.context.deliveryId])).toEqual([[kind, "N1"], [kind, "N2"]])
   })
 
-  it("tells all three kinds apart at one address", async () => {
+  it("distinguishes all three kinds at one address", async () => {
     const { calls, receiver } = recording()
     for (const [index, value] of [batchOf("D1", [eventOf("S1", 1)]), deliveryUpdate, charges, deliveryInformation].entries()) {
       await receiver.receive(await signed(value, `N${index}`))
@@ -76,27 +76,27 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     expect(calls.map(({ kind }) => kind)).toEqual(["events", "status", "charges", "status"])
   })
 
-  it("does not take the id of one kind for the same id of another", async () => {
+  it("does not confuse equal ids of different kinds", async () => {
     const { calls, receiver } = recording()
     await receiver.receive(await signed(batchOf("X", [eventOf("S1", 1)]), "X"))
     await receiver.receive(await signed(deliveryUpdate, "X"))
     expect(calls.map(({ kind }) => kind)).toEqual(["events", "status"])
   })
 
-  it("needs a handler at all, and refuses with 400 what it has none for", async () => {
+  it("needs a handler, and refuses deliveries without one with 400", async () => {
     expect(() => new DeliveryReceiver({ secrets: secret })).toThrow("Give onEvents, onStatus or onCharges.")
     const contents = { onEvents: batchOf("D1", [eventOf("S1", 1)]), onStatus: deliveryUpdate, onCharges: charges }
     for (const name of ["onEvents", "onStatus", "onCharges"] as const) {
       const { calls, receiver, refusal } = recording({ [name]: undefined })
       expect(await refusal(await signed(contents[name]))).toEqual([400, "no_handler", 0, 0])
       expect(JSON.parse((await receiver.answer(await signed(contents[name]))).body).detail).toContain(`it has no ${name}.`)
-      // nor is it remembered: the handler may come with the next start
+      // It is not marked as seen: the handler may exist after the next start.
       for (const other of ["onEvents", "onStatus", "onCharges"] as const) if (other !== name) await receiver.receive(await signed(contents[other], `N-${other}`))
       expect(calls).toHaveLength(2)
     }
   })
 
-  it.each(kinds)("waits for the handler of %s, and lets it come again when that fails", async (_, kind, content, count) => {
+  it.each(kinds)("waits for the handler of %s, and accepts a retry when it fails", async (_, kind, content, count) => {
     let fail = true
     let done = false
     const handler = async () => {
@@ -112,14 +112,14 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     expect(done).toBe(true)
   })
 
-  it("answers 500 also when the handler's failure looks like a refusal of ours", async () => {
+  it("answers 500 also when the handler throws a DeliveryRefused", async () => {
     const refusal = new DeliveryRefused("signature_mismatch", "of something else")
     const { errors, receiver } = recording({ onStatus: () => Promise.reject(refusal) })
     expect((await receiver.answer(await signed(deliveryUpdate))).status).toBe(500)
     expect(errors).toEqual([expect.objectContaining({ cause: refusal })])
   })
 
-  it("answers 503 while the same delivery is being handled, and lets another one pass", async () => {
+  it("answers 503 while the same delivery is in progress, and accepts another one", async () => {
     const gates: Array<() => void> = []
     const { receiver } = recording({ onStatus: () => new Promise<void>((resolve) => gates.push(resolve)) })
     const begun = (count: number) => vi.waitFor(() => expect(gates).toHaveLength(count), { interval: 1 })
@@ -136,7 +136,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
   })
 
   describe("refuses", () => {
-    it.each(kinds)("with 401 %s that is not signed, signed by another, changed, or old", async (_, kind, content) => {
+    it.each(kinds)("with 401 %s that is unsigned, signed by another key, changed, or old", async (_, kind, content) => {
       const { refusal } = recording()
       const good = await signed(content)
       const old = await signDelivery({ secrets: secret, deliveryId: "N1", body: good.body, now: new Date(Date.now() - 600_000) })
@@ -159,16 +159,16 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       ["an empty object", {}, "batch_malformed"],
       ["an object that only inherits its marks", "{\"__proto__\":{\"shipmentMilestoneStatus\":\"Delivered\"}}", "batch_malformed"]
     ]
-    it.each(malformed)("with 400 what is signed and none of them: %s", async (_, value, code) => {
+    it.each(malformed)("with 400 a signed body of no known kind: %s", async (_, value, code) => {
       const { refusal } = recording()
       expect(await refusal(await signed(value))).toEqual([400, code, 0, 0])
     })
   })
 
-  describe("that are not signed", () => {
+  describe("without a signature", () => {
     const lenient = (options: Partial<DeliveryReceiverOptions> = {}) => recording({ unsigned: "accept", ...options })
 
-    it.each(kinds)("takes %s where it was told to, once, and says that nothing vouches for it", async (_, kind, content, count) => {
+    it.each(kinds)("takes %s when configured, once, and marks it as unsigned", async (_, kind, content, count) => {
       for (const secrets of [undefined, secret, () => secret]) {
         const { calls, receiver } = lenient({ secrets })
         expect(await receiver.receive(unsigned(content))).toEqual({ deliveryId: "N1", handled: count, duplicates: 0 })
@@ -177,20 +177,20 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       }
     })
 
-    it.each(kinds)("does not take %s unless it was told to", async (_, __, content) => {
+    it.each(kinds)("does not take %s unless configured", async (_, __, content) => {
       for (const unsignedOption of [undefined, "refuse"] as const) {
         const { refusal } = recording({ unsigned: unsignedOption })
         expect(await refusal(unsigned(content))).toEqual([401, "header_missing", 0, 0])
       }
     })
 
-    it("does not start without a secret unless it was told to", () => {
+    it("does not start without a secret unless configured", () => {
       for (const options of [{}, { unsigned: "refuse" }] as const) expect(() => recording({ secrets: undefined, ...options })).toThrow("No webhook secret")
       expect(() => lenient({ secrets: undefined })).not.toThrow()
       for (const secrets of ["", "whsec_", []]) expect(() => lenient({ secrets })).toThrow("ebhook secret")
     })
 
-    it("never takes event batches so: those are always signed", async () => {
+    it("never takes event batches, which are always signed", async () => {
       const batch = batchOf("D1", [eventOf("S1", 1)])
       for (const secrets of [undefined, secret]) expect(await lenient({ secrets }).refusal(unsigned(batch))).toEqual([401, "header_missing", 0, 0])
       const { calls, receiver } = lenient()
@@ -198,7 +198,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       expect(calls.map(({ kind }) => kind)).toEqual(["events"])
     })
 
-    it("still wants a signature that came to stand, be it empty", async () => {
+    it("still refuses an invalid signature, even an empty one", async () => {
       const { refusal } = lenient()
       const { body, headers } = await signed(deliveryUpdate)
       expect(await refusal(await signed(deliveryUpdate, "N1", otherSecret))).toEqual([401, "signature_mismatch", 0, 0])
@@ -207,7 +207,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       expect(await refusal({ body, headers: { ...headers, "webhook-signature": "v9,x" } })).toEqual([401, "no_known_signature", 0, 0])
     })
 
-    it("goes on when a secret gets registered, before this side knows it and after", async () => {
+    it("accepts deliveries before and after a secret is registered, whichever side knows it first", async () => {
       const before = lenient({ secrets: undefined })
       await before.receiver.receive(await signed(deliveryUpdate))
       expect(before.calls.map(({ context }) => context.signed)).toEqual([false])
@@ -217,7 +217,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       expect(after.calls.map(({ context }) => context.signed)).toEqual([false, true])
     })
 
-    it("cannot make a signed one pass for handled", async () => {
+    it("cannot mark a signed delivery as handled", async () => {
       const { calls, receiver } = lenient()
       await receiver.receive(unsigned({ ...deliveryUpdate, notificationMessage: "made up" }, "N1"))
       expect(await receiver.receive(await signed(deliveryUpdate, "N1"))).toEqual({ deliveryId: "N1", handled: 1, duplicates: 0 })
@@ -231,18 +231,18 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
       [{ "webhook-id": "x".repeat(257) }, "header_too_long"],
       [{ "webhook-id": "a.b" }, "id_malformed"],
       [{ "webhook-id": "a b" }, "id_malformed"]
-    ])("needs an id to know them by, and %j is none", async (headers, code) => {
+    ])("requires a webhook-id, and refuses %j", async (headers, code) => {
       const { refusal } = lenient({ secrets: undefined })
       expect(await refusal({ headers, body: bytesOf(deliveryUpdate) })).toEqual([401, code, 0, 0])
     })
 
-    it("are refused like others when they are nothing it knows", async () => {
+    it("refuses bodies of no known kind", async () => {
       expect(await lenient().refusal(unsigned("{"))).toEqual([400, "batch_malformed", 0, 0])
       expect(await lenient().refusal(unsigned([{ pfc: 1 }]))).toEqual([400, "charges_malformed", 0, 0])
     })
   })
 
-  it("takes the older signature where it was told to, and knows the delivery by webhook-id then too", async () => {
+  it("takes the older signature when configured, and still deduplicates by webhook-id", async () => {
     const body = bytesOf(charges)
     const older = { body, headers: { "webhook-id": "N1", ...await signXSignature({ secrets: secret, body }) } }
     expect((await recording().receiver.answer(older)).status).toBe(401)
@@ -255,7 +255,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     expect(lenient.calls.map(({ context }) => context.signed)).toEqual([false])
   })
 
-  it("keeps senders apart that share a memory, and shares it between processes of one", async () => {
+  it("separates senders that share a store, and shares it between processes of one sender", async () => {
     const seen = new SeenInMemory()
     const delivery = await signed(deliveryUpdate)
     for (const source of ["carrier-a", "carrier-b"]) {
@@ -264,7 +264,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     }
   })
 
-  it("asks no sequence store", async () => {
+  it("does not use the sequence store", async () => {
     const sequences = { arrived: () => Promise.reject(new Error("asked")), add: () => Promise.reject(new Error("asked")) }
     const { errors, receiver } = recording({ sequences })
     for (const [index, value] of [deliveryUpdate, charges].entries()) expect((await receiver.answer(await signed(value, `N${index}`))).status).toBe(200)

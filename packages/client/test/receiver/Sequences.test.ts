@@ -6,7 +6,7 @@ const numbersIn = (ranges: ReadonlyArray<SequenceRange>) =>
   ranges.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index))
 
 describe("addSequences", () => {
-  it("holds exactly the numbers that were added, in whatever order and however often", () => forRandom(300, (random) => {
+  it("contains exactly the added numbers, in any order and with any repetition", () => forRandom(300, (random) => {
     let ranges: ReadonlyArray<SequenceRange> = []
     const all = new Set<number>()
     for (let turn = 0; turn < 10; turn++) {
@@ -25,11 +25,11 @@ describe("addSequences", () => {
 describe("SequencesInMemory", () => {
   const add = (memory: SequencesInMemory, shipmentId: string, ...numbers: ReadonlyArray<number>) => memory.add(new Map([[shipmentId, numbers]]))
 
-  it("knows nothing of a shipment that never came", async () => {
+  it("has no numbers of an unknown shipment", async () => {
     expect(await new SequencesInMemory().arrived(["S"])).toEqual(new Map())
   })
 
-  it("forgets the shipment that was quiet longest", async () => {
+  it("evicts the least recently updated shipment", async () => {
     const memory = new SequencesInMemory({ shipments: 2 })
     await add(memory, "A", 1)
     await add(memory, "B", 1)
@@ -38,7 +38,7 @@ describe("SequencesInMemory", () => {
     expect([...(await memory.arrived(["A", "B", "C"])).keys()]).toEqual(["A", "C"])
   })
 
-  it("stays small when a sender counts in steps, forgetting the lowest gaps", async () => {
+  it("stays small when a sender counts in steps, by dropping the lowest gaps", async () => {
     const memory = new SequencesInMemory({ gaps: 2 })
     await add(memory, "A", 0, 2, 4, 6, 8)
     expect((await memory.arrived(["A"])).get("A")).toEqual([{ from: 0, to: 4 }, { from: 6, to: 6 }, { from: 8, to: 8 }])

@@ -20,7 +20,7 @@ interface Vector {
   readonly signature: string
 }
 
-// published by Standard Webhooks and its implementers
+// Published by Standard Webhooks and its implementers.
 const a: Vector = {
   secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -47,12 +47,12 @@ const verify = (vector: Vector, change: Partial<Parameters<typeof verifyDelivery
   verifyDelivery({ secrets: vector.secret, headers: headersOf(vector), body: bytesOf(vector.body), now: at(vector.timestamp), ...change })
 const refused = (reason: RefusalReason) => expect.objectContaining({ name: "DeliveryRefused", reason })
 
-/** A signature over exactly this text and body, whatever a sender would think of it. */
+/** A valid signature over exactly this text and body, even if no sender would sign it. */
 const signatureOver = (prefix: string, body: Uint8Array, key = secret) =>
   `v1,${createHmac("sha256", Buffer.from(key.slice(6), "base64")).update(prefix).update(body).digest("base64")}`
 
 describe("verifyDelivery", () => {
-  it.each([["A", a], ["B", b]])("takes the published vector %s", async (_, vector) => {
+  it.each([["A", a], ["B", b]])("accepts the published vector %s", async (_, vector) => {
     expect(await verify(vector)).toEqual({ deliveryId: vector.id, signedAt: at(vector.timestamp), secretIndex: 0 })
   })
 
@@ -61,7 +61,7 @@ describe("verifyDelivery", () => {
     await expect(verify(b, { headers: { ...headersOf(b), "webhook-signature": a.signature } })).rejects.toEqual(refused("signature_mismatch"))
   })
 
-  it("takes what signDelivery signs", async () => {
+  it("accepts the signatures of signDelivery", async () => {
     const body = bytesOf("{}")
     const headers = await signDelivery({ secrets: [secret], deliveryId: "d-1", body })
     expect((await verifyDelivery({ secrets: secret, headers, body })).deliveryId).toBe("d-1")
@@ -74,10 +74,10 @@ describe("verifyDelivery", () => {
     }
   })
 
-  describe("through a rotation", () => {
+  describe("during a rotation", () => {
     const body = bytesOf("{}")
 
-    it("takes the old secret and the new one, and tells which fitted", async () => {
+    it("accepts the old secret and the new one, and returns which matched", async () => {
       const signed = await signDelivery({ secrets: [secret, otherSecret], deliveryId: "d", body })
       expect(signed["webhook-signature"].split(" ")).toHaveLength(2)
       expect((await verifyDelivery({ secrets: [otherSecret], headers: signed, body })).secretIndex).toBe(0)
@@ -86,58 +86,58 @@ describe("verifyDelivery", () => {
       expect((await verifyDelivery({ secrets: [secret, otherSecret], headers: byOld, body })).secretIndex).toBe(1)
     })
 
-    it("refuses the old secret once it is dropped", async () => {
+    it("refuses the old secret once it is removed", async () => {
       const byOld = await signDelivery({ secrets: otherSecret, deliveryId: "d", body })
       await expect(verifyDelivery({ secrets: [secret], headers: byOld, body })).rejects.toEqual(refused("signature_mismatch"))
     })
   })
 
-  describe("of many signatures", () => {
-    it("takes the one that fits and leaves versions it does not know", async () => {
+  describe("with many signatures", () => {
+    it("accepts the one that matches and ignores unknown versions", async () => {
       const header = `v1a,AAAA ${v1a} v2,${a.signature.slice(3)} v1,AAAA ${a.signature} nonsense`
       expect((await verify(a, { headers: { ...headersOf(a), "webhook-signature": header } })).deliveryId).toBe(a.id)
     })
 
-    it("does not take a good signature under another version", async () => {
+    it("refuses a valid signature under another version", async () => {
       for (const version of ["v2", "v1a", "V1", "v10", "", "v1:"]) {
         const header = `${version},${a.signature.slice(3)}`
         await expect(verify(a, { headers: { ...headersOf(a), "webhook-signature": header } })).rejects.toEqual(refused("no_known_signature"))
       }
     })
 
-    it("refuses a header of 10,000 without hashing anything", async () => {
+    it("refuses a header of 10,000 signatures without hashing", async () => {
       const header = [...Array.from({ length: 9999 }, () => `v1,${"A".repeat(43)}=`), a.signature].join(" ")
       await expect(verify(a, { headers: { ...headersOf(a), "webhook-signature": header } })).rejects.toEqual(refused("header_too_long"))
     })
 
-    it("compares 32 and no more", async () => {
+    it("compares at most 32", async () => {
       const filled = (count: number) => [...Array.from({ length: count }, () => "v1,x"), a.signature].join(" ")
       expect((await verify(a, { headers: { ...headersOf(a), "webhook-signature": filled(31) } })).deliveryId).toBe(a.id)
       await expect(verify(a, { headers: { ...headersOf(a), "webhook-signature": filled(32) } })).rejects.toEqual(refused("signature_mismatch"))
     })
   })
 
-  describe("of the time", () => {
-    it("takes 300 seconds either way and not one more", async () => {
+  describe("with a timestamp", () => {
+    it("accepts 300 seconds of difference in both directions, and no more", async () => {
       for (const off of [-300, 0, 300]) expect((await verify(a, { now: at(a.timestamp + off) })).deliveryId).toBe(a.id)
       await expect(verify(a, { now: at(a.timestamp + 301) })).rejects.toEqual(refused("timestamp_too_old"))
       await expect(verify(a, { now: at(a.timestamp - 301) })).rejects.toEqual(refused("timestamp_in_future"))
     })
 
-    it("keeps to the tolerance that was asked for", async () => {
+    it("applies the given tolerance", async () => {
       expect((await verify(a, { now: at(a.timestamp + 0.9), toleranceSeconds: 0 })).deliveryId).toBe(a.id)
       await expect(verify(a, { now: at(a.timestamp + 1), toleranceSeconds: 0 })).rejects.toEqual(refused("timestamp_too_old"))
       for (const toleranceSeconds of [NaN, Infinity, -1]) await expect(verify(a, { toleranceSeconds })).rejects.toThrow(RangeError)
       await expect(verify(a, { now: new Date(NaN) })).rejects.toThrow(RangeError)
     })
 
-    it("asks the clock when no time is given", async () => {
+    it("uses the clock when no time is given", async () => {
       const { now: _, ...withoutTime } = { secrets: a.secret, headers: headersOf(a), body: bytesOf(a.body), now: 0 }
       await expect(verifyDelivery(withoutTime)).rejects.toEqual(refused("timestamp_too_old"))
     })
 
     it.each(["1614265330abc", "1e9", " 1614265330", "-1", "+1614265330", "1614265330.0", "0x6037", "١٦١٤٢٦٥٣٣٠", "1614265330\n", "1614265330000"])(
-      "does not read %j as one, however well it is signed",
+      "refuses %j, although signed",
       async (timestamp) => {
         const body = bytesOf(a.body)
         const headers = { "webhook-id": a.id, "webhook-timestamp": timestamp, "webhook-signature": signatureOver(`${a.id}.${timestamp}.`, body) }
@@ -147,9 +147,9 @@ describe("verifyDelivery", () => {
 
   })
 
-  it("refuses an id with a dot, which could move the border between id and time", async () => {
+  it("refuses an id with a dot, which could shift the border between id and time", async () => {
     const body = bytesOf("{}")
-    // one text, two readings: id "a.1700000000" at 1700000001, and id "a" at "1700000000.1700000001"
+    // One text, two readings: id "a.1700000000" at 1700000001, and id "a" at "1700000000.1700000001".
     const signature = signatureOver("a.1700000000.1700000001.", body)
     const headers = { "webhook-id": "a.1700000000", "webhook-timestamp": "1700000001", "webhook-signature": signature }
     await expect(verifyDelivery({ secrets: secret, headers, body, now: at(1700000001) })).rejects.toEqual(refused("id_malformed"))
@@ -166,7 +166,7 @@ describe("verifyDelivery", () => {
     await expect(verify(a, { headers: { ...headersOf(a), "webhook-id": "x".repeat(257) } })).rejects.toEqual(refused("header_too_long"))
   })
 
-  describe("reads headers", () => {
+  describe("requires headers", () => {
     const cased = { "Webhook-Id": a.id, "WEBHOOK-TIMESTAMP": String(a.timestamp), "webhook-Signature": a.signature }
     const fromNode: IncomingMessage["headers"] = { ...headersOf(a), "set-cookie": ["a", "b"] }
     const forms: ReadonlyArray<readonly [string, DeliveryHeaders]> = [
@@ -179,11 +179,11 @@ describe("verifyDelivery", () => {
       ["Node's rawHeaders", ["host", "x", ...Object.entries(cased).flat()]],
       ["an object with other headers", { ...cased, host: "x", cookie: ["a", "b"], none: undefined }]
     ]
-    it.each(forms)("from %s", async (_, headers) => {
+    it.each(forms)("in any form: %s", async (_, headers) => {
       expect((await verify(a, { headers })).deliveryId).toBe(a.id)
     })
 
-    it.each(["webhook-id", "webhook-timestamp", "webhook-signature"])("and misses %s", async (name) => {
+    it.each(["webhook-id", "webhook-timestamp", "webhook-signature"])("and refuses when one is missing: %s", async (name) => {
       for (const value of [undefined, "", []]) {
         await expect(verify(a, { headers: { ...headersOf(a), [name]: value } })).rejects.toEqual(refused("header_missing"))
       }
@@ -192,20 +192,20 @@ describe("verifyDelivery", () => {
       await expect(verify(a, { headers })).rejects.toEqual(refused("header_missing"))
     })
 
-    it("and takes none that came twice, in whatever form", async () => {
+    it("and refuses a repeated one, in any form", async () => {
       const twice = [...Object.entries(headersOf(a)), ["Webhook-Id", "another"] as const]
       await expect(verify(a, { headers: twice })).rejects.toEqual(refused("header_repeated"))
       await expect(verify(a, { headers: { ...headersOf(a), "webhook-id": [a.id, a.id] } })).rejects.toEqual(refused("header_repeated"))
       await expect(verify(a, { headers: { ...headersOf(a), "Webhook-Id": "another" } })).rejects.toEqual(refused("header_repeated"))
     })
 
-    it("and not from what every object inherits", async () => {
+    it("and ignores inherited members of objects", async () => {
       const inherited = Object.create(headersOf(a)) as DeliveryHeaders
       await expect(verify(a, { headers: inherited })).rejects.toEqual(refused("header_missing"))
     })
   })
 
-  describe("with a secret that is none", () => {
+  describe("with an invalid secret", () => {
     const bad: ReadonlyArray<readonly [string, string]> = [
       ["empty", ""],
       ["only the prefix", "whsec_"],
@@ -219,19 +219,19 @@ describe("verifyDelivery", () => {
       ["65 bytes", `whsec_${Buffer.alloc(65, 7).toString("base64")}`],
       ["a public key", "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4="]
     ]
-    it.each(bad)("says so and does not show it: %s", async (_, text) => {
+    it.each(bad)("throws without showing it: %s", async (_, text) => {
       const failure = await verify(a, { secrets: text }).catch((error: unknown) => error as Error)
       expect(failure).toMatchObject({ name: "WebhookSecretUnusable" })
       if (text.length > 6) expect((failure as Error).message).not.toContain(text.slice(6).trim())
       await expect(verify(a, { secrets: [secret, text] })).rejects.toMatchObject({ name: "WebhookSecretUnusable" })
     })
 
-    it("and with no secret at all, refuses to check anything", async () => {
+    it("throws also for an empty list", async () => {
       await expect(verify(a, { secrets: [] })).rejects.toMatchObject({ name: "WebhookSecretUnusable" })
       await expect(verify(a, { secrets: undefined as unknown as string })).rejects.toMatchObject({ name: "WebhookSecretUnusable" })
     })
 
-    it.each([24, 32, 64])("but takes %i bytes", async (length) => {
+    it.each([24, 32, 64])("but accepts %i bytes", async (length) => {
       const key = `whsec_${Buffer.alloc(length, 7).toString("base64")}`
       const body = bytesOf("{}")
       const headers = await signDelivery({ secrets: key, deliveryId: "d", body })
@@ -239,38 +239,38 @@ describe("verifyDelivery", () => {
     })
   })
 
-  it("wants bytes, not text and not an object", async () => {
+  it("requires bytes, not text or an object", async () => {
     for (const body of [a.body, JSON.parse(a.body), undefined, null, [1, 2]]) {
       await expect(verify(a, { body: body as Uint8Array })).rejects.toMatchObject({ name: "RawBodyNeeded", message: expect.stringContaining("express.raw") })
     }
   })
 
-  it("takes a Node Buffer and a part of a larger buffer", async () => {
+  it("accepts a Node Buffer and a view of a larger buffer", async () => {
     const around = bytesOf(`xx${a.body}xx`)
     expect((await verify(a, { body: Buffer.from(a.body) })).deliveryId).toBe(a.id)
     expect((await verify(a, { body: around.subarray(2, around.length - 2) })).deliveryId).toBe(a.id)
   })
 
-  it("takes any bytes: none at all, a byte order mark, half surrogates, no UTF-8", async () => {
+  it("accepts any bytes: none, a byte order mark, half surrogates, invalid UTF-8", async () => {
     for (const body of [new Uint8Array(), bytesOf("\ufeff{}"), bytesOf("\"\\ud800\""), Uint8Array.of(0xff, 0xfe, 0)]) {
       const headers = await signDelivery({ secrets: secret, deliveryId: "d", body })
       expect((await verifyDelivery({ secrets: secret, headers, body })).deliveryId).toBe("d")
     }
   })
 
-  it("judges the bytes it was called with, whatever happens to the buffer meanwhile", async () => {
+  it("verifies the bytes of the call, even if the buffer changes during it", async () => {
     const body = bytesOf(a.body)
     const pending = verify(a, { body })
     body.fill(0)
     expect((await pending).deliveryId).toBe(a.id)
   })
 
-  describe("after any one bit was turned", () => {
+  describe("after any single bit flip", () => {
     const flips = (length: number) => Array.from({ length: length * 8 }, (_, bit) => bit)
     const flipped = (text: string, bit: number) =>
       String.fromCharCode(...Array.from(text, (character, index) => character.charCodeAt(0) ^ (index === bit >> 3 ? 1 << (bit & 7) : 0)))
 
-    it("of the body, refuses", async () => {
+    it("in the body, refuses", async () => {
       for (const bit of flips(a.body.length)) {
         const body = bytesOf(a.body)
         body[bit >> 3]! ^= 1 << (bit & 7)
@@ -278,7 +278,7 @@ describe("verifyDelivery", () => {
       }
     })
 
-    it.each(["webhook-id", "webhook-timestamp", "webhook-signature"] as const)("of %s, refuses", async (name) => {
+    it.each(["webhook-id", "webhook-timestamp", "webhook-signature"] as const)("in %s, refuses", async (name) => {
       const value = headersOf(a)[name]
       for (const bit of flips(value.length)) {
         const headers = { ...headersOf(a), [name]: flipped(value, bit) }
@@ -286,7 +286,7 @@ describe("verifyDelivery", () => {
       }
     })
 
-    it("of random deliveries, refuses", () => forRandom(200, async (random) => {
+    it("in random deliveries, refuses", () => forRandom(200, async (random) => {
       const body = random.bytes(1 + random.below(300))
       const key = `whsec_${Buffer.from(random.bytes(24 + random.below(41))).toString("base64")}`
       const now = at(random.below(2_000_000_000))
@@ -308,12 +308,12 @@ describe("verifyXSignature", () => {
   const body = bytesOf(a.body)
   const signature = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(body).digest("base64")
 
-  it("takes base64 of the HMAC over the bare body", async () => {
+  it("accepts base64 of the HMAC over the body", async () => {
     expect(await signXSignature({ secrets: secret, body })).toEqual({ "x-signature": signature })
     expect(await verifyXSignature({ secrets: [otherSecret, secret], headers: { "X-Signature": signature }, body })).toEqual({ secretIndex: 1 })
   })
 
-  it("refuses another body, another secret, another spelling, and nothing", async () => {
+  it("refuses another body, another secret, another base64 spelling, and an empty value", async () => {
     const verifyWith = (headers: DeliveryHeaders, secrets = secret, bytes = body) => verifyXSignature({ secrets, headers, body: bytes })
     await expect(verifyWith({ "x-signature": signature }, otherSecret)).rejects.toEqual(refused("signature_mismatch"))
     await expect(verifyWith({ "x-signature": signature }, secret, bytesOf("{}"))).rejects.toEqual(refused("signature_mismatch"))

@@ -39,7 +39,7 @@ describe("ShipmentStatusClient", () => {
       expect(received[0]!.headers.get("x-api-key")).toBe("k")
     })
 
-    it("and tells by the status alone whether it saw everything", async () => {
+    it("and derives the view from the status alone", async () => {
       const foreign = clientOf(() => json(publicShipment, 202))
       expect(await foreign.client.verified({ proNumber: "1" })).toEqual({ view: "public", shipment: publicShipment })
       const minimal = clientOf(() => json(publicShipment, 200))
@@ -58,7 +58,7 @@ describe("ShipmentStatusClient", () => {
       ])
     })
 
-    it.each(["", ".", ".."])("but not by %j, which would ask for something else", async (text) => {
+    it.each(["", ".", ".."])("but not by %j, which would address another resource", async (text) => {
       const { client, received } = clientOf(() => json(verifiedShipment))
       const calls: ReadonlyArray<ShipmentLookup> = [{ proNumber: text }, { bolNumber: "B1", originPostalCode: text }, { poNumber: text, destinationPostalCode: "1" }]
       for (const by of calls) {
@@ -68,7 +68,7 @@ describe("ShipmentStatusClient", () => {
       expect(received).toEqual([])
     })
 
-    it("and does not take anything else for a shipment", async () => {
+    it("and refuses any other response", async () => {
       for (const body of [{}, null, [], [verifiedShipment], "x", { ProNumber: 1 }]) {
         const { client } = clientOf(() => json(body))
         await expect(client.verified({ proNumber: "1" })).rejects.toMatchObject({ reason: "unreadable_answer" })
@@ -78,7 +78,7 @@ describe("ShipmentStatusClient", () => {
       await expect(client.verified({ proNumber: "1" })).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
 
-    it("and fails with the server's sentence when there is none", async () => {
+    it("and fails with the server's message when there is none", async () => {
       const { client, received } = clientOf(() => refusal(404, "No shipment has this PRO number."))
       await expect(client.verified({ proNumber: "1" })).rejects.toMatchObject({
         name: "WaybillProblem", status: 404, code: "", detail: "No shipment has this PRO number.", errors: [], details: undefined,
@@ -87,7 +87,7 @@ describe("ShipmentStatusClient", () => {
       expect(received).toHaveLength(1)
     })
 
-    it("again after 429, as late as the server asks", async () => {
+    it("again after 429, after the delay that the server asks for", async () => {
       const { client, received } = clientOf((_, count) => count === 0 ? refusal(429, "Too many lookups.", { "retry-after": "0" }) : json(publicShipment))
       expect(await client.public({ proNumber: "1" })).toEqual(publicShipment)
       expect(received).toHaveLength(2)
@@ -97,14 +97,14 @@ describe("ShipmentStatusClient", () => {
     })
   })
 
-  it("lives at another base path where it is told so", async () => {
+  it("uses the configured base path", async () => {
     const { client, received } = clientOf(() => json(publicShipment), { basePath: "/tracking" })
     await client.public({ proNumber: "1" })
     expect(received[0]!.path).toBe("/tracking/shipment/pro/1/public")
   })
 
-  describe("lists what an account had picked up", () => {
-    it("between two dates, as they are given", async () => {
+  describe("lists shipments picked up for an account", () => {
+    it("between two dates, sent as given", async () => {
       const { client, received } = clientOf(() => json([verifiedShipment]))
       expect(await client.pickedUp("A/1", { startDate: "2026-11-01", endDate: "2026-11-20T17:00:00+02:00" })).toEqual([verifiedShipment])
       await client.pickedUp("1", { startDate: new Date(0), endDate: new Date("2026-11-20T00:00:00Z") })
@@ -114,31 +114,31 @@ describe("ShipmentStatusClient", () => {
       ])
     })
 
-    it("and answers an empty list when there was nothing", async () => {
+    it("and returns an empty list when there are none", async () => {
       const { client } = clientOf(() => new Response(null, { status: 204 }))
       expect(await client.pickedUp("1", { startDate: "2026-11-01", endDate: "2026-11-02" })).toEqual([])
     })
 
-    it("but does not take anything else for a list", async () => {
+    it("and refuses any other response", async () => {
       for (const answer of [() => json(verifiedShipment), () => json(null), () => new Response(null, { status: 200 })]) {
         const { client } = clientOf(answer)
         await expect(client.pickedUp("1", { startDate: "2026-11-01", endDate: "2026-11-02" })).rejects.toMatchObject({ reason: "unreadable_answer" })
       }
     })
 
-    it.each([[401, "You have no access to account 2."], [404, "No account 2."]])("and fails with %i where the account is not the caller's", async (status, message) => {
+    it.each([[401, "You have no access to account 2."], [404, "No account 2."]])("and fails with %i for an account of another client", async (status, message) => {
       const { client } = clientOf(() => refusal(status, message))
       await expect(client.pickedUp("2", { startDate: "2026-11-01", endDate: "2026-11-02" })).rejects.toMatchObject({ status, detail: message })
     })
 
-    it("and sends no date that is none", async () => {
+    it("and refuses an invalid date", async () => {
       const { client, received } = clientOf(() => json([]))
       await expect(client.pickedUp("1", { startDate: new Date(NaN), endDate: "2026-11-02" })).rejects.toThrow(RangeError)
       expect(received).toEqual([])
     })
   })
 
-  it("subscribes, once", async () => {
+  it("subscribes without retries", async () => {
     const subscribed = { message: "Subscribed.", transactionId: "0199-t" }
     const { client, received } = clientOf((_, count) => count === 0 ? json(subscribed) : refusal(503, "Try again."))
     const wanted = { referenceNumbers: ["041-8367745", "B1"], webhookUrl: "https://me.test/hook", hmacSecretId: "main" }
@@ -155,14 +155,14 @@ describe("ShipmentStatusClient", () => {
     expect(received).toEqual([expect.objectContaining({ method: "DELETE", path: `/in-transit/v1/notifications/unsubscribe/${segment}`, body: undefined })])
   })
 
-  it("unsubscribes although the first answer got lost, but not from what never was", async () => {
+  it("treats 404 as unsubscribed only after a lost response", async () => {
     const { client } = clientOf((_, count) => count === 0 ? Promise.reject(new TypeError("fetch failed")) : refusal(404, "No such subscription."))
     expect(await client.unsubscribe("t")).toBeUndefined()
     const first = clientOf(() => refusal(404, "No such subscription."))
     await expect(first.client.unsubscribe("t")).rejects.toMatchObject({ status: 404 })
   })
 
-  it("ends a call with the caller's signal", async () => {
+  it("aborts a call with the caller's signal", async () => {
     const { client, received } = clientOf(() => json(publicShipment))
     const signal = AbortSignal.abort(new Error("over"))
     const calls = [

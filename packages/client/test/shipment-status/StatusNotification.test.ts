@@ -3,13 +3,13 @@ import { isDeliveryUpdate, parseStatusNotification } from "../../src/shipment-st
 import { bytesOf, deliveryInformation, deliveryUpdate } from "../samples.ts"
 
 describe("parseStatusNotification", () => {
-  it("reads both shapes and tells them apart", () => {
+  it("reads and distinguishes both kinds", () => {
     for (const notification of [deliveryUpdate, deliveryInformation]) expect(parseStatusNotification(bytesOf(notification))).toEqual(notification)
     expect(isDeliveryUpdate(parseStatusNotification(bytesOf(deliveryUpdate)))).toBe(true)
     expect(isDeliveryUpdate(parseStatusNotification(bytesOf(deliveryInformation)))).toBe(false)
   })
 
-  it("passes on what this version has not heard of", () => {
+  it("passes unknown fields through", () => {
     const later = { ...deliveryUpdate, shipmentMilestoneStatus: "On a Drone", altitude: 100, trailerNumber: undefined }
     expect(parseStatusNotification(bytesOf(later))).toEqual({ ...deliveryUpdate, shipmentMilestoneStatus: "On a Drone", altitude: 100, trailerNumber: undefined })
   })
@@ -25,7 +25,7 @@ describe("parseStatusNotification", () => {
     ["neither shape", { ...deliveryUpdate, shipmentMilestoneStatus: undefined }, "/shipmentMilestoneStatus"],
     ["no message", { ...deliveryInformation, deliveryInformation_messages: [] }, "/deliveryInformation_messages"]
   ]
-  it.each(malformed)("says where it is wrong: %s", (_, value, pointer) => {
+  it.each(malformed)("reports the location of an error: %s", (_, value, pointer) => {
     expect(() => parseStatusNotification(bytesOf(value))).toThrow(expect.objectContaining({ name: "StatusNotificationMalformed", pointer }))
   })
 })

@@ -23,7 +23,7 @@ const subscription: TransitSubscription = {
 }
 
 describe("TransitEventsClient", () => {
-  it("lists one page by every filter there is", async () => {
+  it("lists one page with every filter", async () => {
     const { client, received } = clientOf(() => json(page([eventOf("S1", 1)], { totalCount: 1, totalPages: 1 })))
     const query: Required<EventQuery> = {
       shipmentId: "S/1",
@@ -42,24 +42,24 @@ describe("TransitEventsClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("k")
   })
 
-  it("lives at another base path where it is told so", async () => {
+  it("uses the configured base path", async () => {
     const { client, received } = clientOf(() => json(page([])), { basePath: "/ftl" })
     await client.listEvents()
     expect(received[0]!.path).toBe("/ftl/v1/events")
   })
 
-  it("says so when the answer is no page", async () => {
+  it("fails when the response is not a page", async () => {
     for (const body of [{}, null, [], { data: {} }]) {
       const { client } = clientOf(() => json(body))
       await expect(client.listEvents()).rejects.toMatchObject({ reason: "unreadable_answer" })
     }
   })
 
-  describe("walking all events", () => {
+  describe("iterating over all events", () => {
     const events = [1, 2, 3, 4, 5].map((sequence) => eventOf("S1", sequence))
     const next = (target: string) => ({ link: `</visibility/v1/events?page=1>; rel="first", <${target}>; rel="next"` })
 
-    it("follows the links of the server, with their walk, to the end", async () => {
+    it("follows the links of the server, with their cursor, to the end", async () => {
       const { client, received } = clientOf((_, count) =>
         count === 2 ? json(page(events.slice(4)), 200, { link: "</visibility/v1/events?page=1>; rel=\"first\"" })
           : json(page(events.slice(count * 2, count * 2 + 2), { totalPages: 99 }), 200, next(`/visibility/v1/events?pageSize=2&page=${count + 2}&walk=w1`)))
@@ -83,13 +83,13 @@ describe("TransitEventsClient", () => {
       expect(received.map(({ url }) => url)).toEqual(["https://waybill.test/visibility/v1/events", "https://waybill.test/visibility/v1/events?walk=w1"])
     })
 
-    it("asks for a page only when it is needed", async () => {
+    it("requests a page only when it is needed", async () => {
       const { client, received } = clientOf((_, count) => json(page(events), 200, next(`?walk=${count}`)))
       for await (const event of client.allEvents()) if (event.sequence === 5) break
       expect(received).toHaveLength(1)
     })
 
-    it("counts pages where a server sends no links but totals", async () => {
+    it("counts pages when a server sends totals and no links", async () => {
       const { client, received } = clientOf((_, count) => json(page(events.slice(count * 2, count * 2 + 2), { page: count + 1, totalPages: 3 })))
       expect(await collect(client.allEvents({ shipmentId: "S1" }))).toEqual(events)
       expect(received.map(({ path }) => path)).toEqual([
@@ -99,20 +99,20 @@ describe("TransitEventsClient", () => {
       ])
     })
 
-    it("ends after one page where there is neither", async () => {
+    it("ends after one page without links or totals", async () => {
       const { client, received } = clientOf(() => json(page(events)))
       expect(await collect(client.allEvents())).toEqual(events)
       expect(received).toHaveLength(1)
     })
 
-    it("does not go round in circles, nor after a link that is none", async () => {
+    it("fails on a page or link that repeats", async () => {
       const same = clientOf(() => json(page(events), 200, next("?walk=1")))
-      await expect(collect(same.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("this page again") })
+      await expect(collect(same.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("the same page again") })
       const broken = clientOf(() => json(page(events), 200, next("http://[")))
       await expect(collect(broken.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
 
-    it("fails where it stands when a page fails", async () => {
+    it("fails at the page that fails", async () => {
       const { client } = clientOf((_, count) => count === 0 ? json(page(events), 200, next("?walk=1")) : problem(401))
       const seen: Array<unknown> = []
       await expect((async () => {
@@ -130,7 +130,7 @@ describe("TransitEventsClient", () => {
     })
   })
 
-  it("lists subscriptions, by status and all of them", async () => {
+  it("lists subscriptions, by status or all of them", async () => {
     const { client, received } = clientOf(() => json(page([subscription])))
     expect((await client.listSubscriptions({ status: "paused", page: 2, pageSize: 10 })).data).toEqual([subscription])
     expect(await collect(client.allSubscriptions())).toEqual([subscription])
@@ -145,7 +145,7 @@ describe("TransitEventsClient", () => {
     expect(received[0]!.headers.get("content-type")).toBe("application/json")
   })
 
-  it("never creates one twice", async () => {
+  it("never retries a creation", async () => {
     for (const answer of [() => problem(503), () => Promise.reject(new TypeError("lost"))]) {
       const { client, received } = clientOf(answer)
       await expect(client.createSubscription({ endpointUrl: "https://r.test", hmacSecretId: "main" })).rejects.toThrow()
@@ -160,7 +160,7 @@ describe("TransitEventsClient", () => {
     await expect(client.getSubscription("")).rejects.toThrow(TypeError)
   })
 
-  it("patches by merge patch, null included, once", async () => {
+  it("patches by merge patch, null included, without retries", async () => {
     const { client, received } = clientOf((_, count) => count === 0 ? json(subscription) : problem(503))
     const patch = { status: "paused", filters: null, delivery: { maxAttempts: null, batchMaxSize: 10 } } as const
     expect(await client.updateSubscription("sub-1", patch)).toEqual(subscription)

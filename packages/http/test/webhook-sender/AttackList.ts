@@ -151,15 +151,15 @@ const answers: Readonly<Record<number, Attack>> = {
 
 /** What is signed. */
 const signing: Readonly<Record<number, Attack>> = {
-  36: { attack: "copies, old, new and from the future", tests: [signature("takes 300 seconds either way and not one more"), ["client/test/receiver/DeliveryReceiver.test.ts", "does not call the handler for a replay of what it has"]] },
+  36: { attack: "copies, old, new and from the future", tests: [signature("accepts 300 seconds of difference in both directions, and no more"), ["client/test/receiver/DeliveryReceiver.test.ts", "does not call the handler for a replay of known events"]] },
   37: { attack: "ids that move the border to the time", tests: [signature("refuses an id with a dot"), ["core/test/shared/UniqueIds.test.ts", "hold no dot, which separates what is signed"]] },
-  38: { attack: "measuring how long a comparison takes", tests: [signature("of the body, refuses"), ["client/src/receiver/Signature.ts", "the same time wherever the difference is"]] },
+  38: { attack: "measuring how long a comparison takes", tests: [signature("in the body, refuses"), ["client/src/receiver/Signature.ts", "the same time wherever the difference is"]] },
   39: { attack: "secrets that are none", tests: [["core/test/delivery/model/Signature.test.ts", "refuses what is shorter, longer, not base64, or without its prefix"], secrets("refuses what is no secret")] },
   40: { attack: "times that are no numbers", tests: [signature("1614265330abc")] },
-  41: { attack: "10,000 signatures", tests: [signature("refuses a header of 10,000 without hashing anything"), signature("leaves versions it does not know")] },
+  41: { attack: "10,000 signatures", tests: [signature("refuses a header of 10,000 signatures without hashing"), signature("leaves versions it does not know")] },
   42: { attack: "a body that is written anew after it was signed", tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "stays the same on every retry but for time and signature"]] },
-  43: { attack: "bodies that are no text", tests: [signature("takes any bytes: none at all, a byte order mark, half surrogates, no UTF-8")] },
-  44: { attack: "an older version of the signature", tests: [signature("does not take a good signature under another version")] },
+  43: { attack: "bodies that are no text", tests: [signature("accepts any bytes: none, a byte order mark, half surrogates, invalid UTF-8")] },
+  44: { attack: "an older version of the signature", tests: [signature("refuses a valid signature under another version")] },
   45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "holds no secret, even where an error quotes one"], signature("says so and does not show it")] },
   46: { attack: "secrets in the database", tests: [secrets("stores it sealed, bound to its place"), secrets("opens with an older key, and seals with the newest")] },
   47: { attack: "rotation", tests: [secrets("rotates: the one before goes on signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },

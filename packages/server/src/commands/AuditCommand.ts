@@ -1,4 +1,4 @@
-/** `waybill audit`: who did what. */
+/** `waybill audit`: the audit log. */
 import { type AuditEntry, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"

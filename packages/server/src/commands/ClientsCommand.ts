@@ -1,4 +1,4 @@
-/** `waybill clients`: who has access to a tenant. */
+/** `waybill clients`: the clients of a tenant. */
 import { type Client, OperatorClient } from "@waybill/client"
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"

@@ -1,4 +1,4 @@
-/** What can be typed after `waybill`. */
+/** All commands of `waybill`. */
 import { Command } from "effect/cli"
 import { fileNameOf, type Variable } from "../config/Variable.ts"
 import { variables } from "../config/Variables.ts"

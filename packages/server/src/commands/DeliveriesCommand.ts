@@ -1,4 +1,4 @@
-/** `waybill deliveries`: what was sent, and what became of it. */
+/** `waybill deliveries`: list deliveries, or show one. */
 import { type Delivery, type DeliveryState, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -10,7 +10,7 @@ import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
 
-/** Of one call of the server's. */
+/** Deliveries per request to the server. */
 const pageSize = 500
 
 const dayMillis = 86_400_000
@@ -45,7 +45,7 @@ export const deliveriesCommand = Command.make(
       subscriptionId: Option.getOrUndefined(flags.subscription),
       client: Option.getOrUndefined(flags.client),
       since: Option.getOrElse(flags.since, () => new Date(Date.now() - dayMillis)),
-      // one more tells whether there are more
+      // One more than shown, to see whether there are more.
       limit: Math.min(pageSize, flags.limit + 1)
     }
     const found = yield* called(async (signal) => {

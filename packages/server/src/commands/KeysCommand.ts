@@ -1,4 +1,4 @@
-/** `waybill keys`: who may call. */
+/** `waybill keys`: API keys. */
 import { type ListedApiKey, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

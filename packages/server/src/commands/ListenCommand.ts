@@ -1,4 +1,4 @@
-/** `waybill listen`: a receiver on this machine that verifies what comes and says what it is. */
+/** `waybill listen`: a local receiver that verifies deliveries and prints them. */
 import { DeliveryReceiver, type DeliveryReceiverOptions, SeenInMemory, SequencesInMemory, WebhookSecretUnusable } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -9,10 +9,10 @@ import { counted, jsonFlag, printable, progress } from "./shared/Output.ts"
 import { chargeText, eventText, statusText } from "./shared/ReceivedLines.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
-/** A whole day of freight charges may be large. */
+/** Freight charges of a whole day may be large. */
 const mostBytes = 32 * 1024 * 1024
 
-/** What came, and how it was answered. */
+/** A received request and its response. */
 interface Reception {
   readonly deliveryId: string | null
   readonly verdict: "taken" | "duplicate" | "refused"
@@ -20,7 +20,7 @@ interface Reception {
   readonly signed: boolean
   readonly status: number
   readonly contents: ReadonlyArray<string>
-  /** Why it was refused, and what is odd about what was taken. */
+  /** Why it was refused, or what is unusual about an accepted delivery. */
   readonly remarks: ReadonlyArray<string>
 }
 
@@ -62,7 +62,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Uint8Array> => {
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    // one byte too many is enough for the receiver to refuse it
+    // One byte too many is enough for the receiver to refuse it.
     if (length <= mostBytes + 1) chunks.push(chunk.subarray(0, chunk.length))
   }
   return Buffer.concat(chunks)
@@ -103,11 +103,12 @@ export const listenCommand = Command.make(
       const memory = { seen: new SeenInMemory(), sequences: new SequencesInMemory() }
       const receiver = yield* makeReceiver(memory)
 
-      /** One after the other, so that `taken` belongs to this request. */
+      /** One request at a time, so that `taken` belongs to this request. */
       const receive = async (request: IncomingMessage): Promise<{ readonly reception: Reception; readonly body: string; readonly headers: Readonly<Record<string, string>> }> => {
         const body = await bodyOf(request)
         taken = undefined
-        // what is answered otherwise was not taken, so it is no duplicate when it comes again
+        // With an error as the configured answer, the delivery was not accepted, so it must not count as a duplicate
+        // when it is retried.
         const judge = given === undefined || (given >= 200 && given < 300) ? receiver : receiverOf({ ...options, sequences: false }, (what) => void (taken = what))
         const answer = request.method === "POST"
           ? await judge.answer({ headers: request.headers, body })

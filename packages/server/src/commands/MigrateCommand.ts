@@ -1,4 +1,4 @@
-/** `waybill migrate`: the tables, applied, printed or looked at. */
+/** `waybill migrate`: applies, prints or checks the migrations. */
 import { checkMigrations, migrate, migrations, printMigrations } from "@waybill/postgres"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -7,7 +7,7 @@ import { observed, readConfig } from "./ServeCommand.ts"
 import { unusable } from "./shared/Outcome.ts"
 import { answer, jsonFlag } from "./shared/Output.ts"
 
-/** `migrate --check` found something. */
+/** `migrate --check` found missing migrations. */
 export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", {
   schema: Schema.String,
   names: Schema.Array(Schema.String)
@@ -38,7 +38,7 @@ export const migrateCommand = Command.make(
     }
     const upToDate = `Schema ${schema} is up to date.`
     const check = Effect.fnUntraced(function*(url: Redacted.Redacted) {
-      // it rejects with the same errors that migrate fails with
+      // It rejects with the same errors as migrate.
       const missing = yield* Effect.tryPromise({ try: () => checkMigrations({ schema, url: Redacted.value(url) }), catch: (error) => error })
       if (flags.json || missing.length === 0) yield* answer(flags.json, { json: { schema, missing }, text: upToDate })
       if (missing.length > 0) return yield* new MigrationsMissing({ schema, names: missing })

@@ -1,4 +1,7 @@
-/** `waybill retry`, `dismiss`, `recover` and `replay`: sending again, one, what died, or history; and putting aside what died. */
+/**
+ * `waybill retry`, `dismiss`, `recover` and `replay`: sends one delivery, all dead letters or past events again, and
+ * dismisses dead letters.
+ */
 import { OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -9,7 +12,7 @@ import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
 const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
 
-/** From how many on progress is worth a line. */
+/** Number of items from which progress is printed. */
 const many = 10
 
 export const retryCommand = Command.make(

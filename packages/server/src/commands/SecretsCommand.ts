@@ -1,4 +1,4 @@
-/** `waybill secrets`: what signs a tenant's webhooks. */
+/** `waybill secrets`: signing secrets of webhooks. */
 import { OperatorClient, type Secret, type SecretSettings } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -57,7 +57,7 @@ const settingsOf = (given: Flags): SecretSettings => {
   }
 }
 
-/** Without a secret the server makes one. */
+/** Without a secret, the server generates one. */
 const put = (given: Flags, secret: string | undefined) =>
   Effect.scoped(Effect.gen(function*() {
     const { tenantId, ...connected } = yield* asOperator(given)
@@ -71,7 +71,7 @@ const put = (given: Flags, secret: string | undefined) =>
     })
   }))
 
-/** Changes the owner and leaves the secret as it is: nothing to disclose. */
+/** Changes only the owner, so there is no secret to disclose. */
 const change = Effect.fnUntraced(function*(given: Flags) {
   if (given.show || Option.isSome(given.out)) return yield* unusable("With --no-rotate no secret is made. Leave --out and --show out.")
   const { tenantId, ...connected } = yield* asOperator(given)

@@ -1,4 +1,4 @@
-/** `waybill serve`, which is also what happens without a command. */
+/** `waybill serve`, also the default command. */
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { readServerConfig, type ServerConfig } from "../config/ServerConfig.ts"
@@ -15,13 +15,13 @@ export const readConfig = Effect.suspend(() =>
     directory: process.cwd()
   }))
 
-/** Logs, traces and metrics as the settings want them. */
+/** Logs, traces and metrics, as configured. */
 export const observed = (config: ServerConfig) =>
   Layer.mergeAll(
     loggingLayer({
       format: config.logFormat,
       level: config.logLevel,
-      // what the demo writes is told of in lines of its own
+      // The demo prints its own line for each write.
       skip: ({ fields, level }) => level === "info" && fields["tenant"] === demoTenant && demoClients.has(fields["client"])
     }),
     telemetryLayer({ enabled: config.telemetry, version })

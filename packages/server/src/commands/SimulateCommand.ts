@@ -1,4 +1,4 @@
-/** `waybill simulate`: the demo's journey, played into any server, in every area. */
+/** `waybill simulate`: plays the demo's journey into any server, in every area. */
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { Command, Flag } from "effect/cli"
@@ -9,7 +9,7 @@ import { unusable } from "./shared/Outcome.ts"
 import { answer, counted, jsonFlag, progress } from "./shared/Output.ts"
 import { asCarrier, called, carrierFlags } from "./shared/Remote.ts"
 
-/** The same with another account in place of the demo's. Files stay as they are. */
+/** Replaces the demo's account. File contents stay unchanged. */
 const billedTo = <A>(value: A, account: string): A => {
   const replaced = (part: unknown): unknown => {
     if (part === demoAccount) return account
@@ -20,7 +20,7 @@ const billedTo = <A>(value: A, account: string): A => {
   return replaced(value) as A
 }
 
-/** Invoices name the carrier, and a key with numbers of its own writes only under those. */
+/** A key with carrier numbers may write only with those, so the invoices must name them. */
 const carriedBy = (scene: Scene, numbers: Readonly<Partial<Record<"DOT" | "MC", string>>>): Scene => ({
   ...scene,
   invoices: scene.invoices.map(({ invoice, proof }) => ({ invoice: { ...invoice, ...numbers }, proof: { ...proof, ...numbers } }))
@@ -54,9 +54,9 @@ export const simulateCommand = Command.make(
   Effect.fnUntraced(function*({ account, dot, json, mc, pace, ...flags }) {
     if (!(pace >= 0 && pace <= 3600)) return yield* unusable("--pace is a number of seconds from 0 to 3600.")
     const { apiKey, baseUrl } = yield* asCarrier(flags)
-    // the carrier orders its own trucks: one key is enough
+    // The carrier orders its own trucks, so one key is enough.
     const write = sceneWriter({ url: baseUrl, carrierKey: () => apiKey, shipperKey: () => apiKey, print: () => {} })
-    // what happens is in the past, however fast it is told
+    // Starts the journey in the past, because events must not lie in the future at any speed.
     const startedAt = (yield* Clock.currentTimeMillis) - journeyMillis
     const numbers = { ...(Option.isSome(dot) ? { DOT: dot.value } : {}), ...(Option.isSome(mc) ? { MC: mc.value } : {}) }
     const scenes = billedTo(journeyFrom(startedAt), account).map((scene) => carriedBy(scene, numbers))

@@ -1,4 +1,4 @@
-/** `waybill subscriptions`: every subscription of a tenant, and what operators do with one. */
+/** `waybill subscriptions`: lists subscriptions and manages one. */
 import { OperatorClient, type OperatorSubscription, type SubscriptionState } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -78,7 +78,7 @@ const listCommand = Command.make(
   Command.withExamples([{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Those of one client that are paused" }])
 )
 
-/** A call about one subscription that answers it. */
+/** A command that calls the server about one subscription and prints it. */
 const oneCommand = (
   name: "show" | "resume",
   description: string,

@@ -1,4 +1,4 @@
-/** `waybill tail`: deliveries as they happen. */
+/** `waybill tail`: follows deliveries. */
 import { type Delivery, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -9,10 +9,10 @@ import { type CommandFailed, exitCodes, unusable } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, progress } from "./shared/Output.ts"
 import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 
-/** What is created at the same time may become visible that much later. */
+/** A delivery can become visible up to this much later than others with the same creation time. */
 const overlapMillis = 10_000
 
-/** Unsettled deliveries that are asked for one by one in a round. */
+/** Maximum number of deliveries in progress that are fetched one by one per round. */
 const mostAsked = 100
 
 interface Known {
@@ -28,7 +28,7 @@ const isSettled = ({ state }: Delivery): boolean => state === "delivered" || sta
 
 const markOf = ({ attempts, settledAt, state }: Delivery): string => `${state} ${attempts.length} ${settledAt}`
 
-/** What changed since the last look, told once. */
+/** Tracks which deliveries changed since they were last printed. */
 export class Tail {
   readonly #known = new Map<string, Known>()
   #since: number
@@ -37,12 +37,12 @@ export class Tail {
     this.#since = since
   }
 
-  /** Everything created from here on has to be listed. */
+  /** Deliveries created at or after this time are listed in every round. */
   get since(): Date {
     return new Date(this.#since)
   }
 
-  /** Older ones that may have moved meanwhile; a retry by hand shows when its attempt is over. */
+  /** Older deliveries that may have changed. A manual retry shows once its attempt has ended. */
   due(now: number): ReadonlyArray<string> {
     return [...this.#known.values()]
       .filter(({ createdAt, nextAttemptAt, settled }) => !settled && createdAt < this.#since && (nextAttemptAt === undefined || nextAttemptAt <= now))
@@ -50,11 +50,11 @@ export class Tail {
       .map(({ deliveryId }) => deliveryId)
   }
 
-  /** Whether there is something new about it, and how many of its attempts were told of before. */
+  /** Whether the delivery changed, and how many of its attempts were printed before. */
   look(delivery: Delivery): { readonly changed: boolean; readonly printed: number } {
     const before = this.#known.get(delivery.deliveryId)
     const seen = markOf(delivery)
-    // put last, so that the one that was asked for longest ago stands first
+    // Move it to the end, so that the least recently fetched delivery comes first.
     this.#known.delete(delivery.deliveryId)
     this.#known.set(delivery.deliveryId, {
       deliveryId: delivery.deliveryId,
@@ -67,26 +67,26 @@ export class Tail {
     return { changed: before?.seen !== seen, printed: before?.attempts ?? 0 }
   }
 
-  /** No longer there: its time was over. */
+  /** The delivery no longer exists: its retention ended. */
   forget(deliveryId: string): void {
     this.#known.delete(deliveryId)
   }
 
-  /** After a round: what is over and will not be listed again is forgotten. */
+  /** Ends a round: forgets settled deliveries that will not be listed again. */
   advance(newest: number): void {
     this.#since = Math.max(this.#since, newest - overlapMillis)
     for (const { createdAt, deliveryId, settled } of this.#known.values()) if (settled && createdAt < this.#since) this.#known.delete(deliveryId)
   }
 }
 
-/** A line for each attempt since the last look; one for the state where there was none. */
+/** One line for each new attempt, or one for the state when there is none. */
 const linesOf = (delivery: Delivery, printed: number): ReadonlyArray<string> => {
   const { deliveryId, state, subscriptionId } = delivery
   const about = `${deliveryId}  of ${subscriptionId}  ${counted(delivery.events, "entry", "entries")}`
-  const fresh = delivery.attempts.slice(printed)
-  if (fresh.length === 0) return [printable(`${delivery.settledAt ?? delivery.createdAt}  ${state.padEnd(9)}  ${about}`)]
-  return fresh.map((attempt, index) => {
-    const isLast = index === fresh.length - 1
+  const added = delivery.attempts.slice(printed)
+  if (added.length === 0) return [printable(`${delivery.settledAt ?? delivery.createdAt}  ${state.padEnd(9)}  ${about}`)]
+  return added.map((attempt, index) => {
+    const isLast = index === added.length - 1
     const shown = attempt.outcome === "accepted" ? "delivered" : isLast ? state : "waiting"
     const next = isLast && state === "waiting" && delivery.nextAttemptAt !== null ? `, next ${delivery.nextAttemptAt}` : ""
     const detail = attempt.detail === null ? "" : `, ${attempt.detail}`
@@ -94,7 +94,7 @@ const linesOf = (delivery: Delivery, printed: number): ReadonlyArray<string> => 
   })
 }
 
-/** The server's clock, which is the one that `createdAt` is of. Ours where it does not tell. */
+/** The server's clock, which sets `createdAt`. Falls back to the local clock. */
 const clockOf = async (baseUrl: string, signal: AbortSignal): Promise<number> => {
   const response = await fetch(new URL("healthz", baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`), { signal, redirect: "manual" }).catch(() => undefined)
   const at = Date.parse(response?.headers.get("date") ?? "")
@@ -146,24 +146,24 @@ export const tailCommand = Command.make(
           tail.forget(deliveryId)
           continue
         }
-        // as it is listed
+        // The same members as in a list.
         const { body: _body, endpointUrl: _endpointUrl, ...delivery } = found
         yield* print(delivery)
       }
       tail.advance(newest)
     })
 
-    // a wrong key or tenant ends it; a server that went away may come back
+    // The first round fails on a wrong key or tenant. Later, an unreachable server may come back.
     yield* round
     yield* progress(`Following deliveries of ${tenantId}. Ctrl-C ends it.`)
-    let away: CommandFailed | undefined
+    let outage: CommandFailed | undefined
     for (;;) {
       yield* Effect.sleep(flags.interval * 1000)
       const failure: CommandFailed | undefined = yield* Effect.match(round, { onSuccess: () => undefined, onFailure: (error) => error })
       if (failure !== undefined && failure.code !== exitCodes.unreachable) return yield* failure
-      if (failure !== undefined && away === undefined) yield* progress(`${failure.message} Trying again.`)
-      if (failure === undefined && away !== undefined) yield* progress("It answers again.")
-      away = failure
+      if (failure !== undefined && outage === undefined) yield* progress(`${failure.message} Retrying.`)
+      if (failure === undefined && outage !== undefined) yield* progress("The server answers again.")
+      outage = failure
     }
   })
 ).pipe(

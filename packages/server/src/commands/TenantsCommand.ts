@@ -1,4 +1,4 @@
-/** `waybill tenants`: whose freight a server keeps. */
+/** `waybill tenants`: the tenants of a server. */
 import { OperatorClient, type Tenant } from "@waybill/client"
 import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

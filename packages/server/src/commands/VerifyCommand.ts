@@ -1,4 +1,4 @@
-/** `waybill verify`: whether a webhook that somebody kept was signed with a secret, and if not, why not. */
+/** `waybill verify`: checks the signature of a saved webhook, and explains a mismatch. */
 import { DeliveryReceiver, DeliveryRefused, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -12,14 +12,14 @@ export interface Message {
   readonly body: Uint8Array
 }
 
-/** A request as it went over the wire: perhaps a request line, headers, an empty line, and the body, byte for byte. */
+/** Parses a raw HTTP request: an optional request line, headers, an empty line, and the body, byte for byte. */
 export const readMessage = (bytes: Buffer): Message => {
   const gap = /\r?\n\r?\n/.exec(bytes.toString("latin1"))
   const at = gap === null ? bytes.length : gap.index + gap[0].length
   return { headers: readHeaders(bytes.subarray(0, at).toString("latin1").split(/\r?\n/)), body: new Uint8Array(bytes.subarray(at)) }
 }
 
-/** Lines that are no header are left out: the request line, and what tools print around. `>` is what curl puts in front. */
+/** Skips lines that are not headers, such as the request line and tool output. Removes the `>` that curl prints before headers. */
 export const readHeaders = (lines: ReadonlyArray<string>): Message["headers"] =>
   lines.flatMap((line) => {
     const [, name, value] = /^(?:> )?([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
@@ -48,13 +48,13 @@ const verdictOf = async (message: Message, options: { readonly secrets: Readonly
 const lineFeed = 10
 const carriageReturn = 13
 
-/** The body without the line break that an editor, or `echo`, put at its end. */
+/** The body without the final line break that an editor or `echo` may have added; `undefined` when there is none. */
 const withoutLastBreak = (body: Uint8Array): Uint8Array | undefined => {
   if (body.at(-1) !== lineFeed) return undefined
   return body.subarray(0, body.at(-2) === carriageReturn ? -2 : -1)
 }
 
-/** What it is, where it is something that a receiver knows. */
+/** Summary of the content, if a receiver would recognize it. */
 const contentsOf = async (body: Uint8Array): Promise<string> => {
   let summary = ""
   const receiver = new DeliveryReceiver({
@@ -65,7 +65,7 @@ const contentsOf = async (body: Uint8Array): Promise<string> => {
   try {
     await receiver.receive({ headers: { "webhook-id": "any" }, body })
   } catch (error) {
-    // events are recognised, and then refused because they are always signed
+    // A batch of events is recognized, and then refused because it must be signed.
     if (error instanceof DeliveryRefused && (error.reason === "header_missing" || error.reason === "no_handler")) {
       const { events } = JSON.parse(new TextDecoder().decode(body)) as { readonly events: ReadonlyArray<unknown> }
       return counted(events.length, "event")

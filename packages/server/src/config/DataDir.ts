@@ -1,4 +1,4 @@
-/** The directory where the server keeps what it made itself: keys, the embedded database, the demo's state. */
+/** The data directory: generated keys, the embedded database, and the demo's state. */
 import { type OperatorKey, parseOperatorKeys } from "@waybill/http"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
@@ -23,8 +23,8 @@ const attempt = <A>(dir: string, what: string, run: () => Promise<A>): Effect.Ef
   Effect.tryPromise({ try: run, catch: unusable(dir, what) })
 
 /**
- * Makes the directory. Nobody else may list it; root lets others pass through, because the embedded database then runs as
- * another user.
+ * Creates the directory. Only the owner may list it. As root, others may traverse it, because the embedded database
+ * then runs as another user.
  */
 export const makeDataDir = (dir: string): Effect.Effect<void, DataDirUnusable> =>
   attempt(dir, "The data directory could not be made", async () => {
@@ -33,8 +33,8 @@ export const makeDataDir = (dir: string): Effect.Effect<void, DataDirUnusable> =
   })
 
 /**
- * One process at a time. The lock is the operating system's, held through SQLite, so it ends with the process however
- * that ends, and no process id is ever mistaken for another's.
+ * Allows one process at a time. The lock is an operating system lock, held through SQLite: it ends with the process in
+ * any case, and does not depend on process ids.
  */
 export const lockDataDir = (dir: string): Effect.Effect<void, DataDirUnusable, Scope.Scope> =>
   Effect.asVoid(Effect.acquireRelease(
@@ -63,7 +63,10 @@ export const lockDataDir = (dir: string): Effect.Effect<void, DataDirUnusable, S
 /** SQLITE_BUSY */
 const isBusy = (cause: unknown): boolean => (cause as { readonly errcode?: unknown } | null)?.errcode === 5
 
-/** What a file of the data dir says; `make` gives its first text. Of processes that start at once, one makes it and all read it. */
+/**
+ * Reads a file of the data directory; `make` provides its initial text. When several processes start at once, one
+ * writes the file and all read it.
+ */
 export const keptText = (dir: string, name: string, make: () => string): Effect.Effect<string, DataDirUnusable> =>
   attempt(dir, `${name} could not be read or made`, async () => {
     const path = join(dir, name)
@@ -80,7 +83,7 @@ export const keptText = (dir: string, name: string, make: () => string): Effect.
     return await readFile(path, "utf8").then((text) => text.trim())
   })
 
-/** Replaces a file of the data dir; a reader sees the old text or the new one. */
+/** Replaces a file of the data directory atomically: readers see the old or the new text. */
 export const keepText = (dir: string, name: string, text: string): Effect.Effect<void, DataDirUnusable> =>
   attempt(dir, `${name} could not be written`, async () => {
     const path = join(dir, name)
@@ -99,7 +102,7 @@ const textIn = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Only the owner may read it, and it is on the disk before it gets its name. */
+/** Writes a temporary file that only its owner can read, and flushes it to disk before it is renamed. */
 const writeDraft = async (path: string, text: string): Promise<string> => {
   const draft = `${path}.${randomUUID()}`
   const file = await open(draft, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)
@@ -122,7 +125,7 @@ export interface Keys {
 export const operatorKeyFile = "operator-key"
 const sealingKeyFile = "sealing-key"
 
-/** The keys that were given, else those of the data dir, made when they are not there. */
+/** The configured keys, or those of the data directory, which are generated if absent. */
 export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "dataDir" | "operatorKeys" | "sealingKeys">) {
   const { dataDir } = config
   if (config.operatorKeys === undefined || config.sealingKeys === undefined) yield* makeDataDir(dataDir)

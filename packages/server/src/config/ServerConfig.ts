@@ -1,4 +1,4 @@
-/** What the operator decided: every setting of the server, read once at start. */
+/** All settings of the server, read once at startup. */
 import { DeliveryOptions, type RetentionOptions } from "@waybill/core"
 import { type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
@@ -13,11 +13,11 @@ export type SealingKeys = readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyAr
 export interface ServerConfig {
   readonly host: string
   readonly port: number
-  /** Where the operator's part listens; `undefined`: with everything else. */
+  /** Address of a separate operator listener; `undefined`: shared with the other calls. */
   readonly admin: { readonly host: string; readonly port: number } | undefined
-  /** `undefined`: the embedded one. */
+  /** `undefined`: the embedded database. */
   readonly databaseUrl: Redacted.Redacted | undefined
-  /** Absolute. */
+  /** Absolute path. */
   readonly dataDir: string
   readonly schema: string
   /** `undefined`: generated. */
@@ -34,14 +34,14 @@ export interface ServerConfig {
   readonly timeZone: string
   readonly role: Role
   readonly demo: boolean
-  /** Whether there is a page for operators. */
+  /** Whether to serve the dashboard. */
   readonly dashboard: boolean
   readonly publicUrl: string | undefined
   readonly trustProxy: boolean
   readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
   /** Paths are absolute. */
   readonly documents: DocumentsPlace
-  /** `undefined`: Amazon's own. */
+  /** `undefined`: Amazon S3. */
   readonly s3Endpoint: string | undefined
   readonly poolSize: number
   readonly statementTimeoutMillis: number
@@ -51,13 +51,13 @@ export interface ServerConfig {
   readonly drainMillis: number
   readonly logFormat: "json" | "pretty"
   readonly logLevel: LogLevel.LogLevel
-  /** Whether traces and metrics are sent somewhere. */
+  /** Whether traces and metrics are exported. */
   readonly telemetry: boolean
-  /** What works, but was probably not meant. */
+  /** Settings that are valid but probably unintended. */
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Settings that cannot be used; all of them, not only the first. */
+/** Invalid settings; lists all of them. */
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
   faults: Schema.Array(Schema.Struct({ variable: Schema.String, problem: Schema.String }))
 }) {
@@ -66,7 +66,7 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
   }
 }
 
-/** Reads the settings from the current `ConfigProvider`. `names` are the variables there are, to find misspelt ones. */
+/** Reads the settings from the current `ConfigProvider`. `names` are the existing variables, to detect misspelled ones. */
 export const readServerConfig = Effect.fnUntraced(function*(environment: {
   readonly names: ReadonlyArray<string>
   readonly isTerminal: boolean
@@ -157,7 +157,7 @@ const basePathsOf = (given: Given): ServerConfig["basePaths"] => ({
   freightCharges: given.basePathFreightCharges ?? defaultBasePaths.freightCharges
 })
 
-/** The host of the key set, where it may come over plain http: this machine, and what the operator opened. */
+/** The JWKS host, if it may be reached over plain http: this machine, or hosts that the operator allowed. */
 const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
   const host = jwksUrl === undefined ? undefined : URL.parse(jwksUrl)?.hostname
   if (host === undefined) return []
@@ -165,7 +165,7 @@ const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
   return isLoopback || isOpenedHost(host, egress?.policy ?? publicOnly) ? [host] : []
 }
 
-/** Settings that are good by themselves, but not together. */
+/** Settings that are valid alone, but not in combination. */
 const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
   const found: Array<VariableFault> = []
   const { attemptTimeoutMillis, leaseMillis } = delivery
@@ -204,10 +204,10 @@ const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, k
   return found
 }
 
-/** What the server answers beside the five areas. */
+/** Paths that the server uses besides the five areas. */
 const takenPaths = [defaultBasePaths.intake, defaultBasePaths.operator, "/dashboard", "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
 
-/** No base may lie in another, because some call would have two meanings. */
+/** No base path may contain another, because a path would be ambiguous. */
 const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {
   const named = [
     { variable: variables.basePathShipmentStatus.name, base: bases.shipmentStatus },
@@ -233,7 +233,7 @@ const doubts = (given: Given): ReadonlyArray<string> =>
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
-/** What may be shown of the settings, for the first line of the log. */
+/** The settings without secrets, for the first log line. */
 export const summaryOf = (config: ServerConfig): Readonly<Record<string, string | number | boolean>> => ({
   role: config.role,
   database: config.databaseUrl === undefined ? "embedded" : placeOf(config.databaseUrl),
@@ -270,17 +270,17 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
 
 const inDays = (millis: number): number => millis / days(1)
 
-/** As an operator writes it. */
+/** The setting as an operator writes it. */
 export const documentsText = (place: DocumentsPlace): string =>
   place.kind === "s3" ? `s3://${place.bucket}/${place.prefix}` : place.kind === "directory" ? `directory:${place.path}` : place.kind
 
-/** Where a database is, without who logs in. Passwords may also stand in the query. */
+/** Location of a database without credentials. The query may contain a password too, so it is left out. */
 export const placeOf = (url: Redacted.Redacted): string => {
   const { host, pathname } = new URL(Redacted.value(url))
   return `${host}${pathname}`
 }
 
-/** Names a slip away from one of ours. Others may be anybody's: a client's settings, or what Kubernetes sets. */
+/** Names one edit away from a variable of the server. Other names are ignored: Kubernetes sets some, and clients have their own. */
 const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
   names.filter((name) => name.startsWith("WAYBILL_") && !variableNames.includes(name)).flatMap((name) => {
     const slips = name.length > "WAYBILL_".length + 6 ? 2 : 1
@@ -288,7 +288,7 @@ const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
     return meant === undefined ? [] : [{ variable: name, problem: `is not known; ${meant} is. Correct the name, or take it out` }]
   })
 
-/** How many letters have to be added, left out, changed or swapped. */
+/** Edit distance: letters to add, remove, change or swap. */
 const distance = (a: string, b: string): number => {
   let previous: Array<number> = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -1,28 +1,28 @@
-/** One environment variable: its name, what it means, and how its text is read. */
+/** An environment variable: name, meaning and parser. */
 import { Config, Effect, Option, Result } from "effect"
 import { readFile } from "node:fs/promises"
 
 export interface Variable<A> {
   readonly name: string
-  /** Its default, in words. */
+  /** Description of the default. */
   readonly fallback: string
   readonly meaning: string
-  /** Whether a variable of the same name and `_FILE` may name a file that holds the value instead. */
+  /** Whether `<name>_FILE` may name a file that contains the value. */
   readonly hasFile?: true
-  /** Fails with what is wrong and what to do; the name is put in front of it. A secret's text must not stand in it. */
+  /** Fails with what is wrong and how to fix it, after the variable's name. Must not quote a secret. */
   readonly read: (text: string) => Result.Result<A, string>
 }
 
-/** A variable's text that cannot be used. */
+/** A variable with an invalid value. */
 export interface VariableFault {
   readonly variable: string
   readonly problem: string
 }
 
-/** The name of the variable that names a file with the value of this one. */
+/** Name of the variable for a file with this variable's value. */
 export const fileNameOf = (name: string): string => `${name}_FILE`
 
-/** Reads a variable where it is set, and puts down its fault. An empty one counts as not set. */
+/** Reads a variable and records an invalid value in `faults`. An empty variable counts as not set. */
 export const readVariable = <A>(variable: Variable<A>, faults: Array<VariableFault>): Effect.Effect<A | undefined> =>
   Effect.gen(function*() {
     const { name } = variable
@@ -62,7 +62,7 @@ const fileText = (variable: string, path: string, faults: Array<VariableFault>):
 export const text = (isGood: (text: string) => boolean, problem: string) => (value: string): Result.Result<string, string> =>
   isGood(value) ? Result.succeed(value) : Result.fail(problem)
 
-/** A whole number within bounds. */
+/** An integer within bounds. */
 export const integer = (minimum: number, maximum: number, what = "a whole number") => (value: string): Result.Result<number, string> => {
   const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN
   return number >= minimum && number <= maximum
@@ -70,7 +70,7 @@ export const integer = (minimum: number, maximum: number, what = "a whole number
     : Result.fail(`is ${shown(value)}, and has to be ${what} from ${minimum} to ${maximum}`)
 }
 
-/** Seconds, as milliseconds; fractions are fine. */
+/** Seconds, fractions included, converted to milliseconds. */
 export const seconds = (minimum: number, maximum: number) => (value: string): Result.Result<number, string> => {
   const number = /^\d{1,9}(\.\d{1,3})?$/.test(value) ? Number(value) : NaN
   return number >= minimum && number <= maximum
@@ -92,5 +92,5 @@ export const onOff = (value: string): Result.Result<boolean, string> => {
   return no.includes(lower) ? Result.succeed(false) : Result.fail(`is ${shown(value)}, and has to be on or off`)
 }
 
-/** For values that are no secrets. */
+/** Quotes a value in a message. Not for secrets. */
 export const shown = (value: string): string => JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)

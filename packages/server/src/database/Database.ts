@@ -1,4 +1,4 @@
-/** The database that the server works on: the one that was given, or its own. */
+/** The database of the server: a configured one, or the embedded one. */
 import { classify, PgClient } from "@waybill/postgres"
 import { Cause, Effect, Exit, Layer, type Redacted, Schema, Scope } from "effect"
 import * as Clock from "effect/Clock"
@@ -12,20 +12,20 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
   }
 }
 
-/** The oldest Postgres that will do. */
+/** Oldest supported Postgres version. */
 export const oldest = 14
 
-/** How long a database may take to come up, as when both are started together. */
+/** How long to wait for a database to start, for example when it starts together with the server. */
 const patienceMillis = 30_000
 
-/** Its address. The embedded one runs until the scope ends. */
+/** Returns the database URL. An embedded database runs until the scope ends. */
 export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfig, "databaseUrl" | "dataDir">) {
   const url = config.databaseUrl ?? (yield* runEmbeddedPostgres(config.dataDir))
   yield* untilItAnswers(url)
   return url
 })
 
-/** A pool on it. */
+/** A connection pool for the database. */
 export const poolLayer = (
   config: Pick<ServerConfig, "poolSize" | "statementTimeoutMillis" | "idleTransactionTimeoutMillis">,
   url: Redacted.Redacted
@@ -38,10 +38,10 @@ export const poolLayer = (
     idleTransactionTimeout: config.idleTransactionTimeoutMillis
   })
 
-/** Connections may break off in the middle of a start, too; a database that goes on breaking them is not usable. */
+/** Maximum attempts to build. Connections may break during startup; a database that keeps breaking them is unusable. */
 const mostBuilds = 10
 
-/** Builds what works on the database; from the beginning when the connection is lost half-way, as while a database restarts. */
+/** Builds a layer on the database. Starts over when the connection is lost, for example while a database restarts. */
 export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted, layer: Layer.Layer<A, E>) {
   const scope = yield* Effect.scope
   for (let attempt = 1;; attempt++) {
@@ -87,7 +87,7 @@ const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
   }
 })
 
-/** Connects anew each time, because a pool that never came up is of no use. */
+/** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
 const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.gen(function*() {
@@ -98,7 +98,7 @@ const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlE
     })
   )
 
-/** The driver's own sentence, without what surrounds it. */
+/** The message of the driver, without its wrapper. */
 export const whyNot = (error: SqlError.SqlError): string => {
   const { cause } = error.reason
   const errors = cause instanceof AggregateError ? cause.errors : [cause]

@@ -1,4 +1,4 @@
-/** A real Postgres of the server's own, in the data dir: made at the first start, kept over all others. */
+/** The embedded Postgres in the data directory: created at the first start, kept afterwards. */
 import { Effect, Redacted, Ref, type Scope } from "effect"
 import { execFile } from "node:child_process"
 import { randomBytes, randomUUID } from "node:crypto"
@@ -14,8 +14,8 @@ const user = "waybill"
 const database = "postgres"
 
 /**
- * Runs the database until the scope ends: only on the loopback interface, behind a password that never leaves the data dir,
- * with everything committed on the disk.
+ * Runs the database until the scope ends: on the loopback interface only, with a password that stays in the data
+ * directory, and with synchronous commits.
  */
 export const runEmbeddedPostgres = Effect.fnUntraced(function*(
   dataDir: string
@@ -54,7 +54,7 @@ export const runEmbeddedPostgres = Effect.fnUntraced(function*(
 
 const addressOf = (password: string, port: number | string): Redacted.Redacted => Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
 
-/** Where it runs, or ran when it did last; `undefined` where there never was one. */
+/** The URL it runs on, or ran on last; `undefined` if it never existed. */
 export const lastAddress = Effect.fnUntraced(function*(dataDir: string): Effect.fn.Return<Redacted.Redacted | undefined, DataDirUnusable> {
   const kept = yield* readKept(dataDir, "postgres-home")
   if (kept === undefined) return undefined
@@ -69,7 +69,7 @@ interface Started {
   readonly port: number
 }
 
-/** On the port of last time where that is free, so that tools of the operator find it again. */
+/** Uses the previous port if it is free, so that the operator's tools find it again. */
 const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Return<Started, EmbeddedPostgresFailed | DataDirUnusable> {
   const last = Number(yield* readKept(placement.home, "port"))
   let port = last > 0 ? last : yield* freePort
@@ -88,14 +88,14 @@ const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Retur
   }
 })
 
-/** Starts it again when it ends by itself, on the same port, because our pool knows no other. */
+/** Restarts Postgres when it exits unexpectedly. It keeps its port, because the connection pool knows no other. */
 const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Effect<never> =>
   Effect.forever(Effect.gen(function*() {
     const { port, postmaster } = yield* Ref.get(running)
     yield* Effect.promise(() => postmaster.exited)
     yield* Effect.logError("Embedded Postgres exited, restarting.")
     for (let started = false; !started;) {
-      // not to be interrupted half-way: a Postgres that nobody knows of would be left behind
+      // Uninterruptible, because an interruption would leave a running Postgres behind.
       const attempt = failing("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
         Effect.flatMap((postmaster) => Ref.set(running, { postmaster, port })),
         Effect.uninterruptible
@@ -105,7 +105,7 @@ const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Ef
     }
   }))
 
-/** Makes the cluster under another name first, so that a cluster is there in full or not at all. */
+/** Creates the cluster under a temporary name and renames it, so that a partial cluster never exists. */
 const makeCluster = Effect.fnUntraced(function*(placement: Placement, password: string, version: string) {
   const { account, bin, cluster, home } = placement
   const made = yield* failing("The embedded database cannot be read", async () =>

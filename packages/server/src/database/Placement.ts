@@ -1,4 +1,4 @@
-/** Where the embedded database lives and as whom it runs. Postgres refuses to run as root. */
+/** Chooses the directory and user of the embedded database. Postgres refuses to run as root. */
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -15,18 +15,18 @@ export interface Account {
 }
 
 export interface Placement {
-  /** Holds the cluster and, where the installed ones cannot be reached, the binaries. */
+  /** Contains the cluster, and a copy of the binaries if the installed ones are not accessible. */
   readonly home: string
   readonly cluster: string
-  /** `undefined`: as this process. */
+  /** `undefined`: the user of this process. */
   readonly account: Account | undefined
   readonly bin: string
 }
 
-/** Used when root's own directories keep everybody else out. */
+/** Used when root's own directories are not accessible to others. */
 const sharedHome = "/var/lib/waybill"
 
-/** Decides and prepares the place. Once decided it stays, whatever becomes of the directories around it. */
+/** Chooses and prepares the directory. The choice stays, even if permissions of other directories change later. */
 export const place = Effect.fnUntraced(function*(
   dataDir: string,
   binaries: Binaries
@@ -57,17 +57,17 @@ const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFai
       })
   })
 
-/** Whether every directory down to this one lets others pass. */
+/** Whether others may traverse every directory down to this one. */
 const isOpenToAll = async (dir: string): Promise<boolean> =>
   ((await stat(dir)).mode & 0o001) !== 0 && (dirname(dir) === dir || await isOpenToAll(dirname(dir)))
 
-/** A cluster that an ordinary user made goes on under that user. */
+/** An existing cluster of an ordinary user keeps that user. */
 const ownerOf = async (cluster: string): Promise<Account | undefined> => {
   const found = await stat(cluster).catch(() => undefined)
   return found === undefined || found.uid === 0 ? undefined : { name: `user ${found.uid}`, uid: found.uid, gid: found.gid }
 }
 
-/** An account that is there anyway; none is created. */
+/** Uses an existing account; creates none. */
 const accountFor = async (): Promise<Account> => {
   for (const name of ["postgres", "nobody"]) {
     const id = async (flag: string) => Number((await promisify(execFile)("id", [flag, name])).stdout)
@@ -80,7 +80,7 @@ const accountFor = async (): Promise<Account> => {
   throw new Error("Postgres does not run as root, and this system has neither an account postgres nor nobody. Start Waybill as an ordinary user")
 }
 
-/** The installed binaries, or a copy where the other account can reach them. */
+/** The installed binaries, or a copy that the other account can access. */
 const reachable = async (binaries: Binaries, home: string): Promise<string> => {
   if (await isOpenToAll(binaries.root)) return binaries.root
   const copy = join(home, `postgres-${binaries.version}`)
@@ -95,7 +95,7 @@ const reachable = async (binaries: Binaries, home: string): Promise<string> => {
   return copy
 }
 
-/** Hands a path over to whoever runs Postgres. */
+/** Changes the owner of a path to the user of Postgres. */
 export const handOver = async (path: string, account: Account | undefined): Promise<void> => {
   if (account !== undefined) await chown(path, account.uid, account.gid)
 }

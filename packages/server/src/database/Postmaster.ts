@@ -1,4 +1,4 @@
-/** The main process of a Postgres cluster: finding it, starting it, stopping it. */
+/** The main process of a Postgres cluster: find, start and stop it. */
 import { Effect } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { closeSync, openSync } from "node:fs"
@@ -9,7 +9,7 @@ import { promisify } from "node:util"
 import { EmbeddedPostgresFailed } from "./Binaries.ts"
 import type { Placement } from "./Placement.ts"
 
-/** Put on the command line, so that nothing in the cluster's own files can undo them. */
+/** Command line settings take precedence over the files of the cluster. */
 const settings = (port: number): Readonly<Record<string, string>> => ({
   port: String(port),
   listen_addresses: "127.0.0.1",
@@ -18,7 +18,7 @@ const settings = (port: number): Readonly<Record<string, string>> => ({
   fsync: "on",
   full_page_writes: "on",
   log_checkpoints: "off",
-  // a container's /dev/shm may be tiny
+  // /dev/shm may be tiny in a container.
   max_parallel_workers_per_gather: "0",
   max_parallel_maintenance_workers: "0"
 })
@@ -27,18 +27,18 @@ const startMillis = 60_000
 const stopMillis = 30_000
 const pollMillis = 20
 
-/** A cluster under way. */
+/** A running cluster. */
 export interface Postmaster {
   readonly pid: number
-  /** Ends when the process does. */
+  /** Resolves when the process exits. */
   readonly exited: Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** Told apart because another port helps. */
+/** A separate error, because another port can be tried. */
 export class PortTaken extends Error {}
 
-/** Starts the cluster and waits until it takes connections. */
+/** Starts the cluster and waits until it accepts connections. */
 export const startPostmaster = async (placement: Placement, port: number): Promise<Postmaster> => {
   const { account, bin, cluster, home } = placement
   const logFile = join(home, "log")
@@ -48,7 +48,7 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
     cwd: cluster,
     env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C", TZ: "UTC" },
     stdio: ["ignore", log, log],
-    // a Ctrl-C in the terminal is for us; we stop Postgres when our work is done
+    // Ctrl-C goes to this process, which stops Postgres after its own shutdown.
     detached: true,
     ...(account === undefined ? {} : { uid: account.uid, gid: account.gid })
   })
@@ -77,7 +77,7 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
   }
 }
 
-/** Answers whether it failed. */
+/** Returns whether it failed. */
 const untilReady = async (child: ChildProcess, cluster: string, exited: Promise<void>): Promise<boolean> => {
   let over = false
   void exited.then(() => {
@@ -95,7 +95,7 @@ const untilReady = async (child: ChildProcess, cluster: string, exited: Promise<
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, pollMillis))
 
-/** Fast shutdown: sessions are broken off, everything committed is written. Harder where that does not help. */
+/** Fast shutdown: ends sessions and writes all commits. Escalates if that does not work. */
 const end = async (pid: number, exited: Promise<void>): Promise<void> => {
   for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
     if (!signalled(pid, signal)) return
@@ -117,7 +117,7 @@ interface PidFile {
   readonly ready: boolean
 }
 
-/** What Postgres writes of itself: the process in the first line, whether it takes connections in the eighth. */
+/** Reads postmaster.pid: process id in line 1, status in line 8. */
 const readPidFile = async (cluster: string): Promise<PidFile | undefined> => {
   const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n")
   const pid = Number(lines[0])
@@ -125,8 +125,8 @@ const readPidFile = async (cluster: string): Promise<PidFile | undefined> => {
 }
 
 /**
- * A server that was killed may have left its Postgres running, or a pid file whose number is another process's by now.
- * The data dir's lock is ours, so nobody else needs it: it is stopped, or the file removed.
+ * A killed server may have left its Postgres running, or a pid file whose id now belongs to another process. The data
+ * directory is locked, so no other server uses the cluster: the process is stopped, or the file removed.
  */
 export const endLeftOver = async (cluster: string): Promise<"none" | "stopped" | "stale"> => {
   const found = await readPidFile(cluster)
@@ -144,7 +144,7 @@ export const endLeftOver = async (cluster: string): Promise<"none" | "stopped" |
   return "stopped"
 }
 
-/** Whether this process is the main process of this very cluster. */
+/** Whether this process is the main process of this cluster. */
 const servesCluster = async (pid: number, cluster: string): Promise<boolean> => {
   const command = process.platform === "linux"
     ? (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0").join(" ")
@@ -153,8 +153,8 @@ const servesCluster = async (pid: number, cluster: string): Promise<boolean> => 
 }
 
 /**
- * A shell that waits for its input to end, which happens when this process does, in whatever way. It then stops Postgres,
- * if that is still the one it was told of.
+ * Starts a shell whose input ends when this process does, even if killed. It then stops Postgres, if the process id
+ * still belongs to this cluster.
  */
 const stopWhenThisProcessEnds = (cluster: string, pid: number): ChildProcess => {
   const script = "trap '' INT TERM HUP; cat >/dev/null; [ \"$(head -n 1 \"$0/postmaster.pid\" 2>/dev/null)\" = \"$1\" ] && kill -INT \"$1\""
@@ -164,7 +164,7 @@ const stopWhenThisProcessEnds = (cluster: string, pid: number): ChildProcess => 
     stdio: ["pipe", "ignore", "ignore"],
     detached: true
   })
-  // without a shell a later start finds what was left over
+  // Without a shell, the next start stops the leftover process.
   watch.on("error", () => {})
   watch.stdin?.on("error", () => {})
   watch.unref()

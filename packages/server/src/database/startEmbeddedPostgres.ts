@@ -1,17 +1,17 @@
-/** The server's embedded database for other programs: development, examples, tests. */
+/** The embedded database for other programs: development, examples, tests. */
 import { Cause, Effect, Exit, Logger, Redacted, Scope } from "effect"
 import { resolve } from "node:path"
 import { runEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 
 export interface EmbeddedPostgres {
-  /** Of a superuser, with the password in it. */
+  /** URL of a superuser, password included. */
   readonly url: string
   readonly stop: () => Promise<void>
 }
 
 /**
- * Runs a real Postgres on the loopback interface. It is kept in `directory`, which is made when it is not there; remove it
- * after `stop` to be rid of everything. One process at a time can have it.
+ * Runs a real Postgres on the loopback interface. `directory` is created if absent and contains everything; delete it
+ * after `stop`. One process at a time can use it.
  */
 export const startEmbeddedPostgres = async (directory: string): Promise<EmbeddedPostgres> => {
   const scope = Scope.makeUnsafe()

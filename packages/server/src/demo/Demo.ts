@@ -1,4 +1,4 @@
-/** A carrier that reports, a customer that is told: the service at work, for whoever starts it to have a look. */
+/** The demo: a simulated carrier and customer that show a running service. */
 import { type Principal, WebhookSender } from "@waybill/core"
 import { type EgressPolicy, WebhookSenderHttp } from "@waybill/http"
 import { Cause, Console, Context, Effect, Layer, Schedule } from "effect"
@@ -14,7 +14,7 @@ import { finishedJourney, followCharges, followStatuses, seedDemo } from "./Demo
 import type { DemoState } from "./DemoState.ts"
 import { type DemoWriters, demoWriters } from "./DemoWriters.ts"
 
-/** The sender, which with the demo on may also reach the demo's receiver: exactly that address, and nothing beside it. */
+/** The webhook sender. In demo mode it may also reach the demo's receiver, at exactly that URL. */
 export const demoSenderLayer = (egress: EgressPolicy, demoUrl: string | undefined): Layer.Layer<WebhookSender> => {
   const ordinary = WebhookSenderHttp.layer({ egress })
   if (demoUrl === undefined) return ordinary
@@ -36,20 +36,23 @@ interface Stage {
   readonly config: ServerConfig
   readonly state: DemoState
   readonly url: string
-  /** Where the operator's part is. */
+  /** URL of the operator API. */
   readonly adminUrl: string
 }
 
-/** Seeds, plays, and says hello once there is something to see; all in the background, so that trouble of the demo is none of the service. */
+/**
+ * Seeds and plays the demo, and prints the banner once there is data to see. Runs in the background, so that a failing
+ * demo does not affect the service.
+ */
 export const startDemo = Effect.fnUntraced(function*(stage: Stage) {
-  yield* Effect.flatMap(patiently(seedDemo(stage.state)), (customer) => play(stage, customer)).pipe(
+  yield* Effect.flatMap(retryStorage(seedDemo(stage.state)), (customer) => play(stage, customer)).pipe(
     Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("Demo failed.", cause)),
     Effect.forkScoped
   )
 })
 
-/** Waits for a storage that is not there. */
-const patiently = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+/** Retries while the storage is unavailable. */
+const retryStorage = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { while: (error) => error._tag === "StorageError", schedule: Schedule.spaced("1 second") })
 
 const banner = ({ adminUrl, config, state, url }: Stage): string => [
@@ -68,17 +71,17 @@ const banner = ({ adminUrl, config, state, url }: Stage): string => [
   ...(config.operatorKeys === undefined ? [`  The operator key is in ${shortPath(join(config.dataDir, operatorKeyFile))}`, ""] : [])
 ].join("\n")
 
-/** A journey takes about 50 seconds. After these many the demo has shown itself, and goes on at a pace that fills no disk. */
+/** A journey takes about 50 seconds. After this many journeys the demo slows down, so that it does not fill the disk. */
 const livelyJourneys = 20
 const livelyPauseMillis = 6_000
 const quietPauseMillis = 15 * 60_000
 
-/** Taken up again only as long as its orders would still be taken. */
+/** A journey is resumed only within this time, because its pickup orders expire. */
 const longestBreakMillis = 3_600_000
 
 /**
- * When the journey began that comes first after a start: what was under way at the last stop. Where nothing was ever finished,
- * one that is over when it begins, so that there are invoices to look at.
+ * Start time of the first journey: an interrupted one is resumed. If none was ever finished, a journey that is already
+ * over, so that there are invoices to see.
  */
 const firstJourney = (now: number, startedAt: number | undefined, finishedAt: number | undefined): number => {
   if (finishedAt !== undefined && startedAt !== undefined) return startedAt === finishedAt ? now : startedAt
@@ -93,30 +96,30 @@ const play = Effect.fnUntraced(function*(stage: Stage, customer: Principal) {
   const writers = demoWriters({ url, basePaths, ...keysOf(state), print: (line) => void process.stdout.write(`${line}\n`) })
   let greeted = false
   const afterOpening = Effect.fnUntraced(function*() {
-    // only now, so that there are bills in flight to look at
-    yield* patiently(followCharges(state, customer))
+    // Only after the opening, so that there are bills in flight.
+    yield* retryStorage(followCharges(state, customer))
     if (greeted) return
     greeted = true
     yield* Console.log(banner(stage))
   })
-  const finishedAt = yield* patiently(finishedJourney(state, customer))
+  const finishedAt = yield* retryStorage(finishedJourney(state, customer))
   for (let played = 0;; played++) {
     const now = yield* Clock.currentTimeMillis
     const startedAt = played === 0 ? firstJourney(now, state.kept().startedAt, finishedAt) : now
     yield* state.keep({ startedAt })
     const isOver = startedAt + journeyMillis <= now
-    if (!isOver) yield* patiently(followStatuses(state, customer, startedAt))
+    if (!isOver) yield* retryStorage(followStatuses(state, customer, startedAt))
     const finished = yield* playJourney(journeyFrom(startedAt), writers, isOver ? Effect.void : afterOpening())
     if (finished) yield* state.keep({ finishedAt: startedAt })
-    // one that was under way at the last stop has just been brought to its end
+    // No pause after the first journey, because it may have been resumed near its end.
     if (played > 0) yield* Effect.sleep(played < livelyJourneys ? livelyPauseMillis : quietPauseMillis)
   }
 })
 
-/** Writes what is due, waits for the next, and so on; answers whether it came to the end. Writing again what was written changes nothing. */
+/** Writes due scenes until the journey ends; returns whether it was finished. Writing a scene again changes nothing. */
 const playJourney = Effect.fnUntraced(function*<E, R>(scenes: ReadonlyArray<Scene>, writers: DemoWriters, afterOpening: Effect.Effect<void, E, R>) {
   let next = 0
-  let told = false
+  let warned = false
   while (next < scenes.length) {
     const now = yield* Clock.currentTimeMillis
     const due = scenes.slice(next).filter((scene) => scene.at <= now)
@@ -130,12 +133,12 @@ const playJourney = Effect.fnUntraced(function*<E, R>(scenes: ReadonlyArray<Scen
       return false
     }
     if (failed !== undefined) {
-      if (!told) yield* Effect.logWarning(`Demo write failed, retrying: ${failed.detail}`)
-      told = true
+      if (!warned) yield* Effect.logWarning(`Demo write failed, retrying: ${failed.detail}`)
+      warned = true
       yield* Effect.sleep(2_000)
       continue
     }
-    told = false
+    warned = false
     const opened = next === 0
     next += due.length
     if (opened) yield* afterOpening

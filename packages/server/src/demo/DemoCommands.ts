@@ -1,15 +1,15 @@
-/** Commands to paste into a terminal, one for each way to look at the demo's freight. */
+/** Example commands for a terminal, one for each way to read the demo's data. */
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { type DemoShipment, invoiceNumberOf, shipmentsOf } from "./DemoFreight.ts"
 import type { DemoState } from "./DemoState.ts"
 
 export interface DemoCommand {
   readonly shows: string
-  /** One line. */
+  /** One line of shell. */
   readonly command: string
 }
 
-/** Empty as long as there is nothing to look at. */
+/** Empty while there is no data. */
 export const demoCommands = (state: DemoState, { basePaths }: Pick<ServerConfig, "basePaths">, url: string): ReadonlyArray<DemoCommand> => {
   const { chargeSubscriptionId, customerKey, finishedAt, startedAt } = state.kept()
   if (chargeSubscriptionId === undefined || customerKey === undefined || startedAt === undefined || finishedAt === undefined) return []

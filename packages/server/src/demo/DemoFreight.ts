@@ -1,6 +1,6 @@
-/** What the demo moves: three less-than-truckload shipments, their ways and what they cost. */
+/** The demo's freight: three less-than-truckload shipments with their routes and charges. */
 
-/** Whose freight it is. */
+/** The shipper's account. */
 export const demoAccount = "DEMO-SHIPPER"
 
 export const demoScac = "WAYB"
@@ -19,11 +19,11 @@ export interface Freight {
   readonly description: string
   readonly pallets: number
   readonly pieces: number
-  /** Pounds, as the shipper wrote them on the bill of lading, and as the carrier's scale has them. */
+  /** Pounds: on the bill of lading, and on the carrier's scale. */
   readonly statedWeight: number
   readonly reweighed: number
   readonly freightClass: string
-  /** Dollars for a hundred pounds. */
+  /** Dollars per hundred pounds. */
   readonly rate: number
 }
 
@@ -74,18 +74,18 @@ export const routes: ReadonlyArray<Route> = [
   }
 ]
 
-/** One shipment of a journey, with every number it goes by. */
+/** One shipment of a journey with all its numbers. */
 export interface DemoShipment {
   readonly route: Route
   readonly shipmentId: string
   readonly proNumber: string
   readonly bolNumber: string
   readonly poNumber: string
-  /** When its journey began, in milliseconds since 1970. */
+  /** Start of its journey, in milliseconds since 1970. */
   readonly startedAt: number
 }
 
-/** The same beginning always gives the same shipments under the same numbers. */
+/** Deterministic: the same start gives the same shipments and numbers. */
 export const shipmentsOf = (startedAt: number): ReadonlyArray<DemoShipment> =>
   routes.map((route, index) => {
     const number = proNumber(Math.floor(startedAt / 1000) * 10 + index)
@@ -99,16 +99,16 @@ export const shipmentsOf = (startedAt: number): ReadonlyArray<DemoShipment> =>
     }
   })
 
-/** PRO, SCAC and ship date: what bills and statuses call a shipment. */
+/** Id of the shipment in bills and statuses: PRO, SCAC and ship date. */
 export const uniqueIdOf = ({ proNumber, startedAt }: DemoShipment): string => `${proNumber}${demoScac}${dayOf(startedAt).replaceAll("-", "")}`
 
-/** The carrier's own. */
+/** The carrier's invoice number. */
 export const invoiceNumberOf = ({ proNumber }: DemoShipment): string => `W${proNumber}`
 
-/** `2026-11-20`, of UTC. */
+/** The UTC date, such as `2026-11-20`. */
 export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
 
-/** Sorts by time and fits into a line. */
+/** A sortable timestamp. */
 const stampOf = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
 
 /** Nine digits, as carriers print them. */

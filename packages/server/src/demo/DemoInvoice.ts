@@ -1,4 +1,4 @@
-/** What the demo's carrier wants to be paid for a shipment, and the paper that says it was delivered. */
+/** The carrier's invoice for a shipment, and its proof of delivery. */
 import type { DocumentUpload, Invoice } from "@waybill/client"
 import { dayOf, demoAccount, demoScac, type DemoShipment, invoiceNumberOf, type Place, uniqueIdOf } from "./DemoFreight.ts"
 import { chargesOf } from "./DemoPosts.ts"
@@ -14,10 +14,10 @@ const addressOf = ({ address1, city, postalCode, state }: Place) => ({
   countryCode: "USA"
 })
 
-/** Whom it is addressed to. */
+/** Account that the invoice is addressed to. */
 const payer = [{ type: "billToAccountNumber", value: demoAccount }]
 
-/** The invoice of what the bill came to. */
+/** The invoice of a shipment's final charges. */
 export const invoiceOf = (shipment: DemoShipment, at: number): Invoice => {
   const { bolNumber, proNumber, route, shipmentId } = shipment
   const { destination, freight, origin } = route
@@ -54,7 +54,7 @@ export const invoiceOf = (shipment: DemoShipment, at: number): Invoice => {
 /** Amounts of invoices are text. */
 const dollars = (amount: number) => ({ currencyCode: "USD", value: amount.toFixed(2) })
 
-/** The proof of delivery. */
+/** The proof of delivery as PDF. */
 export const proofOfDelivery = (shipment: DemoShipment, at: number): DocumentUpload => {
   const { bolNumber, proNumber, route, shipmentId } = shipment
   const { destination, freight, origin } = route

@@ -1,4 +1,4 @@
-/** Three shipments from the order for a truck to the invoice: what shipper and carrier write of them, and when. */
+/** A journey: three shipments from pickup order to invoice, as scenes that shipper and carrier write over time. */
 import type { DocumentUpload, Invoice, PickupOrder, ReportedEvent, ReportedPickup } from "@waybill/client"
 import { demoAccount, demoScac, type DemoShipment, type Place, type Route, routes, shipmentsOf } from "./DemoFreight.ts"
 import { invoiceOf, proofOfDelivery } from "./DemoInvoice.ts"
@@ -13,7 +13,7 @@ export type PostedCharge = ReturnType<typeof postedCharge>
 /** Everything that is written at one instant, in this order. */
 export interface Scene {
   readonly at: number
-  /** By the shipper; everything else by the carrier. `key` names the order however often it is written. */
+  /** Written by the shipper; everything else by the carrier. `key` makes the order idempotent. */
   readonly orders: ReadonlyArray<{ readonly key: string; readonly order: PickupOrder }>
   readonly pickups: ReadonlyArray<{ readonly key: string; readonly report: ReportedPickup & { readonly status: DriverStatus } }>
   readonly shipments: ReadonlyArray<PostedShipment>
@@ -27,19 +27,19 @@ interface Step {
   readonly place: { readonly [Name in keyof Route]: Route[Name] extends Place ? Name : never }[keyof Route]
   readonly status: string
   readonly attributes?: Readonly<Record<string, unknown>>
-  /** What the driver who picks up says meanwhile. */
+  /** Reports of the pickup driver at this step. */
   readonly driver?: ReadonlyArray<DriverStatus>
-  /** What becomes of the freight bill meanwhile. */
+  /** Change of the freight bill at this step. */
   readonly charge?: ChargeVersion
 }
 
-/** The truck is ordered, and sets out. */
+/** The truck is ordered and departs. */
 const ordered: Step = { type: "PICKUP_SCHEDULED", place: "origin", status: "Pickup scheduled", driver: ["En Route"] }
 
-/** The carrier has the freight, and registers it. */
+/** The carrier picks up and registers the freight. */
 const pickedUp: Step = { type: "PICKED_UP", place: "origin", status: "Picked up", driver: ["Arrived", "Departed with Exact Match"], charge: "created" }
 
-/** Then one event at a time. */
+/** Then one event per step. */
 const onward: ReadonlyArray<Step> = [
   { type: "ARRIVED_AT_TERMINAL", place: "originTerminal", status: "At the origin terminal", charge: "updated" },
   { type: "DEPARTED_TERMINAL", place: "originTerminal", status: "Left the origin terminal" },
@@ -51,17 +51,17 @@ const onward: ReadonlyArray<Step> = [
   { type: "PROOF_OF_DELIVERY", place: "destination", status: "Signed for" }
 ]
 
-/** From the first scene to the last. */
+/** Duration from the first scene to the last. */
 export const journeyMillis = (1 + onward.length * routes.length) * tickMillis
 
 /**
- * Everything that is written of the journey that began then. The same beginning always gives the same scenes under the same
- * numbers, so a journey can be taken up again after a restart without anything happening twice.
+ * All scenes of the journey with this start. Deterministic: the same start gives the same scenes and numbers, so a
+ * journey can be resumed after a restart without duplicates.
  */
 export const journeyFrom = (startedAt: number): ReadonlyArray<Scene> => {
   const shipments = shipmentsOf(startedAt)
   const [last, ...others] = shipments.toReversed() as [DemoShipment, ...Array<DemoShipment>]
-  // so that there is something to look at: two bills, and a truck on its way
+  // The opening has data to look at: two bills, and a truck on its way.
   const opening = together(startedAt, [
     ...shipments.map((shipment) => orderedScene(shipment, startedAt)),
     ...others.toReversed().map((shipment) => pickedUpScene(shipment, startedAt))
@@ -71,7 +71,7 @@ export const journeyFrom = (startedAt: number): ReadonlyArray<Scene> => {
   return [opening, pickedUpScene(last, startedAt + tickMillis), ...rest]
 }
 
-/** Several scenes as one. */
+/** Merges several scenes into one. */
 export const together = (at: number, scenes: ReadonlyArray<Scene>): Scene => ({
   at,
   orders: scenes.flatMap((scene) => scene.orders),

@@ -1,4 +1,4 @@
-/** What the demo says of what happens: one short line each. Deliveries are checked off; what nobody is told by webhook has an arrow. */
+/** Output of the demo, one line per item: deliveries have a check mark, data without a webhook has an arrow. */
 import { type Invoice, isDeliveryUpdate, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
 
 const shown = 3

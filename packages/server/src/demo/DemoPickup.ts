@@ -1,15 +1,15 @@
-/** What the demo's shipper asks for, and what the carrier says of its driver. */
+/** The shipper's pickup order and the driver reports of the carrier. */
 import type { PickupOrder, ReportedPickup } from "@waybill/client"
 import { demoAccount, type DemoShipment } from "./DemoFreight.ts"
 
 const hourMillis = 3_600_000
 
-/** What clocks in a zone show, as ISO 8601 without an offset. */
+/** Local time in a zone, as ISO 8601 without an offset. */
 const localTime = (millis: number, timeZone: string): string =>
-  // Swedes write dates that way
+  // The Swedish locale uses this date format.
   new Date(millis).toLocaleString("sv-SE", { timeZone }).replace(" ", "T")
 
-/** Four hours from now, within one local day: late in the evening that is the next one. */
+/** A window that starts four hours from now and stays within one local day: late in the evening, on the next day. */
 export const pickupWindow = (millis: number, timeZone: string) => {
   const day = localTime(millis + 2 * hourMillis, timeZone).slice(0, 10)
   const ready = localTime(millis, timeZone)
@@ -21,7 +21,7 @@ export const pickupWindow = (millis: number, timeZone: string) => {
   }
 }
 
-/** The order for a truck. */
+/** The pickup order. */
 export const pickupOrder = ({ bolNumber, proNumber, route, startedAt }: DemoShipment): PickupOrder => {
   const { destination, freight, origin, originTimeZone } = route
   return {
@@ -65,7 +65,7 @@ export const pickupOrder = ({ bolNumber, proNumber, route, startedAt }: DemoShip
   }
 }
 
-/** What the carrier says of a pickup, in this order. */
+/** Driver reports of a pickup, in order. */
 export const driverStatuses = ["En Route", "Arrived", "Departed with Exact Match"] as const
 export type DriverStatus = typeof driverStatuses[number]
 

@@ -1,4 +1,4 @@
-/** What the demo's carrier writes of a shipment beside its events: the shipment itself once, and its freight bill. */
+/** The shipment and the freight bill that the demo's carrier publishes besides events. */
 import { dayOf, demoAccount, demoScac, type DemoShipment, type Place, uniqueIdOf } from "./DemoFreight.ts"
 
 const addressOf = ({ address1, city, country, name, postalCode, state }: Place) => ({
@@ -13,7 +13,7 @@ const addressOf = ({ address1, city, country, name, postalCode, state }: Place) 
 const daysInTransit = 2
 const dayMillis = 86_400_000
 
-/** The shipment, from its bill of lading. Where it is says nobody here: that follows from the events. */
+/** The shipment, as on its bill of lading. It has no status, which follows from the events. */
 export const postedShipment = (shipment: DemoShipment) => {
   const { bolNumber, poNumber, proNumber, route, shipmentId, startedAt } = shipment
   const { destination, freight, origin } = route
@@ -53,11 +53,11 @@ export const postedShipment = (shipment: DemoShipment) => {
   } as const
 }
 
-/** The versions of a bill: made at pick-up, changed by the carrier's scale, final at delivery. */
+/** Versions of a bill: created at pickup, updated after weighing, final at delivery. */
 export const chargeVersions = ["created", "updated", "final"] as const
 export type ChargeVersion = typeof chargeVersions[number]
 
-/** A version of the shipment's freight bill. It says which version it is, so that a repeated one is known for what it is. */
+/** A version of the shipment's freight bill. It includes the version number, so that a repeated call is a duplicate. */
 export const postedCharge = (shipment: DemoShipment, change: ChargeVersion, at: number) => {
   const { freight } = shipment.route
   const weight = change === "created" ? freight.statedWeight : freight.reweighed
@@ -115,7 +115,7 @@ const unitOf = ({ route: { freight } }: DemoShipment, weight: number) => ({
 const discountPercent = 40
 const fuelSurchargePercent = 24.5
 
-/** What a version of the bill comes to. */
+/** Charges of a version of the bill. */
 export const chargesOf = ({ route: { freight } }: DemoShipment, change: ChargeVersion, weight: number) => {
   const grossCharges = cents(freight.rate * weight / 100)
   const discountAmount = cents(grossCharges * discountPercent / 100)
@@ -140,5 +140,5 @@ export const chargesOf = ({ route: { freight } }: DemoShipment, change: ChargeVe
 
 const cents = (amount: number): number => Math.round(amount * 100) / 100
 
-/** Bills carry local times without a zone. */
+/** Bills contain local times without a zone. */
 const withoutZone = (millis: number): string => new Date(millis).toISOString().slice(0, -1)

@@ -1,4 +1,4 @@
-/** The customer's side of the demo: takes deliveries, checks their signatures, and tells of each in one line. */
+/** The customer's receiver in the demo: verifies deliveries and prints one line for each. */
 import { DeliveryReceiver } from "@waybill/client"
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
@@ -7,7 +7,7 @@ import { chargeLine, eventLine, statusLine } from "./DemoLines.ts"
 
 export const demoReceiverPath = "/demo-receiver"
 
-/** Larger than any batch of the demo. */
+/** Bytes; larger than any batch of the demo. */
 const mostBytes = 2 * 1024 * 1024
 
 export interface DemoReceiver {
@@ -15,7 +15,7 @@ export interface DemoReceiver {
   readonly url: string
 }
 
-/** Runs until the scope ends, on the port of last time where that is free. `secrets` is asked at each delivery. */
+/** Runs until the scope ends, on the previous port if it is free. Calls `secrets` for each delivery. */
 export const runDemoReceiver = (options: {
   readonly port: number | undefined
   readonly secrets: () => string
@@ -41,7 +41,7 @@ export const runDemoReceiver = (options: {
   })
   return Effect.map(
     Effect.acquireRelease(
-      // somebody else may have the port by now
+      // Another process may use the port by now.
       Effect.promise(() => listenOn(server, port ?? 0).catch(() => listenOn(server, 0))),
       () =>
         Effect.sync(() => {

@@ -1,4 +1,4 @@
-/** The tenant, keys, secret and subscriptions that the demo plays with; made once, found again at every start. */
+/** Tenant, keys, secret and subscriptions of the demo; created once and reused at every start. */
 import {
   ApiKeys,
   type ChargeSubscription,
@@ -19,12 +19,12 @@ import type { DemoState, Kept } from "./DemoState.ts"
 export const demoTenant = "demo"
 const demoCarrier = "demo-carrier"
 const demoShipper = "demo-shipper"
-/** Who writes by itself. */
+/** Clients whose writes print their own lines. */
 export const demoClients: ReadonlySet<unknown> = new Set([demoCarrier, demoShipper])
 const demoCustomer = "demo-customer"
 const hmacSecretId = "demo"
 
-/** Answers the customer. */
+/** Returns the customer. */
 export const seedDemo = Effect.fnUntraced(function*(state: DemoState) {
   const tenants = yield* Tenants
   const secrets = yield* SigningSecrets
@@ -37,7 +37,7 @@ export const seedDemo = Effect.fnUntraced(function*(state: DemoState) {
   return customer
 })
 
-/** The key of last time, or a new one where this database does not know it. */
+/** The saved key, or a new one if this database does not know it. */
 const keyFor = Effect.fnUntraced(function*(state: DemoState, name: "carrierKey" | "shipperKey" | "customerKey", request: object) {
   const apiKeys = yield* ApiKeys
   const before = state.kept()[name]
@@ -51,8 +51,8 @@ const keyFor = Effect.fnUntraced(function*(state: DemoState, name: "carrierKey" 
 })
 
 /**
- * Subscribes, and knows it by heart before it is true: killed in between, the next start finds an id that nobody has, and
- * never a subscription that nobody knows of.
+ * Saves the subscription's id before its transaction commits. After a crash in between, the next start has an id
+ * without a subscription, but never a subscription without an id.
  */
 const subscribed = <A, E, R>(state: DemoState, subscribe: Effect.Effect<A, E, R>, kept: (made: A) => Partial<Kept>) =>
   Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.tap(subscribe, (made) => state.keep(kept(made)))))
@@ -71,7 +71,7 @@ const followEvents = Effect.fnUntraced(function*(state: DemoState, customer: Pri
   }
 })
 
-/** Follows the shipments of a journey by their PRO numbers, which the carrier may not have told of yet; those before no longer. */
+/** Subscribes to the shipments of a journey by their PRO numbers, before the carrier registers them, and ends the previous subscription. */
 export const followStatuses = Effect.fnUntraced(function*(state: DemoState, customer: Principal, startedAt: number) {
   const subscriptions = yield* StatusSubscriptions
   const webhookUrl = state.endpointUrl
@@ -94,7 +94,7 @@ const isThere = Effect.fnUntraced(function*(transactionId: string) {
   return yield* Effect.match(deliveries.laneStatus(demoTenant, transactionId), { onSuccess: () => true, onFailure: (error) => error._tag !== "LaneNotFound" })
 })
 
-/** One at most: a second one for the same account would be refused. */
+/** Subscribes at most once, because a second subscription for the same account is refused. */
 export const followCharges = Effect.fnUntraced(function*(state: DemoState, customer: Principal) {
   const subscriptions = yield* ChargeSubscriptions
   const webhookUrl = state.endpointUrl
@@ -116,7 +116,7 @@ export const followCharges = Effect.fnUntraced(function*(state: DemoState, custo
   yield* subscribed(state, follow, ({ subscriptionId }) => ({ chargeSubscriptionId: subscriptionId }))
 })
 
-/** When the journey began that was the last to be finished; `undefined` where this database knows nothing of it. */
+/** Start of the last finished journey; `undefined` if this database does not contain it. */
 export const finishedJourney = Effect.fnUntraced(function*(state: DemoState, customer: Principal) {
   const { finishedAt } = state.kept()
   const [first] = finishedAt === undefined ? [] : shipmentsOf(finishedAt)

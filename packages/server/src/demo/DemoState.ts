@@ -1,4 +1,4 @@
-/** What the demo remembers between starts, so that its keys stay and nothing happens twice. */
+/** State of the demo between starts, so that its keys stay and nothing is written twice. */
 import { Effect, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { type DataDirUnusable, keepText, makeDataDir, readKept } from "../config/DataDir.ts"
@@ -11,31 +11,31 @@ const Kept = Schema.Struct({
   /** Signs the demo's deliveries. */
   secret: Schema.String,
   carrierKey: Schema.optionalKey(Schema.String),
-  /** Of the shipper's system, which orders trucks. */
+  /** Key of the shipper's system, which orders trucks. */
   shipperKey: Schema.optionalKey(Schema.String),
-  /** Of the shipper's people, who look and are told. */
+  /** Key of the shipper's customer, which reads and receives webhooks. */
   customerKey: Schema.optionalKey(Schema.String),
-  /** To transit events. */
+  /** Subscription to transit events. */
   subscriptionId: Schema.optionalKey(Schema.String),
   chargeSubscriptionId: Schema.optionalKey(Schema.String),
-  /** To statuses, of the journey that began then. */
+  /** Subscription to statuses of the journey with this start. */
   statuses: Schema.optionalKey(Schema.Struct({ transactionId: Schema.String, webhookUrl: Schema.String, startedAt: Schema.Int })),
-  /** When the journey began that is under way, or was the last. */
+  /** Start of the current or last journey. */
   startedAt: Schema.optionalKey(Schema.Int),
-  /** When the last journey began that was brought to its end, invoices and all. */
+  /** Start of the last finished journey, invoices included. */
   finishedAt: Schema.optionalKey(Schema.Int)
 })
 export type Kept = typeof Kept.Type
 
 export interface DemoState {
-  /** Where the demo's receiver takes deliveries of all kinds. */
+  /** URL of the demo's receiver, for all kinds of deliveries. */
   readonly endpointUrl: string
   readonly kept: () => Kept
-  /** Remembers more, at once on the disk. */
+  /** Merges values into the saved state and flushes it to disk. */
   readonly keep: (more: Partial<Kept>) => Effect.Effect<void, DataDirUnusable>
 }
 
-/** Reads what was kept and starts the receiver, which ends with the scope. */
+/** Reads the saved state and starts the receiver, which runs until the scope ends. */
 export const openDemo = Effect.fnUntraced(function*(dataDir: string): Effect.fn.Return<DemoState, DataDirUnusable, Scope.Scope> {
   yield* makeDataDir(dataDir)
   const text = yield* readKept(dataDir, file)

@@ -1,4 +1,4 @@
-/** The shipper and the carrier, who write over HTTP what the scenes say. Writing a scene again changes nothing. */
+/** Writes scenes over HTTP as the shipper and the carrier. Writing a scene again changes nothing. */
 import { DocumentsClient, IntakeClient, InvoicesClient, PickupsClient, WaybillProblem } from "@waybill/client"
 import { Effect, Schema } from "effect"
 import type { ServerConfig } from "../config/ServerConfig.ts"
@@ -8,7 +8,7 @@ import { driverStatuses } from "./DemoPickup.ts"
 
 export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed", {
   detail: Schema.String,
-  /** Trying again would not help. */
+  /** True if a retry cannot help. */
   final: Schema.Boolean
 }) {}
 
@@ -18,23 +18,23 @@ export interface DemoWriters {
 
 export interface WriterOptions {
   readonly url: string
-  /** Where the server says otherwise. */
+  /** Base paths that differ from the defaults. */
   readonly basePaths?: Pick<ServerConfig["basePaths"], "invoices" | "pickups">
-  /** Asked at each call. */
+  /** Called for each request. */
   readonly carrierKey: () => string
   readonly shipperKey: () => string
-  /** Hears of what no webhook tells. */
+  /** Prints data for which there is no webhook. */
   readonly print: (line: string) => void
 }
 
-/** Writes everything that a scene says. Rejects with what the client says of a call that failed. */
+/** Writes a whole scene. Rejects with the client's error of the failed call. */
 export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: WriterOptions): (scene: Scene, signal: AbortSignal) => Promise<void> => {
   const asCarrier = { baseUrl: url, apiKey: carrierKey }
   const carrier = new IntakeClient(asCarrier)
   const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths?.invoices })
   const documents = new DocumentsClient({ ...asCarrier, basePath: basePaths?.invoices })
   const shipper = new PickupsClient({ baseUrl: url, apiKey: shipperKey, basePath: basePaths?.pickups })
-  /** The carrier's numbers of what was ordered, by key. */
+  /** The carrier's pickup numbers by order key. */
   const numbers = new Map<string, string>()
 
   const order = async ({ key, order }: Scene["orders"][number], signal: AbortSignal) => {
@@ -46,7 +46,7 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: W
     const number = numbers.get(key)
     if (number === undefined) return
     const { visibility: { status } } = await carrier.getPickupRecord(number, { signal })
-    // what the driver has done is not done again, and nobody comes for what somebody cancelled
+    // Skip reports that the driver already made, and pickups that were cancelled.
     const done = (["Accepted", ...driverStatuses] as ReadonlyArray<string>).indexOf(status) - 1
     if (done === -2 || driverStatuses.indexOf(report.status) <= done) return
     await carrier.reportPickupStatus(number, report, { signal })
@@ -64,7 +64,7 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: W
   return async (scene, signal) => {
     for (const each of scene.orders) await order(each, signal)
     for (const each of scene.pickups) await reportPickup(each, signal)
-    // the shipments before their events: nobody follows what nobody knows
+    // Shipments before their events: subscribers only receive events of registered shipments.
     if (scene.shipments.length > 0) await carrier.registerShipments(scene.shipments, { signal })
     if (scene.events.length > 0) await carrier.publishTransitEvents(scene.events, { signal })
     if (scene.charges.length > 0) await carrier.publishFreightCharges(scene.charges, { signal })

@@ -1,10 +1,10 @@
-/** What a person reads after the start. */
+/** Text that is printed to a terminal after the start. */
 import { Console, Effect } from "effect"
 import { join, relative } from "node:path"
 import { operatorKeyFile } from "../config/DataDir.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 
-/** Only for people; the log says the same to machines. */
+/** Printed only for people; the log contains the same for machines. */
 export const plainBanner = (config: ServerConfig, url: string, adminUrl: string): Effect.Effect<void> =>
   config.logFormat === "json"
     ? Effect.void
@@ -19,7 +19,7 @@ export const plainBanner = (config: ServerConfig, url: string, adminUrl: string)
 
 export const hasDashboard = ({ dashboard, role }: Pick<ServerConfig, "dashboard" | "role">): boolean => dashboard && role !== "worker"
 
-/** As somebody in this directory would write it. */
+/** The path relative to the working directory. */
 export const shortPath = (path: string): string => {
   const near = relative(process.cwd(), path)
   return near.startsWith("..") ? path : near

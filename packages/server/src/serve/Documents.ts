@@ -1,4 +1,4 @@
-/** Where the contents of documents are kept: in the database, in a directory, or in S3. */
+/** Storage of document contents: database, directory or S3. */
 import type { DocumentContents, Transaction } from "@waybill/core"
 import { DocumentContentsDirectory } from "@waybill/http"
 import { Effect, Layer, Schema } from "effect"
@@ -12,7 +12,7 @@ export class DocumentsUnusable extends Schema.TaggedError<DocumentsUnusable>()("
   }
 }
 
-/** Takes the place of the database's own, where the settings want that. */
+/** Replaces the storage in the database, if configured. */
 export const documentsLayer = ({ documents, s3Endpoint }: Pick<ServerConfig, "documents" | "s3Endpoint">): DocumentsLayer => {
   switch (documents.kind) {
     case "postgres":
@@ -48,13 +48,13 @@ const inDirectory = (path: string) => {
 
 const inS3 = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }, endpoint: string | undefined) =>
   Layer.unwrap(Effect.gen(function*() {
-    // only who keeps documents there installs it, and waits for it to load
+    // Loaded only here, because the S3 client is an optional dependency and slow to load.
     const [{ S3 }, { DocumentContentsS3 }] = yield* Effect.tryPromise({
       try: () => Promise.all([import("@aws-sdk/client-s3"), import("@waybill/http/s3")]),
       catch: (cause) => new DocumentsUnusable({ detail: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Install @aws-sdk/client-s3 beside waybill.` })
     })
     const client = yield* Effect.acquireRelease(Effect.sync(() => new S3(s3Settings(endpoint))), (client) => Effect.sync(() => client.destroy()))
-    // else the first upload would tell
+    // Fail at startup, not at the first upload.
     yield* Effect.tryPromise({
       try: () => client.config.region(),
       catch: (cause) =>
@@ -63,9 +63,9 @@ const inS3 = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: st
     return DocumentContentsS3.layer({ client, bucket, prefix })
   }))
 
-/** Region and credentials are found by the client itself. */
+/** The S3 client finds region and credentials itself. */
 const s3Settings = (endpoint: string | undefined) =>
   endpoint === undefined
     ? {}
-    // not every store knows Amazon's newer checksums
+    // Some stores do not support Amazon's newer checksums.
     : { endpoint, forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED", responseChecksumValidation: "WHEN_REQUIRED" } as const

@@ -1,15 +1,15 @@
-/** The page at `/`: what this is, and where to go from here. */
+/** The page at `/`: what this server is, with links. */
 import { HttpServerResponse } from "effect/http"
 import type { WaybillApps } from "@waybill/http"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 
 export interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
   readonly version: string
-  /** Which part of the service answers here. */
+  /** The part of the service behind this listener. */
   readonly part: keyof WaybillApps
-  /** Whether there is one. */
+  /** Whether the dashboard is served. */
   readonly dashboard: boolean
-  /** Commands to try, where there is something to see. */
+  /** Example commands, if there is data. */
   readonly tryThese: ReadonlyArray<{ readonly shows: string; readonly command: string }>
 }
 

@@ -1,4 +1,4 @@
-/** The HTTP server's life: it listens before the service is there, and stops without leaving anybody without an answer. */
+/** The HTTP listener: accepts requests before the service is ready, and answers every request at shutdown. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { type App, createStartupBufferServer } from "@waybill/http"
 import { Effect, Exit, Schema, Scope } from "effect"
@@ -11,7 +11,7 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
   port: Schema.Int,
   code: Schema.String,
   detail: Schema.String,
-  /** The variable that says where. */
+  /** Prefix of the variables for host and port. */
   setting: Schema.Literals(["WAYBILL", "WAYBILL_ADMIN"])
 }) {
   override get message(): string {
@@ -32,14 +32,14 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
 export interface Listener {
   readonly server: Server
   readonly port: number
-  /** Where this machine reaches it. */
+  /** URL on this machine. */
   readonly url: string
 }
 
-/** The service itself refuses whom it finds too slow; this is for requests that do not reach it. */
+/** The service has its own limit for slow uploads; this one is for requests that do not reach it. */
 const slowestUploadMillis = 3_600_000
 
-/** Begins to listen; requests wait for {@link answerWith}, and are refused when it never comes to that. */
+/** Starts to listen. Requests wait for {@link answerWith}, and are refused if startup fails. */
 export const listen = (
   options: { readonly host: string; readonly port: number },
   setting: ListenFailed["setting"] = "WAYBILL"
@@ -48,7 +48,7 @@ export const listen = (
     Effect.acquireRelease(
       Effect.callback<Server, ListenFailed>((resume) => {
         const { host, port } = options
-        // longer than load balancers keep theirs, so that it is they who close an idle connection
+        // Longer than the idle timeout of load balancers, so that the load balancer closes idle connections.
         const server = createStartupBufferServer({ keepAliveTimeout: 65_000, headersTimeout: 66_000, requestTimeout: slowestUploadMillis })
         const onError = (error: NodeJS.ErrnoException) =>
           resume(Effect.fail(new ListenFailed({ host, port, code: error.code ?? "", detail: error.message, setting })))
@@ -75,8 +75,8 @@ const reachableHost = (host: string): string => {
 const probes = new Set(["/healthz", "/readyz", "/metrics"])
 
 /**
- * Answers requests until the scope ends. Then takes no more, gives those under way `drainMillis`, interrupts what is left,
- * which answers them too, and closes.
+ * Answers requests until the scope ends. Then it accepts no more, waits `drainMillis` for requests in flight,
+ * interrupts the rest, which also answers them, and closes.
  */
 export const answerWith = Effect.fnUntraced(function*(listener: Listener, app: App, drainMillis: number) {
   const { server } = listener
@@ -95,7 +95,7 @@ export const answerWith = Effect.fnUntraced(function*(listener: Listener, app: A
   )
 })
 
-/** Stops listening, if that was not done before, and waits that long for what is under way. */
+/** Stops listening, and waits up to this time for requests in flight. */
 const closed = (server: Server, millis: number): Effect.Effect<void> =>
   Effect.asVoid(Effect.timeoutOption(
     Effect.callback<void>((resume) => {

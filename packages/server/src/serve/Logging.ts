@@ -1,10 +1,10 @@
-/** The log: one line for each entry on standard error, as JSON for machines or in words for people. */
+/** The log on standard error: one line per entry, as JSON or text. */
 import { Cause, Layer, Logger, type LogLevel, References } from "effect"
 
 export interface LoggingOptions {
   readonly format: "json" | "pretty"
   readonly level: LogLevel.LogLevel
-  /** Entries that are not written. */
+  /** Entries to leave out. */
   readonly skip?: (entry: LogEntry) => boolean
   readonly write?: (line: string) => void
 }
@@ -17,7 +17,7 @@ export interface LogEntry {
   readonly cause: string | undefined
 }
 
-/** Takes the place of every other logger. */
+/** Replaces all other loggers. */
 export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
   const write = options.write ?? writeLine
   const format = options.format === "json" ? jsonLine : prettyLine
@@ -36,7 +36,7 @@ export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
 
 const pending: Array<string> = []
 
-/** To standard error, together with what else comes in the same breath: a write for every request would be dear. */
+/** Buffers lines and writes them to standard error together, because one write per request is expensive. */
 export const writeLine = (line: string): void => {
   if (pending.push(line) === 1) setImmediate(flushLines)
 }
@@ -60,8 +60,8 @@ const causeOf = (message: unknown, cause: Cause.Cause<unknown>): string | undefi
 }
 
 /**
- * The whole chain: our own errors say what failed, what is below says why. Stacks only where nobody foresaw the error;
- * those of the system and the database have a code, and what the driver says without one is known by its words.
+ * The full chain of causes: the outer error says what failed, the inner ones why. Stacks only for unexpected errors;
+ * system and database errors have a code, and driver errors without a code are recognized by their message.
  */
 export const describe = (error: unknown): string => {
   const lines: Array<string> = []
@@ -90,7 +90,7 @@ const prettyLine = ({ at, cause, fields, level, message }: LogEntry): string => 
   return `${time} ${level.padEnd(5)} ${message}${rest}${cause === undefined ? "" : `\n         ${cause.replaceAll("\n", "\n         ")}`}`
 }
 
-/** No entry should hold one; a driver's error text that quotes its input might. */
+/** Log entries should not contain secrets, but a driver's error might quote its input. */
 const withoutSecrets = (line: string): string =>
   line
     .replace(/\bwb\.[\w-]{2,90}\.[0-9a-f-]{36}\.[\w-]{43}/g, "wb.…")

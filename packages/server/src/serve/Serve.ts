@@ -1,4 +1,4 @@
-/** Puts the service together, runs it, and takes it down in the order that loses nothing. */
+/** Starts the service, runs it, and shuts it down in an order that loses nothing. */
 import {
   DeliveryOptions,
   FreightChargeOptions,
@@ -34,7 +34,7 @@ export const serve = (config: ServerConfig) =>
     yield* Effect.logInfo(`Waybill ${version} starting.`).pipe(Effect.annotateLogs(summaryOf(config)))
     for (const warning of config.warnings) yield* Effect.logWarning(warning)
 
-    // first, so that a taken port shows at once; requests that come before the service is there wait for it
+    // Listen first, so that a port in use fails at once. Early requests wait for the service.
     const listener = yield* listen(config)
     const adminListener = config.admin === undefined ? undefined : yield* listen(config.admin, "WAYBILL_ADMIN")
     const adminUrl = (adminListener ?? listener).url
@@ -43,7 +43,7 @@ export const serve = (config: ServerConfig) =>
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
     const services = yield* buildOn(url, servicesLayer(config, keys, url, demo))
 
-    // these two stop at the same time: no more requests, no more attempts
+    // Stop both at the same time: no more requests, no more attempts.
     const running = yield* Scope.fork(yield* Effect.scope, "parallel")
     const tryThese = () => demo === undefined ? [] : demoCommands(demo, config, config.publicUrl ?? listener.url)
     const apps = yield* appsFor(config, tryThese).pipe(Effect.provideContext(services))
@@ -59,7 +59,7 @@ export const serve = (config: ServerConfig) =>
     return yield* Effect.never
   })).pipe(Effect.onInterrupt(() => Effect.logInfo("Stopped.")))
 
-/** It may be created later, so it is no failure; but it may also be misspelt. */
+/** Warns if the tenant does not exist. It may be created later, or be misspelled. */
 const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefined) {
   if (tenantId === undefined) return
   const tenants = yield* Tenants
@@ -68,7 +68,7 @@ const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefin
       Effect.logWarning(
         `WAYBILL_PUBLIC_TENANT is ${tenantId}, and there is no such tenant. Until there is, lookups without credentials find nothing. Create it with PUT /operator/v1/tenants/${tenantId}, or correct the variable.`
       ),
-    // whether the storage answers is what readyz tells
+    // readyz reports whether the storage answers.
     StorageError: () => Effect.void
   })
 })
@@ -96,7 +96,7 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
 
 const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
-/** The service and a page at `/`, with the dashboard where operators are; of a process that only delivers, what says how it does. */
+/** The apps with a page at `/`, and the dashboard with the operator API. A delivery-only process serves just health and metrics. */
 const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
   const { basePaths, publicTenant, publicUrl, trustProxy } = config
   const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy })

@@ -1,4 +1,4 @@
-/** When this process may be sent requests: its database answers, and is at a version that this program can work with. */
+/** Readiness of this process: the database answers and has a supported schema version. */
 import { Readiness } from "@waybill/http"
 import { migrations, pending } from "@waybill/postgres"
 import { Effect, Layer, Schema } from "effect"
@@ -10,7 +10,7 @@ class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("Migrati
   }
 }
 
-/** A newer program may have changed the schema under this one, or a restored backup may be older than it. */
+/** A newer program may have migrated the schema, or a restored backup may be older than this program. */
 export const readinessLayer = (schema: string): Layer.Layer<Readiness, never, SqlClient.SqlClient | Readiness> =>
   Layer.effect(
     Readiness,

@@ -1,11 +1,11 @@
-/** Traces and metrics for an OTLP collector, or no tracing at all. */
+/** Exports traces and metrics to an OTLP collector. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Option, References, Tracer } from "effect"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 
 /**
- * With an endpoint, the standard `OTEL_` variables decide the rest. Without one tracing is off, which saves its price on
- * every request and attempt.
+ * With an endpoint, the standard `OTEL_` variables configure the export. Without one, tracing is off, which saves its
+ * cost per request and attempt.
  */
 export const telemetryLayer = (options: { readonly enabled: boolean; readonly version: string }): Layer.Layer<never> => {
   if (!options.enabled) return Layer.succeed(References.TracerEnabled, false)
@@ -21,10 +21,10 @@ export const telemetryLayer = (options: { readonly enabled: boolean; readonly ve
   )
 }
 
-/** As OpenTelemetry has it; left out, Effect would export nothing. */
+/** Defaults as OpenTelemetry defines them; Effect would export nothing. */
 const exportersByDefault = ConfigProvider.fromEnvRecord({ OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp" })
 
-/** A statement that belongs to no request and no attempt is the worker looking for work, once a second and more. */
+/** Drops SQL spans without a parent: the worker polls at least once per second. */
 const withoutPolls = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
     span: (options) => tracer.span(Option.isNone(options.parent) && isStatement(options) ? { ...options, sampled: false } : options),

@@ -1,23 +1,23 @@
-/** Where somebody else's publisher delivers to while it is checked: one inbox for each subscription, each answering as it is told. */
+/** Receives deliveries of a publisher under test: one inbox per subscription, each with configurable responses. */
 import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** What came, as it came. */
+/** A received request. */
 export interface Post {
-  /** Milliseconds since 1970. */
+  /** When it was received, in milliseconds since 1970. */
   readonly at: number
   readonly method: string
   readonly headers: IncomingMessage["headers"]
   readonly body: Uint8Array
-  /** How it was answered. */
+  /** The response to it. */
   readonly answer: InboxAnswer
 }
 
-/** A status, or no answer: the connection breaks. */
+/** A status, or `drop`: close the connection without a response. */
 export type InboxAnswer = number | "drop"
 
-/** Larger than any batch. */
+/** Bytes; larger than any batch. */
 const mostBytes = 32 * 1024 * 1024
 
 export class Inbox {
@@ -30,7 +30,7 @@ export class Inbox {
     this.url = url
   }
 
-  /** From now on; `nth` counts all that came, from 0. */
+  /** Sets the responses to later requests. `nth` counts all requests of the inbox, from 0. */
   answers(answer: (nth: number) => InboxAnswer): void {
     this.#answer = answer
   }
@@ -42,7 +42,7 @@ export class Inbox {
     return answer
   }
 
-  /** Whether it comes true within that time. What the condition throws is thrown here, and not at the sender. */
+  /** Waits until the condition is true, up to that time. Errors of the condition are thrown here, not in the request handler. */
   async until(condition: () => boolean, millis: number): Promise<boolean> {
     if (condition()) return true
     return await new Promise<boolean>((resolve, reject) => {
@@ -63,7 +63,7 @@ export class Inbox {
     })
   }
 
-  /** Until nothing has come for so long, or the time is over. */
+  /** Waits until nothing was received for `quietMillis`, at most `millis`. */
   async untilQuiet(quietMillis: number, millis: number): Promise<void> {
     const end = Date.now() + millis
     for (;;) {
@@ -97,7 +97,10 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
 
-/** `publicUrl` is where others reach it; its own address otherwise. Rejects with the system's error when the port is taken. */
+/**
+ * Opens the callback server. `publicUrl` is its address for the publisher; default: its own address. Rejects with the
+ * system error when the port is in use.
+ */
 export const openCallback = async (options: { readonly host: string; readonly port: number; readonly publicUrl?: string }): Promise<Callback> => {
   const inboxes = new Map<string, Inbox>()
   const serve = async (request: IncomingMessage, response: ServerResponse) => {

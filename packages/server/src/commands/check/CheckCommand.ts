@@ -1,4 +1,4 @@
-/** `waybill check <url>`: whether a receiver, or with `--publisher` a publisher, does what every one of them has to do. */
+/** `waybill check <url>`: checks whether a receiver, or a publisher with `--publisher`, meets the requirements. */
 import { WebhookSecretUnusable } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -31,7 +31,7 @@ const verdictOf = ({ find, id, sentence }: Check) =>
 
 const ids = [...requirements, ...publisherRequirements].map(({ id }) => id)
 
-/** One check after the other, each told as it ends. */
+/** Runs the checks one by one and prints each result at once. */
 const judge = Effect.fnUntraced(function*(url: string, checks: ReadonlyArray<Check>, flags: { readonly json: boolean; readonly junit: Option.Option<string> }) {
   const verdicts: Array<Verdict> = []
   for (const [index, check] of checks.entries()) {

@@ -1,4 +1,4 @@
-/** What a publisher's deliveries have to do. Each subscribes, has freight move, and looks at what comes. */
+/** Requirements for a publisher's deliveries. Each one subscribes, triggers events, and inspects the deliveries. */
 import type { TransitEvent } from "@waybill/core"
 import { counted } from "../shared/Output.ts"
 import type { Post } from "./Callback.ts"
@@ -9,7 +9,7 @@ const deliveryIdOf = (post: Post): string => batchOf(post).deliveryId
 
 const taken = (posts: ReadonlyArray<Post>): ReadonlyArray<Post> => posts.filter(({ answer }) => answer === 200)
 
-/** The first delivery fails in this way, every other is taken. Answers its attempts. */
+/** Lets the first delivery fail in this way and accepts all later ones. Returns the attempts of the first. */
 const retried = async (publisher: Publisher, failure: 500 | "drop"): Promise<ReadonlyArray<Post>> => {
   const subscribed = await publisher.subscribe()
   subscribed.inbox.answers((nth) => nth === 0 ? failure : 200)
@@ -24,7 +24,7 @@ const retried = async (publisher: Publisher, failure: 500 | "drop"): Promise<Rea
 
 const eventIdsOf = (post: Post): string => batchOf(post).events.map(({ eventId }) => eventId).join()
 
-/** By its id, or by its events where the id is what is wrong with it. */
+/** Compares deliveries by id, or by events when the id is what is wrong. */
 const isSame = (one: Post, other: Post): boolean => {
   const id = one.headers["webhook-id"]
   return (id !== undefined && id === other.headers["webhook-id"]) || sameEvents(one, other)
@@ -32,13 +32,13 @@ const isSame = (one: Post, other: Post): boolean => {
 
 const sameEvents = (one: Post, other: Post): boolean => eventIdsOf(one) === eventIdsOf(other)
 
-/** Two subscriptions with the same rights: what the second one gets shows that something happened. */
+/** Two subscriptions with the same rights. The control subscription shows that events were published. */
 const withControl = async (publisher: Publisher, settings: Parameters<Publisher["subscribe"]>[0]): Promise<{ readonly own: Subscribed; readonly control: Subscribed }> => ({
   own: await publisher.subscribe(settings),
   control: await publisher.subscribe()
 })
 
-/** Has freight move, and waits until the control was told of it. */
+/** Triggers events and waits until the control subscription received them. */
 const moved = async (publisher: Publisher, control: Subscribed): Promise<ReadonlyArray<TransitEvent>> => {
   const before = control.inbox.posts.length
   const posts = await publisher.arrivals(control, (all) => all.length > before)

@@ -1,4 +1,4 @@
-/** What a publisher's list of events has to do. */
+/** Requirements for a publisher's list of events. */
 import type { TransitEvent } from "@waybill/core"
 import { type Publisher, type PublisherRequirement, Unmet } from "./Publisher.ts"
 import { compareEvents, EventsPage, expectRefusal, expectStatus, read } from "./PublisherShapes.ts"
@@ -9,7 +9,7 @@ const eventsPage = async (publisher: Publisher, query: Readonly<Record<string, s
   return { ...read(EventsPage, answer.json, `The page of ${answer.call}`), call: answer.call }
 }
 
-/** Some of what there is to see, to compare with. */
+/** Some visible events, for comparison. */
 const someEvents = async (publisher: Publisher): Promise<ReadonlyArray<TransitEvent>> => {
   const { data } = await eventsPage(publisher, { pageSize: 100 })
   if (data.length < 2) throw new Unmet("GET /v1/events shows fewer than two events, so this could not be seen. Let this key see a shipment with a history.")
@@ -29,7 +29,7 @@ const expectAll = (call: string, events: ReadonlyArray<TransitEvent>, fits: (eve
   if (strange !== undefined) throw new Unmet(`${call} gives ${strange.eventId} of ${strange.shipment.shipmentId}, ${strange.type} at ${strange.occurredAt}, which the filter leaves out.`)
 }
 
-/** Pages of two, so that a few events are enough. */
+/** Number of pages to read, of two items each, so that a few events are enough. */
 const walkedPages = 4
 
 export const eventListRequirements: ReadonlyArray<PublisherRequirement> = [

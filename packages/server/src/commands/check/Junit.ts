@@ -1,9 +1,9 @@
-/** Verdicts as JUnit XML, which every CI system shows. */
+/** Verdicts as JUnit XML for CI systems. */
 import type { Verdict } from "./Verdict.ts"
 
 const escaped = (text: string): string =>
   text
-    // what XML 1.0 cannot hold, escaped or not
+    // Characters that XML 1.0 does not allow, not even escaped.
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")
 

@@ -1,38 +1,38 @@
-/** The publisher under test: somebody else's area D, called as a subscriber calls it. */
+/** The publisher under test: an implementation of area D, called as a subscriber would. */
 import { reasonOf } from "../shared/Remote.ts"
 import { type Callback, type Inbox, type Post } from "./Callback.ts"
 
-/** A requirement that is not met: what was seen, and what to do. */
+/** A failed requirement: the observation, and what to do. */
 export class Unmet extends Error {
   override readonly name = "Unmet"
 }
 
 export interface ApiAnswer {
-  /** The call, in words. */
+  /** Method and URL of the call. */
   readonly call: string
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** `undefined` where the body is no JSON. */
+  /** `undefined` when the body is not JSON. */
   readonly json: unknown
 }
 
 export interface PublisherOptions {
-  /** What stands before `/v1/…`. */
+  /** The URL before `/v1/…`. */
   readonly baseUrl: string
-  /** Sent as `X-API-Key`, and as `Authorization: Bearer` where it is a JWT. */
+  /** Sent as `X-API-Key`, or as `Authorization: Bearer` when it is a JWT. */
   readonly apiKey: string
   readonly callback: Callback
-  /** The name that the publisher has for the secret, and the secret, or several while it is rotated. */
+  /** The publisher's name for the secret, and the secret, or several during a rotation. */
   readonly hmacSecretId: string
   readonly secrets: ReadonlyArray<string>
-  /** For one answer. */
+  /** Timeout of one response. */
   readonly timeoutMillis: number
-  /** For deliveries to come. */
+  /** Timeout for expected deliveries. */
   readonly waitMillis: number
-  /** When nothing has come for so long, nothing more is expected. */
+  /** After this time without a delivery, no more are expected. */
   readonly quietMillis: number
-  /** Has the publisher's freight move. Without it events are waited for. */
+  /** Makes the publisher publish events. Without it, the check waits for events. */
   readonly trigger?: () => Promise<void>
 }
 
@@ -45,20 +45,20 @@ export interface Subscribed {
 interface CallOptions {
   readonly body?: unknown
   readonly query?: string
-  /** Without credentials. */
+  /** Sends no credentials. */
   readonly anonymous?: boolean
 }
 
-/** So that a retry comes while somebody waits for it. */
+/** Short backoff, because the check waits for the retry. */
 const promptly = { initialBackoffSeconds: 1, maxBackoffSeconds: 2 }
 
 const isJwt = (key: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(key)
 
 export class Publisher {
   readonly options: PublisherOptions
-  /** Whether there was any answer yet. */
+  /** Whether any call was answered yet. */
   answered = false
-  /** Whether it is known that nothing is delivered here at all. */
+  /** Whether an earlier check found that nothing is delivered at all. */
   #silent = false
   readonly #made = new Set<string>()
 
@@ -66,7 +66,7 @@ export class Publisher {
     this.options = options
   }
 
-  /** Throws an `Unmet` when there is no answer. */
+  /** Throws `Unmet` when there is no response. */
   async call(method: string, path: string, { anonymous = false, body, query }: CallOptions = {}): Promise<ApiAnswer> {
     const { apiKey, baseUrl, timeoutMillis } = this.options
     const call = `${method} ${path}${query === undefined ? "" : `?${query}`}`
@@ -91,7 +91,7 @@ export class Publisher {
     }
   }
 
-  /** A subscription with an inbox of its own, which is removed at the end of the requirement. */
+  /** Creates a subscription with its own inbox, which is deleted at the end of the requirement. */
   async subscribe(settings: { readonly filters?: object; readonly delivery?: object } = {}): Promise<Subscribed> {
     const inbox = this.options.callback.inbox()
     const delivery = { ...promptly, ...settings.delivery }
@@ -112,13 +112,13 @@ export class Publisher {
     return answer
   }
 
-  /** Removes every subscription that a requirement left. Whether that works has a requirement of its own. */
+  /** Deletes every subscription that a requirement left. A separate requirement checks that deleting works. */
   async tidy(): Promise<void> {
     for (const id of this.#made) await this.remove(id).catch(() => {})
     this.#made.clear()
   }
 
-  /** Has freight move, and waits until it has come here. Throws an `Unmet` when nothing comes. */
+  /** Triggers events and waits until they are delivered. Throws `Unmet` when none is. */
   async arrivals({ inbox }: Subscribed, enough: (posts: ReadonlyArray<Post>) => boolean = (posts) => posts.length > 0): Promise<ReadonlyArray<Post>> {
     const { quietMillis, trigger, waitMillis } = this.options
     if (this.#silent) throw new Unmet("Nothing was ever delivered, so this could not be seen.")
@@ -137,17 +137,17 @@ export class Publisher {
 }
 
 export interface PublisherRequirement {
-  /** Stable. */
+  /** Stable identifier. */
   readonly id: string
-  /** What is required, in a sentence. */
+  /** The requirement in one sentence. */
   readonly sentence: string
-  /** Answers what was seen; throws an `Unmet` where it falls short. */
+  /** Returns the observation; throws `Unmet` when the requirement is not met. */
   readonly find: (publisher: Publisher) => Promise<string>
 }
 
 export const pathOf = (subscriptionId: string): string => `/v1/subscriptions/${encodeURIComponent(subscriptionId)}`
 
-/** The call and how it was answered; a body only where it is short. */
+/** The call and its response; includes the body only when it is short. */
 export const answerText = ({ call, status, text }: ApiAnswer): string => `${call} answered ${status}${text === "" || text.length > 300 ? "" : ` ${text.replaceAll(/\s+/g, " ")}`}`
 
 const jsonOf = (text: string): unknown => {

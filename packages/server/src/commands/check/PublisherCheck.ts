@@ -1,4 +1,4 @@
-/** The checks of a publisher, from the flags that only they have. */
+/** Builds the publisher checks from their own flags. */
 import { Effect, Option, type Redacted, type Scope } from "effect"
 import { Flag } from "effect/cli"
 import { spawn } from "node:child_process"
@@ -44,14 +44,14 @@ const spellings: Readonly<Record<keyof Flags, string>> = {
   wait: "--wait"
 }
 
-/** Flags that were given, and mean nothing to the check of a receiver. */
+/** The given flags that do not apply to the check of a receiver. */
 export const publisherFlagsIn = (flags: Flags): ReadonlyArray<string> =>
   (Object.keys(spellings) as Array<keyof Flags>).filter((name) => Option.isSome(flags[name] as Option.Option<unknown>)).map((name) => spellings[name])
 
-/** When nothing has come for so long, nothing more is expected. */
+/** After this time without a delivery, no more are expected. */
 const quietMillis = 1_000
 
-/** What it prints goes where it is in nobody's way. */
+/** Runs the trigger command; its output goes to standard error. */
 const running = (command: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ["ignore", "pipe", "pipe"] })
@@ -61,7 +61,7 @@ const running = (command: string): Promise<void> =>
     child.once("close", (code) => code === 0 ? resolve() : reject(new Unmet(`The --trigger ended with ${code}: ${said.replaceAll(/\s+/g, " ").trim()}`)))
   })
 
-/** Listens until the scope ends. */
+/** Runs the callback server until the scope ends. */
 export const publisherChecks = Effect.fnUntraced(function*(
   flags: Flags,
   { secrets, timeoutMillis, url }: { readonly url: string; readonly secrets: ReadonlyArray<string>; readonly timeoutMillis: number }
@@ -94,7 +94,7 @@ export const publisherChecks = Effect.fnUntraced(function*(
     quietMillis,
     ...(trigger === undefined ? {} : { trigger: () => running(trigger) })
   })
-  // an interrupted check leaves nothing behind either
+  // An interrupted check must leave no subscription behind.
   yield* Effect.addFinalizer(() => Effect.promise(() => publisher.tidy()))
   return publisherRequirements.map((requirement) => ({
     id: requirement.id,

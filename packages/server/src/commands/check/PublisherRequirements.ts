@@ -1,13 +1,13 @@
-/** Everything that a publisher has to do, in the order in which it is looked at. */
+/** All requirements for a publisher, in the order of the checks. */
 import { deliveryRequirements } from "./DeliveryRequirements.ts"
 import { eventListRequirements } from "./EventListRequirements.ts"
 import { type Publisher, type PublisherRequirement, Unmet } from "./Publisher.ts"
 import { subscriptionRequirements } from "./SubscriptionRequirements.ts"
 
-/** The list of events comes last: by then there are some. */
+/** The event list comes last, because the other checks publish events. */
 export const publisherRequirements: ReadonlyArray<PublisherRequirement> = [...subscriptionRequirements, ...deliveryRequirements, ...eventListRequirements]
 
-/** Looks at one, and leaves no subscription behind. */
+/** Runs one check and deletes its subscriptions. */
 export const findOf = async (publisher: Publisher, { find }: PublisherRequirement): Promise<{ readonly met: boolean; readonly detail: string }> => {
   try {
     return { met: true, detail: await find(publisher) }

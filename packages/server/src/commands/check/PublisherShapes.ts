@@ -1,11 +1,11 @@
-/** What a publisher's answers and deliveries look like, as area D has it. */
+/** Shapes of a publisher's responses and deliveries, as area D defines them. */
 import { verifyDelivery, WebhookSecretUnusable } from "@waybill/client"
 import { EventBatch, SubscriptionFilters, SubscriptionStatus, TransitEvent, TransitSubscription } from "@waybill/core"
 import { Exit, Schema } from "effect"
 import type { Post } from "./Callback.ts"
 import { type ApiAnswer, answerText, Unmet } from "./Publisher.ts"
 
-/** Only what is required is: a publisher may show the name of the secret and the delivery settings, or not. */
+/** Contains required members only: a publisher may return the secret's name and the delivery settings, or not. */
 export const Subscription = Schema.Struct({
   id: Schema.String.check(Schema.isMinLength(1)),
   endpointUrl: TransitSubscription.fields.endpointUrl,
@@ -40,7 +40,7 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Array(Schema.Struct({ detail: text, pointer: text, parameter: text, header: text, code: text })))
 })
 
-/** The value, or an `Unmet` that says where it differs. */
+/** Decodes the value. Throws `Unmet` with the location of a mismatch. */
 export const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unknown, what: string): S["Type"] => {
   const exit = Schema.decodeUnknownExit(schema)(value, { errors: "all" })
   if (Exit.isSuccess(exit)) return exit.value
@@ -54,10 +54,10 @@ export const expectStatus = (answer: ApiAnswer, ...wanted: ReadonlyArray<number>
   return answer
 }
 
-/** Refused for a reason of the caller's. */
+/** Expects a refusal that blames the request. */
 export const expectRefusal = (answer: ApiAnswer): ApiAnswer => expectStatus(answer, 400, 422)
 
-/** Area D's error body. */
+/** Expects the error body of area D. */
 export const expectProblem = (answer: ApiAnswer): void => {
   const type = answer.headers.get("content-type") ?? "none"
   if (!/^application\/problem\+json\b/i.test(type)) throw new Unmet(`${answer.call} answered ${answer.status} with the content type ${type}; application/problem+json is expected.`)
@@ -80,7 +80,7 @@ export const batchOf = (post: Post): EventBatch => {
 
 export const eventsOf = (posts: ReadonlyArray<Post>): ReadonlyArray<TransitEvent> => posts.flatMap((post) => batchOf(post).events)
 
-/** Signed as Standard Webhooks has it, at the time it came. */
+/** Expects a valid Standard Webhooks signature at the time of receipt. */
 export const expectSigned = async ({ at, body, headers }: Post, secrets: ReadonlyArray<string>): Promise<void> => {
   try {
     await verifyDelivery({ secrets, headers, body, now: new Date(at) })
@@ -90,7 +90,7 @@ export const expectSigned = async ({ at, body, headers }: Post, secrets: Readonl
   }
 }
 
-/** By code points, as area D's order compares; blanks and capitals are no exception. */
+/** Compares by code points, as area D sorts; blanks and capitals included. */
 export const compareText = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 export const compareEvents = (one: TransitEvent, other: TransitEvent): number =>

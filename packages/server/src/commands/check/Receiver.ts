@@ -1,20 +1,20 @@
-/** The receiver under test: what is sent to it, and how it answers. */
+/** The receiver under test: sends deliveries to it and records its responses. */
 import { signDelivery } from "@waybill/client"
 import { randomUUID } from "node:crypto"
 import { reasonOf } from "../shared/Remote.ts"
 import { bodyOf, type DeliveryKind, grown, type MadeUpEvent } from "./SampleDeliveries.ts"
 
-/** What came back: a status, or why there was none. */
+/** The response: a status, or why there was none. */
 export interface Answer {
   readonly status: number | undefined
   readonly millis: number
-  /** Where there was no answer. */
+  /** Set when there was no response. */
   readonly trouble: string | undefined
 }
 
 export const isTaken = ({ status }: Answer): boolean => status !== undefined && status >= 200 && status < 300
 
-/** A definite no, as opposed to a break-down that invites another attempt. */
+/** A definite refusal, as opposed to a failure that asks for a retry. */
 export const isRefused = ({ status }: Answer): boolean => status !== undefined && status >= 400 && status < 500
 
 export const answerText = ({ millis, status, trouble }: Answer): string => status === undefined ? `no answer (${trouble})` : `${status} in ${millis} ms`
@@ -31,7 +31,7 @@ export class Receiver {
   readonly #secrets: ReadonlyArray<string>
   readonly #timeoutMillis: number
   readonly #kind: DeliveryKind
-  /** Sets this run apart from all others, so that what a receiver remembers of them does not matter. */
+  /** Makes the ids of this run unique, so that ids the receiver remembers from earlier runs have no effect. */
   readonly #run = randomUUID().slice(0, 8)
   #shipments = 0
 
@@ -47,19 +47,19 @@ export class Receiver {
     return `WAYBILL-CHECK-${this.#run}-${this.#shipments}`
   }
 
-  /** A delivery under a new id; one status at most. */
+  /** A delivery with a new id; contains at most one status notification. */
   parcel(events: ReadonlyArray<MadeUpEvent>): Parcel {
     const deliveryId = randomUUID()
     const body = bodyOf[this.#kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events })
     return { deliveryId, body: new TextEncoder().encode(JSON.stringify(body)) }
   }
 
-  /** The same delivery with what a later version of the interface might add. */
+  /** The same delivery with members that a later version of the interface might add. */
   grown({ body, deliveryId }: Parcel): Parcel {
     return { deliveryId, body: new TextEncoder().encode(JSON.stringify(grown[this.#kind](JSON.parse(new TextDecoder().decode(body))))) }
   }
 
-  /** A delivery of one piece of news of a new shipment. */
+  /** A delivery with one event of a new shipment. */
   single(): Parcel {
     return this.parcel([{ shipmentId: this.newShipment(), sequence: 1 }])
   }
@@ -68,7 +68,7 @@ export class Receiver {
     return await signDelivery({ secrets: options.secrets ?? this.#secrets, deliveryId, body, now: options.at })
   }
 
-  /** Signed now, as the service does it at each attempt. */
+  /** Signs at each attempt, as the service does. */
   async deliver(parcel: Parcel): Promise<Answer> {
     return this.post(parcel.body, await this.sign(parcel))
   }

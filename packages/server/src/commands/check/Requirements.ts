@@ -1,21 +1,21 @@
-/** What a receiver has to do, each with the deliveries that show whether it does. */
+/** Requirements for a receiver, each with the deliveries that test it. */
 import { randomBytes } from "node:crypto"
 import type { DeliveryKind } from "./SampleDeliveries.ts"
 import { type Answer, answerText, type Headers, isRefused, isTaken, type Parcel, type Receiver } from "./Receiver.ts"
 
 export interface Finding {
   readonly met: boolean
-  /** What was seen, and where it fell short what to do. */
+  /** The observation, and what to do if the requirement is not met. */
   readonly detail: string
   readonly answers: ReadonlyArray<Answer>
 }
 
 export interface Requirement {
-  /** Stable. */
+  /** Stable identifier. */
   readonly id: string
-  /** What is required, in a sentence. */
+  /** The requirement in one sentence. */
   readonly sentence: string
-  /** Which kinds of deliveries have it; all of them otherwise. */
+  /** Kinds of deliveries that it applies to; default: all. */
   readonly kinds?: ReadonlyArray<DeliveryKind>
   readonly find: (receiver: Receiver) => Promise<Finding>
 }
@@ -26,7 +26,7 @@ const finding = (met: boolean, todo: string, answers: ReadonlyArray<Answer>): Fi
   answers
 })
 
-/** Every one of them has to be taken. */
+/** Expects that every delivery was accepted. */
 const taken = (todo: string, ...answers: ReadonlyArray<Answer>): Finding => finding(answers.every(isTaken), todo, answers)
 
 const refused = (todo: string, answer: Answer): Finding =>
@@ -57,7 +57,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   {
     id: "good-batch",
     sentence: "takes several events of several shipments in one delivery",
-    // a notification of a status is a delivery of its own
+    // Not for shipment status, where one notification is one delivery.
     kinds: ["transit-events", "freight-charges"],
     find: async (receiver) => {
       const [one, other] = [receiver.newShipment(), receiver.newShipment()]
@@ -149,7 +149,7 @@ export const requirements: ReadonlyArray<Requirement> = [
       const parcel = receiver.single()
       const answers = await Promise.all([receiver.deliver(parcel), receiver.deliver(parcel)])
       const again = await receiver.deliver(parcel)
-      // whoever is still at the first may ask for the second to come later
+      // A receiver that still handles the first delivery may ask to retry the second later.
       const patient = answers.every((answer) => isTaken(answer) || answer.status === 503 || answer.status === 409 || answer.status === 429)
       return finding(patient && answers.some(isTaken) && isTaken(again), "One of the two has to be taken; the other may be answered 503, and has to be taken when it comes again.", [...answers, again])
     }

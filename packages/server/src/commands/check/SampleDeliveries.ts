@@ -1,9 +1,9 @@
-/** Bodies that a receiver is checked with, in the shape of each kind of delivery. */
+/** Sample bodies for the check of a receiver, one shape for each kind of delivery. */
 
 export const deliveryKinds = ["transit-events", "shipment-status", "freight-charges"] as const
 export type DeliveryKind = typeof deliveryKinds[number]
 
-/** Something of a shipment that nobody has: its first, second or third news. */
+/** An event of a fictitious shipment: its first, second or third. */
 export interface MadeUpEvent {
   readonly shipmentId: string
   readonly sequence: number
@@ -78,7 +78,7 @@ const freightCharges = ({ events, now }: Sent) => {
   }))
 }
 
-/** The JSON of a delivery; of statuses only the first. */
+/** The JSON of a delivery. Shipment status uses only the first event. */
 export const bodyOf: Readonly<Record<DeliveryKind, (sent: Sent) => unknown>> = {
   "transit-events": eventBatch,
   "shipment-status": statusNotification,
@@ -87,7 +87,7 @@ export const bodyOf: Readonly<Record<DeliveryKind, (sent: Sent) => unknown>> = {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The same with members and words that no version of today knows. */
+/** The same body with members and values that no current version knows. */
 export const grown: Readonly<Record<DeliveryKind, (body: unknown) => unknown>> = {
   "transit-events": (body) => {
     const batch = body as { readonly events: ReadonlyArray<Members> }

@@ -1,4 +1,4 @@
-/** What a publisher's calls have to do: subscriptions, and refusals. */
+/** Requirements for a publisher's API: subscriptions and refusals. */
 import { randomUUID } from "node:crypto"
 import { pathOf, type PublisherRequirement, answerText, Unmet } from "./Publisher.ts"
 import { compareText, expectProblem, expectRefusal, expectStatus, read, Subscription, SubscriptionsPage } from "./PublisherShapes.ts"

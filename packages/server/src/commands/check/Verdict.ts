@@ -1,19 +1,19 @@
-/** What is required, and what was found of it. */
+/** A requirement and the result of its check. */
 export interface Verdict {
   readonly id: string
   readonly sentence: string
   readonly met: boolean
   readonly detail: string
-  /** What is checked took so long to answer; of publishers, all of the look at it. */
+  /** Response time in milliseconds; for publishers, the duration of the whole check. */
   readonly millis: number
 }
 
-/** One requirement of what is checked. */
+/** One check. */
 export interface Check extends Pick<Verdict, "id" | "sentence"> {
   readonly find: () => Promise<Pick<Verdict, "met" | "detail"> & {
-    /** What the answers took, where that can be told. */
+    /** Response time, if it was measured. */
     readonly millis?: number
-    /** Nobody is there: no verdict makes sense. */
+    /** Set when nobody answers at that address, so that no verdict is possible. */
     readonly unreachable?: string
   }>
 }

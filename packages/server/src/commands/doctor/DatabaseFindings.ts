@@ -1,4 +1,4 @@
-/** What the database says: its version, tables and clock, whether its secrets can be opened, and what waits to be sent. */
+/** Database checks: version, tables, clock, whether its secrets can be opened, and the delivery backlog. */
 import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core"
 import { MigrationRefused, migrations, pending, PgClient, quoteSchema, StoragePostgres } from "@waybill/postgres"
 import { Effect, Layer, type Redacted } from "effect"
@@ -10,7 +10,7 @@ import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
 import { sealingKeysOf } from "./MachineFindings.ts"
 
-/** What can only be looked at when something before it works, in the order of the report. */
+/** Checks that are skipped because an earlier one failed, in report order. */
 const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not looked at: ${why}`))
 
 const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["migrations", "clock", "secrets", "queue"], "the database is not ready")]
@@ -47,7 +47,7 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   const place = config.databaseUrl === undefined ? "the embedded one" : placeOf(url)
   if (version < oldest * 10_000) return withoutDatabase(broken("database", `Postgres ${text} at ${place}`, `Waybill needs ${oldest} or newer: upgrade it.`))
   const database = ok("database", `Postgres ${text.split(" ")[0]}, ${place}`)
-  // the answer may have been half the way when the clock was read
+  // The server's time is compared with the middle of the round trip.
   const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))
   const tables = yield* tablesFinding(config)
   if (tables.result !== "ok") {
@@ -68,7 +68,7 @@ const tablesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   const name = "migrations"
   const missing = yield* Effect.catchTags(pending({ schema, migrations }), {
     MigrationRefused: (error) => Effect.succeed(error),
-    // a name that the settings let through is a good one
+    // The configuration has already validated the schema name.
     InvalidSchemaName: Effect.die
   })
   if (missing instanceof MigrationRefused) return broken(name, missing.message, "Nothing was changed.")
@@ -112,7 +112,7 @@ const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
   return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; what they sign does not go out`, todo)
 })
 
-/** What is due goes out within seconds. */
+/** Entries that are due are normally sent within seconds. */
 const longLagMillis = 60_000
 
 const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {

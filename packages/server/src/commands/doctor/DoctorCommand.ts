@@ -1,4 +1,4 @@
-/** `waybill doctor`: whether a server would run well with these settings, and what to do where not. */
+/** `waybill doctor`: checks whether a server can run with these settings, and says what to fix. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { ConfigInvalid } from "../../config/ServerConfig.ts"

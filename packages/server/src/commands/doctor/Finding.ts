@@ -1,13 +1,13 @@
-/** What the doctor says of one thing. */
+/** Result of one check of `waybill doctor`. */
 
 export interface Finding {
-  /** What was looked at, such as `database`. */
+  /** Name of the check, such as `database`. */
   readonly name: string
-  /** `skipped`: something that comes before it does not work. */
+  /** `skipped`: an earlier check failed. */
   readonly result: "ok" | "warning" | "failed" | "skipped"
-  /** What was seen. */
+  /** The observation. */
   readonly detail: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly todo?: string
 }
 

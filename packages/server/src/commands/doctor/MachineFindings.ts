@@ -1,4 +1,4 @@
-/** What can be said without a database: the data directory, where webhooks may go, and the keys. */
+/** Checks without a database: the data directory, the addresses webhooks may go to, and the keys. */
 import { isAllowedAddress } from "@waybill/http"
 import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
@@ -9,7 +9,7 @@ import type { SealingKeys, ServerConfig } from "../../config/ServerConfig.ts"
 import { shortPath } from "../../serve/Banner.ts"
 import { broken, type Finding, ok, warning } from "./Finding.ts"
 
-/** The directory itself, or the nearest one above it that is there. */
+/** The directory, or its nearest existing parent. */
 const nearest = async (path: string): Promise<string> =>
   await stat(path).then(() => path, () => dirname(path) === path ? path : nearest(dirname(path)))
 
@@ -39,7 +39,7 @@ export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
       : ok(name, `${path} cannot be written to, and is not needed: database and keys are given`)
   })
 
-/** Where clouds hand out credentials. */
+/** Metadata service of cloud providers, which returns credentials. */
 const metadataAddress = "169.254.169.254"
 
 export const egressFinding = ({ egress, egressText }: ServerConfig): Finding => {
@@ -54,7 +54,7 @@ export const egressFinding = ({ egress, egressText }: ServerConfig): Finding => 
   return ok(name, `webhooks go to public addresses over https, and to ${egressText}`)
 }
 
-/** The keys that this machine would open secrets with; none is made. */
+/** The sealing keys of this machine. Generates none. */
 export const sealingKeysOf = Effect.fnUntraced(function*(config: ServerConfig) {
   if (config.sealingKeys !== undefined) return config.sealingKeys
   const kept = yield* Effect.orElseSucceed(readKept(config.dataDir, "sealing-key"), () => undefined)

@@ -1,11 +1,11 @@
-/** Deliveries as lines for people. */
+/** Text output of deliveries. */
 import type { Delivery, DeliveryAttempt, DeliveryInFull } from "@waybill/client"
 import { counted, printable } from "./Output.ts"
 
 /** `http_5xx 503`, `timeout`, `accepted 200`. */
 export const outcomeOf = ({ outcome, status }: DeliveryAttempt): string => status === null ? outcome : `${outcome} ${status}`
 
-/** What happens next, or what was the end. */
+/** The next attempt, or the final state. */
 const endOf = ({ attempts, nextAttemptAt, state }: Delivery): string => {
   const last = attempts.at(-1)
   const text = last === undefined ? "no attempt yet" : `${counted(attempts.length, "attempt")}, last ${outcomeOf(last)}`
@@ -15,7 +15,7 @@ const endOf = ({ attempts, nextAttemptAt, state }: Delivery): string => {
 export const deliveryRow = (delivery: Delivery): ReadonlyArray<string> =>
   [delivery.deliveryId, delivery.state, delivery.createdAt, `of ${delivery.subscriptionId}`, counted(delivery.events, "entry", "entries"), endOf(delivery)].map(printable)
 
-/** All that is known of one. The body last, as it went out. */
+/** All details of one delivery. The body comes last, exactly as sent. */
 export const deliveryText = (delivery: DeliveryInFull): string =>
   printable([
     `Delivery ${delivery.deliveryId} is ${delivery.state}${delivery.settledAt === null ? "" : ` since ${delivery.settledAt}`}.`,

@@ -1,4 +1,4 @@
-/** What is told once and has to be kept: shown, or put into a file, when somebody asks for it, and never otherwise. */
+/** Output of values that are returned only once, such as keys and secrets: printed or written to a file on request only. */
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { open, rm } from "node:fs/promises"
@@ -20,13 +20,13 @@ interface Flags {
 
 export interface Disclosure {
   readonly isShown: boolean
-  /** Keeps it, where a file was asked for. */
+  /** Writes the text to the file, if one was given. */
   readonly keep: (text: string) => Effect.Effect<void, ReturnType<typeof failed>>
-  /** ` It is in <file>.`, or nothing. */
+  /** ` It is in <file>.`, or empty. */
   readonly note: string
 }
 
-/** The file is made before anything is asked of the server, so that nothing is made that nobody gets to know. */
+/** Creates the file before it calls the server, so that the server generates nothing that would be lost. */
 export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
   Effect.gen(function*() {
     const path = Option.getOrUndefined(flags.out)
@@ -50,7 +50,7 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
       Effect.promise(async () => {
         const { size } = await file.stat()
         await file.close()
-        // of a call that failed nothing stays
+        // Remove the empty file of a failed call.
         if (exit._tag === "Failure" && size === 0) await rm(path, { force: true })
       }))
     return { isShown: flags.show, keep, note: ` It is in ${path}.` } satisfies Disclosure

@@ -1,9 +1,9 @@
-/** Instants as people write them: `15m`, `2h`, `3d` ago, or RFC 3339. */
+/** Parses times from the command line: `15m`, `2h`, `3d` ago, or RFC 3339. */
 import { Flag } from "effect/cli"
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Throws what it has to be. */
+/** Throws a message with the valid forms. */
 const readInstant = (text: string, now: number): Date => {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (count !== undefined) return new Date(now - Number(count) * units[unit!]!)

@@ -1,16 +1,16 @@
-/** How a command ends: its exit code, and the one sentence that goes with it. */
+/** Exit codes of commands, and their error message. */
 import { Cause, Exit, Schema } from "effect"
 
 export const exitCodes = {
-  /** Done, or all is well. */
+  /** Success. */
   done: 0,
-  /** The answer is no: a check found something, a signature does not stand; and everything that has no code of its own. */
+  /** A check found a problem, a signature is invalid, or an error without its own code. */
   failed: 1,
-  /** The command line cannot be used as it stands. */
+  /** Invalid command line. */
   usage: 2,
-  /** No usable answer: nobody there, too slow, in trouble itself (429, 5xx), or not a Waybill server. */
+  /** No usable response: unreachable, too slow, overloaded or failing (429, 5xx), or not a Waybill server. */
   unreachable: 3,
-  /** The server answered, and says no. */
+  /** The server refused the request. */
   refused: 4
 } as const
 
@@ -28,11 +28,11 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
 export const failed = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.failed })
 export const unusable = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.usage })
 
-/** A signal that ends a command is its proper end. */
+/** A command that a signal ends was successful. */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): ExitCode => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return exitCodes.done
   const error = Cause.squash(exit.cause)
   if (error instanceof CommandFailed) return error.code
-  // the argument parser's way to say that it showed an error, or the help of a command that needs another word
+  // The argument parser has printed an error, or the help of a command that needs a subcommand.
   return typeof error === "object" && error !== null && "_tag" in error && error._tag === "ShowHelp" ? exitCodes.usage : exitCodes.failed
 }

@@ -1,4 +1,4 @@
-/** What a command says: results on standard output, progress on standard error. */
+/** Output of commands: results on standard output, progress on standard error. */
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { writeLine } from "../../serve/Logging.ts"
@@ -8,14 +8,14 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** The result, in words or as JSON. */
+/** Prints the result as text or JSON. */
 export const answer = (asJson: boolean, result: { readonly json: unknown; readonly text: string }): Effect.Effect<void> =>
   Console.log(asJson ? JSON.stringify(result.json) : result.text)
 
-/** For whoever waits; never part of the result. */
+/** Progress for people; never part of the result. */
 export const progress = (line: string): Effect.Effect<void> => Effect.sync(() => writeLine(line))
 
-/** Text of somebody else's: nothing in it can move the cursor or colour the terminal. */
+/** Escapes external text, so that it cannot move the cursor or colour the terminal. */
 export const printable = (text: string): string =>
   text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) =>
     `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
@@ -23,7 +23,7 @@ export const printable = (text: string): string =>
 /** `1 event`, `2 events`. */
 export const counted = (count: number, what: string, more = `${what}s`): string => `${count} ${count === 1 ? what : more}`
 
-/** Columns, as wide as they have to be. */
+/** Aligns columns. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths: Array<number> = []
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)

@@ -1,4 +1,4 @@
-/** What a delivery carries, for people: a line for each thing. */
+/** Content of a delivery as text, one line per item. */
 import { isDeliveryUpdate, type PreliminaryFreightCharge, type StatusNotification, type TransitEvent } from "@waybill/client"
 import { printable } from "./Output.ts"
 

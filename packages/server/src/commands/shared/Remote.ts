@@ -1,4 +1,4 @@
-/** Commands that call a running server: where it is, who is calling, and what its refusals mean. */
+/** Calls to a running server: its address, the key, and error messages. */
 import { WaybillCallFailed, WaybillProblem } from "@waybill/client"
 import { parseOperatorKeys } from "@waybill/http"
 import { Effect, Option, Redacted, Result } from "effect"
@@ -23,19 +23,19 @@ const keyFlag = (variable: string, fallback: string) =>
     Flag.optional
   )
 
-/** Of commands for operators that concern no single tenant. */
+/** Flags of operator commands that do not concern a single tenant. */
 export const connectionFlags = {
   url: urlFlag,
   key: keyFlag("WAYBILL_OPERATOR_KEY", ". For a server on this machine that made its own key, the one in its data directory")
 }
 
-/** Of commands for operators. */
+/** Flags of operator commands. */
 export const operatorFlags = {
   ...connectionFlags,
   tenant: Flag.String("tenant").pipe(Flag.withDescription("Whose; else WAYBILL_TENANT"), Flag.optional)
 }
 
-/** Of commands that call as a carrier. */
+/** Flags of commands that call with a carrier's key. */
 export const carrierFlags = { url: urlFlag, key: keyFlag("WAYBILL_API_KEY", "") }
 
 export interface Connected {
@@ -55,7 +55,7 @@ export const asOperator = Effect.fnUntraced(function*(flags: Flags & { readonly 
   return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl), tenantId }
 })
 
-/** For calls that concern no single tenant. */
+/** The operator's connection, for calls that do not concern a single tenant. */
 export const asOperatorOfAll = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
   const baseUrl = yield* addressOf(flags)
   return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl) }
@@ -67,11 +67,11 @@ const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string)
   return yield* unusable("This needs the operator key. Set WAYBILL_OPERATOR_KEY, or run it where the server keeps its data directory.")
 })
 
-/** The variables of a server may hold several keys with names. The first that may write is the one to call with. */
+/** A server's variable may hold several named operator keys. Uses the first one that may write. */
 const oneOf = (text: string): string =>
   Result.match(parseOperatorKeys(text), {
     onSuccess: (keys) => Redacted.value((keys.find(({ readOnly }) => !readOnly) ?? keys[0]!).key),
-    // the server says what is wrong with it
+    // The server explains what is wrong with the key.
     onFailure: () => text
   })
 
@@ -85,7 +85,7 @@ export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Re
   return { baseUrl, apiKey }
 })
 
-/** Of whoever calls with an API key, in whichever role. */
+/** The API key of any role. */
 export const apiKeyOf = (flags: Pick<Flags, "key">): Effect.Effect<string | undefined> => keyOf(flags, "WAYBILL_API_KEY")
 
 const addressOf = Effect.fnUntraced(function*({ url }: Flags): Effect.fn.Return<string, CommandFailed> {
@@ -93,7 +93,7 @@ const addressOf = Effect.fnUntraced(function*({ url }: Flags): Effect.fn.Return<
   return yield* webAddress(text, "The server's address")
 })
 
-/** Refuses what is no address, and what has a password in it, because addresses are shown. */
+/** Refuses text that is not a web address, and addresses with a password, because addresses are printed. */
 export const webAddress = (text: string, what: string): Effect.Effect<string, CommandFailed> => {
   const address = URL.parse(text)
   if (address === null || !/^https?:$/.test(address.protocol)) return Effect.fail(unusable(`${what} has to start with https:// or http://.`))
@@ -107,14 +107,14 @@ const keyOf = Effect.fnUntraced(function*({ key }: Pick<Flags, "key">, variable:
 
 const isNear = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 
-/** Never sent to another machine. */
+/** The operator key in this machine's data directory. Never sent to another machine. */
 const keyOfThisMachine = Effect.fnUntraced(function*(url: string) {
   if (!isNear(url)) return undefined
   const dataDir = (yield* setting("WAYBILL_DATA_DIR")) ?? ".waybill"
   return yield* Effect.promise(() => readFile(join(dataDir, operatorKeyFile), "utf8").then((text) => text.trim(), () => undefined))
 })
 
-/** Calls, and says of a failure what to do. */
+/** Runs a call, and turns its failure into a message that says what to do. */
 export const called = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandFailed> =>
   Effect.tryPromise({ try: work, catch: failureOf })
 
@@ -141,7 +141,7 @@ const refusalOf = (problem: WaybillProblem): string => {
   return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todo}`
 }
 
-/** What the system said beneath fetch's own words. */
+/** The system error below the message of fetch. */
 export const reasonOf = (error: Error): string => {
   let inner: unknown = error
   for (let depth = 0; depth < 4 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause

@@ -1,4 +1,4 @@
-/** What a flag leaves out and an environment variable says. */
+/** Environment variables as defaults of flags. */
 import { Config, Effect, Option } from "effect"
 
 /** An empty variable counts as not set. */

@@ -1,4 +1,4 @@
-/** Webhook secrets as a command gets them: from a file, standard input, or the environment. */
+/** Reads webhook secrets from a file, standard input, or the environment. */
 import { Effect, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
@@ -22,7 +22,7 @@ interface Flags {
   readonly secretFile: Option.Option<string>
 }
 
-/** None where none was given. */
+/** Empty when none is given. */
 export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: Flags): Effect.fn.Return<ReadonlyArray<string>, CommandFailed> {
   const text = Option.isSome(secret)
     ? Redacted.value(secret.value)
@@ -32,7 +32,7 @@ export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: F
   return text.split(/[\s,]+/).filter((each) => each !== "")
 })
 
-/** A file, or standard input. */
+/** Reads a file, or standard input for `-`. */
 export const readInput = (path: string): Effect.Effect<Buffer, CommandFailed> =>
   Effect.tryPromise({
     try: () => path === "-" ? readStandardInput() : readFile(path),
