@@ -1,4 +1,4 @@
-/** Records calls of operators and of intake. */
+/** Records operator calls and intake calls. */
 import { Context, Effect, type Exit, Layer, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
@@ -9,22 +9,22 @@ import { firstIdAt, isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { AuditStore } from "./AuditStore.ts"
 import { type AuditCall, type AuditEntry, type AuditOutcome, AuditQuery, type AuditRecord } from "./model/AuditEntry.ts"
 
-/** How long an entry of intake waits for others, to be written with them. */
+/** How long an intake entry waits for others, so that they are written together. */
 const gatherMillis = 1_000
 
-/** Entries that wait at most. Those beyond it are lost, and the log says how many. */
+/** Most waiting entries. Further entries are lost, and the log reports their number. */
 const maxWaiting = 10_000
 
-/** Ids and names come from callers: no control characters, and no longer than any that can exist. */
+/** Callers choose ids and names, so control characters are replaced and long text is cut. */
 const bounded = (text: string): string => plain.test(text) ? text : text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "?").slice(0, 500)
 
-/** Matches nearly every text with a cheap test, because intake calls are frequent. */
+/** A cheap test that nearly every text passes, because intake calls are frequent. */
 const plain = /^[\x20-\x7e]{0,500}$/
 
 export class AuditLog extends Context.Service<AuditLog, {
   /**
-   * Runs a call that must not lack its entry: the entry is written before, with status 0, and gets its outcome after. Where it cannot be
-   * written the call is not run.
+   * Runs a call whose entry is mandatory. The entry is written before the call with status 0, and updated with the outcome. If it cannot
+   * be written, the call does not run.
    */
   readonly around: <A, E, R>(
     call: AuditCall,
@@ -32,11 +32,11 @@ export class AuditLog extends Context.Service<AuditLog, {
     outcomeOf: (exit: Exit.Exit<A, E>) => AuditOutcome
   ) => Effect.Effect<A, E | StorageError, R>
   /**
-   * Takes an entry that is written within a second, together with others. Of refusals of one caller that are alike, one a second is
-   * taken: nobody fills the log by being refused.
+   * Records an entry, which is written within a second together with others. Of one caller's equal refusals, one per second is recorded,
+   * so that refused calls cannot flood the log.
    */
   readonly later: (call: AuditCall, outcome: AuditOutcome) => Effect.Effect<void>
-  /** Newest first. */
+  /** Lists entries, newest first. */
   readonly list: (query: unknown) => Effect.Effect<ListPage<AuditEntry>, InvalidInput | StorageError>
 }>()("@waybill/core/audit/AuditLog") {
   static readonly layer = Layer.effect(
@@ -69,9 +69,9 @@ export class AuditLog extends Context.Service<AuditLog, {
         waiting = []
         refusals.clear()
         lost = 0
-        const told = missing === 0 ? Effect.void : Effect.logError(`Audit log full: ${missing} entries of intake calls lost.`)
-        if (records.length === 0) return told
-        return Effect.andThen(told, Effect.catchTag(store.put(records), "StorageError", (error) =>
+        const reportLost = missing === 0 ? Effect.void : Effect.logError(`Audit log full: ${missing} entries of intake calls lost.`)
+        if (records.length === 0) return reportLost
+        return Effect.andThen(reportLost, Effect.catchTag(store.put(records), "StorageError", (error) =>
           Effect.logError(`Audit log write failed: ${records.length} entries of intake calls lost.`, error)))
       })
       yield* Scope.addFinalizer(scope, flush)

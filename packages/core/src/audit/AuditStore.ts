@@ -5,20 +5,20 @@ import type { AuditRecord } from "./model/AuditEntry.ts"
 
 export interface AuditRange {
   readonly tenantId: string | undefined
-  /** The actor's name, of either kind. */
+  /** The actor's name, of any kind. */
   readonly actor: string | undefined
-  /** Ids from this one on. */
+  /** First id, inclusive. */
   readonly from: string | undefined
-  /** Ids before this one. */
+  /** Ids before this one only. */
   readonly before: string | undefined
   readonly limit: number
 }
 
 export class AuditStore extends Context.Service<AuditStore, {
-  /** Adds entries. One whose id is there already gets the new outcome and object. */
+  /** Adds entries. An existing id gets the new outcome and object. */
   readonly put: (records: ReadonlyArray<AuditRecord>) => Effect.Effect<void, StorageError>
-  /** Newest first, across tenants unless one is named; `limit` at most. */
+  /** Lists entries, newest first, of all tenants unless one is named; at most `limit`. */
   readonly page: (range: AuditRange) => Effect.Effect<ReadonlyArray<AuditRecord>, StorageError>
-  /** Removes entries whose id is before this one, a few thousand a call. Answers how many. */
+  /** Deletes entries with ids before this one, a few thousand per call. Returns their number. */
   readonly prune: (before: string) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/audit/AuditStore") {}

@@ -1,4 +1,4 @@
-/** Subscribe to freight charges, look at what was in flight, cancel, test a receiver and go on after a suspension. */
+/** Freight charge subscriptions: create, read bills in flight, cancel, test a receiver, and resume after a suspension. */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
@@ -44,18 +44,18 @@ import { localText, offsetsOf } from "./model/ChargeWindow.ts"
 import { billFrom } from "./model/FreightBill.ts"
 import { makeWebhookTestLimiter, makeWebhookTest } from "./WebhookTest.ts"
 
-/** The stores' names for what entries refer to: one notice, or what a window collected. */
+/** Source names in the delivery queue: single notices, and collected windows. */
 export const chargeSource = "freight-charges"
 export const chargeWindowSource = "freight-charge-windows"
 
 export interface WebhookTestResult {
   readonly message: string
-  /** Suspended subscriptions that go on, when there were any. */
+  /** Number of suspended subscriptions that were resumed, if any. */
   readonly resumed?: number
 }
 
 export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
-  /** Keeps what is in flight for the accounts now, and tells every change from now on. */
+  /** Stores the open bills of the accounts and notifies every later change. */
   readonly create: (
     principal: Principal,
     input: unknown
@@ -63,18 +63,18 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
     ChargeSubscription,
     InvalidInput | NotPermitted | QuotaExceeded | AccountsNotPermitted | ChargeSubscriptionConflict | StorageError
   >
-  /** The caller's own; a cancelled one is inactive. */
+  /** Returns the caller's own subscription. A cancelled one is inactive. */
   readonly get: (principal: Principal, id: string) => Effect.Effect<ChargeSubscription, ChargeSubscriptionNotFound | NotPermitted | StorageError>
-  /** Nothing is sent any more. Cancelling again succeeds. */
+  /** Stops deliveries. Cancelling again succeeds. */
   readonly cancel: (principal: Principal, id: string) => Effect.Effect<void, ChargeSubscriptionNotFound | NotPermitted | StorageError>
-  /** The JSON of each bill that was in flight when it was made, as far as the caller may still see it. Read in pieces while it is consumed. */
+  /** The JSON of each bill in flight when it was created, limited to bills that the caller may still see. Read in pages on demand. */
   readonly inFlight: (
     principal: Principal,
     id: string
   ) => Effect.Effect<Stream.Stream<Uint8Array, StorageError>, ChargeSubscriptionNotFound | NotPermitted | StorageError>
   /**
-   * Sends a sample to the address. When it is accepted, the caller's suspended subscriptions that deliver there go on, but for those
-   * that an operator paused. Fails where these are all there are.
+   * Sends a sample to the address. If the receiver accepts it, resumes the caller's suspended subscriptions with this address, except
+   * those that an operator paused. Fails when only such paused ones exist.
    */
   readonly testWebhook: (
     principal: Principal,
@@ -99,7 +99,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
-      const trial = makeWebhookTest({
+      const testReceiver = makeWebhookTest({
         secrets: yield* SecretStore,
         sealer: yield* Sealer,
         hmac: yield* Hmac,
@@ -109,7 +109,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
       const allowTest = makeWebhookTestLimiter()
 
-      /** What only this caller or this deployment can tell. */
+      /** Checks that need the caller or this deployment. */
       const checkReceiver = Effect.fnUntraced(function*(principal: Principal, asked: typeof WebhookTest.Type) {
         const refusal = sender.refusal(asked.webhookUrl)
         const { hmacSecretId } = asked
@@ -132,7 +132,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         return settingsOf(asked, dataOptions)
       })
 
-      /** Runs in the transaction that holds the accounts: what is in flight now is listed, what comes later is told. */
+      /** Runs in the transaction that holds the accounts, so every change is either in this list or notified later. */
       const addInFlight = Effect.fnUntraced(function*(tenantId: string, id: string, settings: ChargeSubscriptionSettings, grants: ReadonlyArray<string>) {
         const covered = new Set(grants)
         const accounts = accountsIn(grants)
@@ -140,7 +140,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
           const rows: ReadonlyArray<BillRow> = yield* bills.open(tenantId, accounts, { after, limit: billsAtATime })
           const listed = yield* mapPaced(rows, (row): ReadonlyArray<InFlightBill> => {
             const { accounts: seenBy, body } = inFlightOf(billFrom(row), settings, covered)
-            // another carrier's bill of the same account
+            // no grants: the bill belongs to another carrier with the same account
             return seenBy.length === 0 ? [] : [{ billId: row.billId, body: encoder.encode(body), accounts: seenBy }]
           })
           if (listed.length > 0) yield* store.addInFlight(tenantId, id, listed.flat())
@@ -160,7 +160,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         return yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(principal)
           if (settings.hmacSecretId !== undefined) yield* secrets.use(principal, settings.hmacSecretId)
-          // a client may have several keys: it is told of what any of them has
+          // a client may have several keys; its subscription covers the accounts of all of them
           const grants = all ? yield* store.accountsOf(tenantId, client) : grantsFor(principal, settings.accounts)
           const accounts = accountsIn(grants)
           yield* store.hold(tenantId, accounts)
@@ -193,7 +193,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
 
       const inFlight = Effect.fn("ChargeSubscriptions.inFlight")(function*(principal: Principal, id: string) {
         yield* own(principal, id)
-        // a token may have lost accounts since the client was last here
+        // a token may have lost accounts since the client's last call
         yield* rememberAccess(principal)
         const { client, tenantId } = principal
         const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime })
@@ -206,8 +206,8 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         return Stream.paginate<Effect.Effect<typeof first, StorageError>, Uint8Array, StorageError>(Effect.succeed(first), pieces)
       })
 
-      /** The subscription goes on, and what was not accepted since the suspension goes out first, under its own ids. SPEC-GAP-E19 */
-      const goOn = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
+      /** Resumes the subscription. Deliveries that failed since the suspension are sent first, under their own ids. SPEC-GAP-E19 */
+      const resume = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
         const { client, doc, id, lane } = stored
         if (lane?.state !== "paused" || lane.pausedBy === "operator") return false
         const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
@@ -231,11 +231,11 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         yield* allowTest(principal)
         const { hmacSecretId, webhookUrl } = asked
         const date = localText(yield* Clock.currentTimeMillis, offsetAt)
-        yield* trial({ tenantId, webhookUrl, hmacSecretId: hmacSecretId ?? secretOfClient(client), mustSign: hmacSecretId !== undefined, date })
+        yield* testReceiver({ tenantId, webhookUrl, hmacSecretId: hmacSecretId ?? secretOfClient(client), mustSign: hmacSecretId !== undefined, date })
         const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
-        const went = yield* Effect.forEach(delivering, (stored) =>
-          Effect.catchTag(goOn(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
-        const resumed = went.filter((each) => each).length
+        const results = yield* Effect.forEach(delivering, (stored) =>
+          Effect.catchTag(resume(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
+        const resumed = results.filter((each) => each).length
         const held = resumed > 0 ? undefined : (yield* store.deliveringTo(tenantId, client, webhookUrl)).find(({ lane }) => lane?.pausedBy === "operator")
         if (held !== undefined) {
           return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.lane?.reason ?? "" })
@@ -249,11 +249,11 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
   )
 }
 
-/** The accounts that grants show charges of. */
+/** The accounts whose charges the grants show. */
 const accountsIn = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(grants.flatMap((grant) => accountOfGrant(grant) ?? []))]
 
-/** By which a caller sees charges of accounts: the accounts, or for a carrier with a number the accounts within it. */
+/** The grants for charges of these accounts: the accounts, or for a carrier with a number the accounts within that carrier. */
 const grantsFor = (principal: Principal, accounts: ReadonlyArray<string>): ReadonlyArray<string> =>
   carrierOf(principal)?.flatMap((grant) => accounts.map((account) => accountWithin(grant, account))) ?? accounts
 
@@ -261,19 +261,19 @@ const decodeCreate = decodeInput(ChargeSubscriptionCreate)
 const decodeTest = decodeInput(WebhookTest)
 const encoder = new TextEncoder()
 
-/** Bills that are read, listed and sent at a time; an account may have any number of them. */
+/** Bills per read, because an account may have any number of them. */
 const billsAtATime = 200
 
 /** A refusal names this many accounts. */
 const maxAccountsNamed = 20
 
-/** The dead letter and the suspension it brings are written together, by clocks that may tick in between. */
+/** The dead letter and the suspension are written together, but their clock readings may differ. */
 const recoverMarginMillis = 1000
 
 const clientsOnly = (principal: Principal) =>
   isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
 
-/** Without a secret of its own choice, a client's deliveries are signed once the operator registers one for the client. SPEC-GAP-E15 */
+/** If the client names no secret, deliveries are signed once the operator registers a secret for the client. SPEC-GAP-E15 */
 const laneOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: LaneState): LaneSettings => ({
   laneId: id,
   client,
@@ -289,7 +289,7 @@ const laneOf = (id: string, client: string, settings: ChargeSubscriptionSettings
 
 const present = ({ cancelledAt, createdAt, doc, id, lane }: StoredChargeSubscription): ChargeSubscription => {
   const settings = JSON.parse(doc) as ChargeSubscriptionSettings
-  // its lane was opened with it, by the store's own clock
+  // the destination is opened together with the subscription, but by the store's clock
   const changed = lane !== undefined && lane.since - createdAt >= 1000 ? lane.since : createdAt
   return {
     subscriptionId: id,

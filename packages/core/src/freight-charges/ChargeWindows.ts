@@ -1,22 +1,22 @@
-/** Close the windows of hourly and daily subscriptions when their time has come. */
+/** Closes the windows of hourly and daily subscriptions when they are due. */
 import { Context, Effect, Layer, Result } from "effect"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ChargeSubscriptionStore } from "./ChargeSubscriptionStore.ts"
 
-/** Tenants asked for at a time. */
+/** Tenants per read. */
 const tenantLimit = 100
 
-/** Tenants closed side by side: one whose windows somebody holds keeps few others waiting. */
+/** Tenants processed concurrently, so that one with locked windows does not delay all others. */
 const tenantsAtOnce = 4
 
-/** Longest pause between two looks; a window opened meanwhile may close earlier than what was known. */
+/** Longest pause between two checks. A window opened during the pause may close earlier than the known ones. */
 const maxPauseMillis = 30_000
 
 export class ChargeWindows extends Context.Service<ChargeWindows, {
-  /** Closes every window that is due. Answers how many; for cron, serverless and tests. One tenant's trouble fails it after the others' are closed. */
+  /** Closes every due window and returns their number. For cron, serverless and tests. If one tenant fails, the others are still closed first. */
   readonly closeDue: Effect.Effect<number, StorageError>
-  /** Closes windows as they become due, until interrupted. Any number of processes may do so. */
+  /** Closes windows when they are due, until interrupted. Several processes may run it. */
   readonly run: Effect.Effect<never>
 }>()("@waybill/core/freight-charges/ChargeWindows") {
   static readonly layer = Layer.effect(
@@ -44,7 +44,7 @@ export class ChargeWindows extends Context.Service<ChargeWindows, {
           const sum = results.reduce((total, each) => Result.isSuccess(each) ? total + each.success : total, 0)
           closed += sum
           if (sum > 0) continue
-          // another process may have closed them all between the two questions
+          // another process may have closed all of them between the two reads
           const failed = results.find(Result.isFailure)
           return failed === undefined ? closed : yield* Effect.fail(failed.failure)
         }
@@ -57,7 +57,7 @@ export class ChargeWindows extends Context.Service<ChargeWindows, {
         Effect.andThen(closeDue, pauseMillis).pipe(
           Effect.catchTag("StorageError", (error) =>
             Effect.as(Effect.logWarning("Freight charge windows not closed. The next check tries again.", error), maxPauseMillis)),
-          // never quite without a pause, whatever a store says
+          // a minimal pause, regardless of what the store returns
           Effect.flatMap((pause) => Effect.sleep(Math.max(pause, 1)))
         )
       )

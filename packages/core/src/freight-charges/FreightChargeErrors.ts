@@ -1,7 +1,7 @@
-/** How subscriptions to freight charges can fail. */
+/** Errors of freight charge subscriptions. */
 import { Schema } from "effect"
 
-/** No subscription of this id belongs to the caller. Another client's id answers the same. */
+/** The caller has no subscription with this id. An id of another client gives the same error. */
 export class ChargeSubscriptionNotFound extends Schema.TaggedError<ChargeSubscriptionNotFound>()("ChargeSubscriptionNotFound", {
   subscriptionId: Schema.String
 }) {
@@ -10,7 +10,7 @@ export class ChargeSubscriptionNotFound extends Schema.TaggedError<ChargeSubscri
   }
 }
 
-/** The caller is neither debtor nor agent of some of the accounts. */
+/** The caller is neither debtor nor agent for some of the accounts. */
 export class AccountsNotPermitted extends Schema.TaggedError<AccountsNotPermitted>()("AccountsNotPermitted", {
   accounts: Schema.Array(Schema.String)
 }) {
@@ -19,7 +19,7 @@ export class AccountsNotPermitted extends Schema.TaggedError<AccountsNotPermitte
   }
 }
 
-/** A live subscription of the caller covers one of the accounts already. SPEC-GAP-E12 */
+/** A live subscription of the caller already covers one of the accounts. SPEC-GAP-E12 */
 export class ChargeSubscriptionConflict extends Schema.TaggedError<ChargeSubscriptionConflict>()("ChargeSubscriptionConflict", {
   accountId: Schema.String
 }) {
@@ -28,10 +28,10 @@ export class ChargeSubscriptionConflict extends Schema.TaggedError<ChargeSubscri
   }
 }
 
-/** The receiver did not take the test notification. */
+/** The receiver did not accept the test notification. */
 export class WebhookTestFailed extends Schema.TaggedError<WebhookTestFailed>()("WebhookTestFailed", {
   webhookUrl: Schema.String,
-  /** What happened, in one sentence. */
+  /** One sentence: what happened. */
   detail: Schema.String
 }) {
   override get message(): string {

@@ -1,11 +1,11 @@
-/** How freight charges behave: one record of defaults, overridden where it differs. */
+/** Options of freight charges, with defaults. */
 import { Context, DateTime, Layer, Option } from "effect"
 
-/** Needs no look into the database of zones. */
+/** Needs no lookup in the time zone database. */
 const utc = "UTC"
 
 export class FreightChargeOptions extends Context.Reference<{
-  /** IANA name of the zone whose hours and midnights close the windows of slow cadences. */
+  /** IANA name of the time zone whose full hours and midnights close hourly and daily windows. */
   readonly timeZone: string
 }>("@waybill/core/freight-charges/FreightChargeOptions", {
   defaultValue: () => ({ timeZone: utc })

@@ -1,4 +1,4 @@
-/** Keep freight bills up to date, and tell whoever owes them. */
+/** Stores freight bills and notifies their debtors. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { Wakeups } from "../delivery/Wakeups.ts"
@@ -16,24 +16,24 @@ import type { ChargeFrequency, ChargeSubscriptionSettings } from "./model/Charge
 import { closingTimes, localText, offsetsOf } from "./model/ChargeWindow.ts"
 import { applyChange, billDoc, billFrom, currentOf, type FreightBill, type ReadChange, takenAt } from "./model/FreightBill.ts"
 
-/** A change that was read, and its place in the call. */
+/** A parsed change, and its index in the call. */
 export interface ReportedChange {
   readonly index: number
   readonly change: ReadChange
 }
 
-/** What became of one change. */
+/** Result of one change. */
 export type ChangeOutcome =
   | { readonly index: number; readonly result: "accepted" | "duplicate"; readonly uniqueID: string; readonly version: number }
   | { readonly index: number; readonly result: "refused"; readonly faults: ReadonlyArray<Fault> }
 
 export interface ReportOptions {
   readonly partial?: boolean
-  /** What the caller is known by where it is one carrier among several (`carrierOf`). */
+  /** The caller's grants, if it is one of several carriers (`carrierOf`). */
   readonly writer?: ReadonlyArray<string> | undefined
 }
 
-/** A change that makes a version. */
+/** A change that creates a version. */
 interface Step {
   readonly before: FreightBill | undefined
   readonly after: FreightBill
@@ -41,8 +41,8 @@ interface Step {
 
 export class FreightCharges extends Context.Service<FreightCharges, {
   /**
-   * Stores versions and queues them for whoever owes the bill, in one transaction. For intake, which says who may call. One refused
-   * change refuses the whole call with `InvalidInput`, unless `partial`; faults point into `charges`.
+   * Stores versions and queues notifications for their debtors, in one transaction. Intake calls it and checks the caller. One refused
+   * change refuses the whole call with `InvalidInput`, unless `partial` is set. Faults point into `charges`.
    */
   readonly report: (
     tenantId: string,
@@ -59,7 +59,7 @@ export class FreightCharges extends Context.Service<FreightCharges, {
       const ids = yield* UniqueIds
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
 
-      /** Runs in a transaction that holds the bills' locks. */
+      /** Runs in the transaction that holds the bills' locks. */
       const notify = Effect.fnUntraced(function*(tenantId: string, steps: ReadonlyArray<Step>) {
         const now = yield* store.gate(tenantId, distinct(steps.flatMap(({ after, before }) => [...accountsNow(before), ...accountsNow(after)])))
         const rows = yield* store.viewers(tenantId, distinct(steps.flatMap(({ after }) => grantsEver(after))))
@@ -114,12 +114,12 @@ export class FreightCharges extends Context.Service<FreightCharges, {
   )
 }
 
-/** In one order, so that everybody locks alike. */
+/** Sorted, so that all calls lock in the same order. */
 const distinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)].sort()
 
 const accountsNow = (bill: FreightBill | undefined): ReadonlyArray<string> => bill === undefined ? [] : currentOf(bill).accounts
 
-/** Decides change after change; `bills` holds what they come to. */
+/** Applies the changes in order; `bills` holds the results. */
 const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<ReportedChange>, now: number, writer: ReadonlyArray<string> | undefined) => {
   const outcomes: Array<ChangeOutcome> = []
   const steps: Array<Step> = []
@@ -145,7 +145,7 @@ const decideAll = (bills: Map<string, FreightBill>, changes: ReadonlyArray<Repor
   return Effect.as(decided, { outcomes, steps })
 }
 
-/** What to queue for whom, step after step. */
+/** Decides which notices to queue for which subscriptions. */
 const notificationsFor = (
   steps: ReadonlyArray<Step>,
   viewers: ReadonlyArray<Viewer>,

@@ -1,4 +1,4 @@
-/** Reads one reported change of a freight bill. */
+/** Parses one reported change of a freight bill. */
 import { Effect } from "effect"
 import { Base64Url } from "effect/encoding"
 import { sha256 } from "../access/Sha256.ts"
@@ -13,7 +13,7 @@ const decodeChange = decodeInput(BillChangeReport)
 const decodeRemoval = decodeInput(BillRemovalReport)
 const encoder = new TextEncoder()
 
-/** `item` is JSON; `at` is where it stands in the call. */
+/** `item` is JSON; `at` is its path in the call. */
 export const readChange = (item: Readonly<Record<string, unknown>>, at: ReadonlyArray<PropertyKey>): Effect.Effect<ReadChange, InvalidInput> =>
   item["change"] === "removed" ? readRemoval(item, at) : readVersion(item, at)
 
@@ -21,7 +21,7 @@ const readVersion = Effect.fnUntraced(function*(
   item: Readonly<Record<string, unknown>>,
   at: ReadonlyArray<PropertyKey>
 ): Effect.fn.Return<ReadChange, InvalidInput> {
-  // members without a value say nothing, and the interface knows no null
+  // null means a missing member, because the interface has no null
   const json = withoutNulls(item) as Readonly<Record<string, unknown>>
   const report = yield* decodeChange(json, at)
   const bytes = encoder.encode(JSON.stringify(json["pfc"])).length
@@ -44,7 +44,7 @@ const readVersion = Effect.fnUntraced(function*(
   }
 })
 
-/** Whatever else is said of a bill that is removed concerns nobody: its old debtor is told what it knew. */
+/** Other members of a removal are ignored: the old debtor gets only what it already knew. */
 const readRemoval = Effect.fnUntraced(function*(
   item: Readonly<Record<string, unknown>>,
   at: ReadonlyArray<PropertyKey>
@@ -62,7 +62,7 @@ const readRemoval = Effect.fnUntraced(function*(
   }
 })
 
-/** Version and log are counted and kept apart from the rest. */
+/** Version and log are counted and stored apart from the rest. */
 const partsOf = (json: ChargeJson): { readonly charge: ChargeJson; readonly log: ReadonlyArray<LogItem>; readonly messages: ReadonlyArray<LogItem> } => {
   const { changeLog, changeLogMessages, ...charges } = json["charges"] as Readonly<Record<string, unknown>>
   const { header, ...pfc } = json["pfc"] as Readonly<Record<string, unknown>>

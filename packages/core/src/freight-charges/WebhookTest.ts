@@ -1,4 +1,4 @@
-/** Tries a receiver with one sample notification, sent and signed as deliveries are. */
+/** Tests a receiver with one sample notification that is sent and signed like a delivery. */
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { TooManyCalls } from "../access/AccessErrors.ts"
@@ -17,25 +17,25 @@ import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { WebhookTestFailed } from "./FreightChargeErrors.ts"
 import { sampleCharge } from "./model/SampleCharge.ts"
 
-/** Tests a client may make in a minute, in one process. SPEC-GAP-E18 */
+/** Tests per client and minute, in one process. SPEC-GAP-E18 */
 export const testsPerMinute = 10
 
-/** Clients whose last tests are remembered; the ones that tested longest ago are forgotten first. */
+/** Most clients whose recent tests are remembered. Beyond that the least recent client is removed. */
 const maxClients = 10_000
 
 const encoder = new TextEncoder()
 
-export interface Trial {
+export interface WebhookTestRequest {
   readonly tenantId: string
   readonly webhookUrl: string
   readonly hmacSecretId: string
-  /** Whether it must be signed; otherwise only if there is such a secret. */
+  /** Whether a missing secret is an error. Otherwise the test is sent unsigned. */
   readonly mustSign: boolean
-  /** The sample's date. */
+  /** Date in the sample. */
   readonly date: string
 }
 
-/** Sends the sample; fails when it is not accepted. */
+/** Sends the sample. Fails when the receiver does not accept it. */
 export const makeWebhookTest = (services: {
   readonly secrets: SecretStore["Service"]
   readonly sealer: Sealer["Service"]
@@ -46,12 +46,12 @@ export const makeWebhookTest = (services: {
 }) => {
   const { hmac, ids, sealer, secrets, sender, timeoutMillis } = services
 
-  const signatures = Effect.fnUntraced(function*(trial: Trial, deliveryId: string, body: Uint8Array, now: number) {
-    const { hmacSecretId, tenantId } = trial
+  const signatures = Effect.fnUntraced(function*(request: WebhookTestRequest, deliveryId: string, body: Uint8Array, now: number) {
+    const { hmacSecretId, tenantId } = request
     const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
     const live = (stored?.versions ?? []).filter((version) => version.signsUntil === undefined || version.signsUntil > now)
     const keys = yield* Effect.forEach(live, (version) => sealer.open(placeOfSecret(tenantId, hmacSecretId), version.sealed))
-    if (keys.length === 0) return trial.mustSign ? yield* unsignable(trial) : {}
+    if (keys.length === 0) return request.mustSign ? yield* unsignable(request) : {}
     const timestampSeconds = Math.floor(now / 1000)
     return {
       "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }),
@@ -59,15 +59,15 @@ export const makeWebhookTest = (services: {
     }
   })
 
-  return Effect.fnUntraced(function*(trial: Trial) {
+  return Effect.fnUntraced(function*(request: WebhookTestRequest) {
     const now = yield* Clock.currentTimeMillis
     const deliveryId = ids.nextAt(now)
-    const body = encoder.encode(JSON.stringify([sampleCharge(trial.date)]))
-    const signed = yield* signatures(trial, deliveryId, body, now).pipe(
-      Effect.catchTag("SecretUnreadable", (error) => Effect.andThen(Effect.logError(error.message), unsignable(trial)))
+    const body = encoder.encode(JSON.stringify([sampleCharge(request.date)]))
+    const signed = yield* signatures(request, deliveryId, body, now).pipe(
+      Effect.catchTag("SecretUnreadable", (error) => Effect.andThen(Effect.logError(error.message), unsignable(request)))
     )
     const outcome = yield* sender.send({
-      url: trial.webhookUrl,
+      url: request.webhookUrl,
       headers: {
         "content-type": "application/json",
         "webhook-id": deliveryId,
@@ -81,23 +81,23 @@ export const makeWebhookTest = (services: {
       case "Accepted":
         return
       case "Failed":
-        // as a literal address that is refused, so that nobody learns which names exist inside
+        // the same error as for a literal address, so that the test does not reveal internal host names
         if (outcome.failure === "dns" || outcome.failure === "address_not_allowed") {
           return yield* InvalidInput.of(fault(["webhookUrl"], addressNotAllowed, "not_allowed"))
         }
-        return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: outcome.detail })
+        return yield* new WebhookTestFailed({ webhookUrl: request.webhookUrl, detail: outcome.detail })
       case "Gone":
-        return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: "The receiver answered 410: it wants nothing more." })
+        return yield* new WebhookTestFailed({ webhookUrl: request.webhookUrl, detail: "The receiver answered 410 Gone." })
       case "Interrupted":
-        return yield* new WebhookTestFailed({ webhookUrl: trial.webhookUrl, detail: "The test was cut short on this side. Try again." })
+        return yield* new WebhookTestFailed({ webhookUrl: request.webhookUrl, detail: "The test was interrupted. Try again." })
     }
   })
 }
 
-const unsignable = ({ webhookUrl }: Trial) =>
+const unsignable = ({ webhookUrl }: WebhookTestRequest) =>
   Effect.fail(new WebhookTestFailed({ webhookUrl, detail: "The signing secret cannot be read. Ask the operator to register it again." }))
 
-/** Counts every client's tests: an unlimited test would be a way to send requests anywhere. */
+/** Limits the tests of each client. Without a limit, the test could send requests anywhere. */
 export const makeWebhookTestLimiter = () => {
   const logs = new RecentMap<SlidingWindowLimiter>(maxClients)
   return Effect.fnUntraced(function*({ client, tenantId }: Principal) {

@@ -1,4 +1,4 @@
-/** Where the carrier's own system hands in freight charges. */
+/** The carrier's system posts freight charges here. */
 import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
@@ -8,7 +8,7 @@ import type { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { type IntakeOptions, type IntakeResults, takeItems } from "./IntakeItems.ts"
 
-/** A bill's name and the version a change made of it, or had made before. */
+/** A bill's id, and the version that the change created, now or before. */
 export interface FreightChargeKey {
   readonly uniqueID: string
   readonly version: number
@@ -16,8 +16,8 @@ export interface FreightChargeKey {
 
 export class FreightChargeIntake extends Context.Service<FreightChargeIntake, {
   /**
-   * Takes `{charges: […]}`, `{charges: {…}}`, a bare list or one bare change: `{change, accounts?, pfc}`. One bad item refuses the whole
-   * call, unless `partial`.
+   * Accepts `{charges: […]}`, `{charges: {…}}`, a list, or one change `{change, accounts?, pfc}`. One refused change refuses the whole call,
+   * unless `partial` is set.
    */
   readonly report: (
     principal: Principal,

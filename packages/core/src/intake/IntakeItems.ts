@@ -1,4 +1,4 @@
-/** What every intake call has in common: one item or a list of them, and an answer for each. */
+/** Shared by all intake calls: one item or a list of items, and one result per item. */
 import { Effect } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
 import { isCarrier, type Principal } from "../access/model/Principal.ts"
@@ -7,38 +7,38 @@ import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import { makePace } from "../shared/Turns.ts"
 
-/** Most items in one call. */
+/** Most items per call. */
 export const maxItemsPerCall = 1000
 
 export interface IntakeOptions {
-  /** Takes the good items although others are refused. */
+  /** Accepts the valid items even if others are refused. */
   readonly partial?: boolean
 }
 
-/** An item that cannot be used. */
+/** A refused item. */
 export interface RefusedItem {
   readonly index: number
   readonly result: "refused"
   readonly faults: ReadonlyArray<Fault>
 }
 
-/** What became of one item; `Key` is what it is known by from now on. */
+/** Result of one item. `Key` identifies it from now on. */
 export type ItemResult<Key> = ({ readonly index: number; readonly result: "accepted" | "duplicate" } & Key) | RefusedItem
 
-/** One item for each, in the order they came. */
+/** One result per item, in the order of the items. */
 export interface IntakeResults<Key> {
   readonly results: ReadonlyArray<ItemResult<Key>>
 }
 
-/** An item that passed its schema. */
+/** A valid item. */
 export interface ReadItem<A> {
   readonly index: number
   readonly value: A
-  /** As it came. */
+  /** The item as it was sent. */
   readonly json: Readonly<Record<string, unknown>>
 }
 
-/** The items of `{member: […]}`, `{member: {…}}`, a bare list or one bare item; `undefined` when the body is none of these. */
+/** Finds the items in `{member: […]}`, `{member: {…}}`, a list, or a single item; `undefined` for any other body. */
 export const itemsOf = (
   body: unknown,
   member: string,
@@ -52,7 +52,7 @@ export const itemsOf = (
   return items === undefined && looksLikeOne(body) ? [body] : undefined
 }
 
-/** The same, refusing what is no list of 1 to 1000 items. */
+/** Like `itemsOf`, but fails unless there are 1 to 1,000 items. */
 export const intakeItems = (
   body: unknown,
   member: string,
@@ -69,8 +69,8 @@ export const intakeItems = (
 }
 
 /**
- * Reads items one by one, telling good ones from refused ones. Faults point into `member`. A call that is refused as a whole names a
- * hundred faults and reads no further; of `partial` ones each item has an answer, after a hundred faults with its first one alone.
+ * Validates items one by one. Faults point into `member`. A call that is refused as a whole stops after 100 faults. With `partial`, every
+ * refused item gets at least its first fault.
  */
 export const readItems = Effect.fnUntraced(function*<A>(
   items: ReadonlyArray<unknown>,
@@ -98,7 +98,7 @@ export const readItems = Effect.fnUntraced(function*<A>(
   return { good, refused }
 })
 
-/** A host hands in objects of its own, with dates and the like: what counts is their JSON. */
+/** Converts a host's objects, with dates and the like, to their JSON. */
 const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect<Readonly<Record<string, unknown>>, InvalidInput> => {
   if (!isObject(item)) return Effect.fail(InvalidInput.of(fault(at, "An item is a JSON object.")))
   if (nestsDeeperThan(item, maxDepth)) {
@@ -110,25 +110,25 @@ const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect
   }).pipe(Effect.filterOrFail(isObject, () => InvalidInput.of(fault(at, "An item is a JSON object."))))
 }
 
-/** The failure of a call that is refused as a whole. */
+/** The error of a call that is refused as a whole. */
 export const refusedCall = (refused: ReadonlyArray<RefusedItem>): InvalidInput =>
   new InvalidInput({ faults: refused.flatMap((each) => each.faults).slice(0, maxFaults) })
 
-/** In the order the items came. */
+/** Sorts results into the order of the items. */
 export const inOrder = <Key>(results: ReadonlyArray<ItemResult<Key>>): ReadonlyArray<ItemResult<Key>> =>
   results.toSorted((a, b) => a.index - b.index)
 
-/** What one kind of item needs besides what every call does. */
+/** What each kind of item defines. */
 export interface Intake<A, Key, E, R> {
-  /** The body's member that holds the items, and the beginning of every pointer. */
+  /** The member of the body with the items; also the start of every pointer. */
   readonly member: string
   readonly looksLikeOne: (body: Readonly<Record<string, unknown>>) => boolean
   readonly read: (item: unknown, at: ReadonlyArray<PropertyKey>) => Effect.Effect<A, InvalidInput>
-  /** At least one good item; what is refused here refuses the whole call as well, unless `partial`. */
+  /** Stores at least one valid item. Items that it refuses also refuse the whole call, unless `partial` is set. */
   readonly take: (good: ReadonlyArray<ReadItem<A>>, partial: boolean) => Effect.Effect<ReadonlyArray<ItemResult<Key>>, E, R>
 }
 
-/** One call of a carrier: its items are read, the good ones are taken, and each is answered. */
+/** Handles one intake call: validates the items, stores the valid ones, and returns one result for each. */
 export const takeItems = Effect.fnUntraced(function*<A, Key, E, R>(
   principal: Principal,
   body: unknown,

@@ -1,4 +1,4 @@
-/** Where the carrier's own system hands in shipments, so that they can be looked up and followed. */
+/** The carrier's system posts shipments here, so that they can be looked up and subscribed to. */
 import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
@@ -23,8 +23,8 @@ export interface ShipmentKey {
 
 export class ShipmentIntake extends Context.Service<ShipmentIntake, {
   /**
-   * Takes `{shipments: […]}`, `{shipments: {…}}`, a bare list or one bare shipment. A shipment handed in again replaces its
-   * description; the same content again is a duplicate. One refused shipment refuses the whole call, unless `partial`.
+   * Accepts `{shipments: […]}`, `{shipments: {…}}`, a list, or one shipment. A known shipment gets the new description; equal content is a
+   * duplicate. One refused shipment refuses the whole call, unless `partial` is set.
    */
   readonly report: (
     principal: Principal,
@@ -40,7 +40,7 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
       const transaction = yield* Transaction
       const wakeups = yield* Wakeups
 
-      /** What the event log tells of shipments, oldest first. */
+      /** The event log's reports of each shipment, oldest first. */
       const historyOf = Effect.fnUntraced(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
         const history = new Map<string, Array<StatusReport>>()
         const events = shipmentIds.length === 0 ? [] : yield* transitEvents.history(tenantId, shipmentIds)
@@ -54,7 +54,7 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
         return history
       })
 
-      /** Runs in a transaction: all of it is seen, or none. */
+      /** Runs in a transaction, so all of it commits or nothing does. */
       const register = Effect.fnUntraced(function*(principal: Principal, all: ReadonlyArray<ReadItem<PostedShipment>>, partial: boolean) {
         const { tenantId } = principal
         const writer = carrierOf(principal)
@@ -103,9 +103,9 @@ const readShipment = (principal: Principal, item: unknown, at: ReadonlyArray<Pro
     return faults.length === 0 ? Effect.succeed(posted) : Effect.fail(new InvalidInput({ faults }))
   })
 
-/** A carrier with a number hands in shipments of its own only. */
+/** A carrier with a number may post only its own shipments. */
 const otherCarrierIn = (principal: Principal, { carrier }: PostedShipment, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> => {
   const own = carrierOf(principal)
   if (carrier === undefined || own === undefined || carrierGrants({ dot: carrier.dot, mc: carrier.mc }).every((grant) => own.includes(grant))) return []
-  return [fault([...at, "carrier"], "Your key hands in shipments of one carrier only. Leave carrier out, or name the numbers of your key.", "not_allowed")]
+  return [fault([...at, "carrier"], "Your key may post shipments of one carrier only. Leave carrier out, or name the numbers of your key.", "not_allowed")]
 }

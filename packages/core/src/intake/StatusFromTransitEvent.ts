@@ -1,4 +1,4 @@
-/** What an event of the log says of a shipment's status: the published mapping, as a table and the functions that read it. SPEC-GAP-A15 */
+/** Maps transit events to shipment status reports: the published mapping as a table, and the functions that apply it. SPEC-GAP-A15 */
 import { Schema } from "effect"
 import { parseInstant } from "../shared/Instant.ts"
 import { isObject } from "../shared/Json.ts"
@@ -19,14 +19,14 @@ import type { Information, StatusReport } from "../shipment-status/model/StatusR
 import type { EventType } from "../transit-events/model/EventType.ts"
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 
-/** What one type of event means; nothing at all is history only. */
+/** The meaning of an event type. An empty one appears in the history only. */
 export interface EventMeaning {
   readonly milestone?: Milestone
   readonly terminal?: TerminalStatus
   readonly information?: DeliveryMessage
-  /** Unless the attributes name another one. */
+  /** Default, if the attributes have none. */
   readonly customs?: CustomsStatus
-  /** Read from the attributes: `exception` names what is noted of the freight, `delay` what makes it late. */
+  /** Uses attributes: `exception` for a freight exception, `delay` for a delay reason. */
   readonly reads?: "exception" | "delay"
 }
 
@@ -57,7 +57,7 @@ export const meaningOfEvent: Readonly<Record<EventType, EventMeaning>> = {
   OTHER: {}
 }
 
-/** Attributes that are read; others, and values of another form, say nothing here. */
+/** Attributes that are used. Others, and values of another type, are ignored. */
 const attributeSchemas = {
   stopsAway: Schema.Int,
   delayReasonCode: DelayReasonCode,
@@ -82,25 +82,25 @@ const attributeSchemas = {
   carrierSpecificDescription: plainText(1000)
 } as const
 
-/** The attributes an event is read for. */
+/** The attributes of an event that affect the status. */
 export type StatusAttributes = { readonly [K in keyof typeof attributeSchemas]?: (typeof attributeSchemas)[K]["Type"] }
 
 export const statusAttributeNames = Object.keys(attributeSchemas) as ReadonlyArray<keyof StatusAttributes>
 
 const readers = Object.entries(attributeSchemas).map(([name, schema]) => [name, Schema.is(schema as Schema.Codec<unknown>)] as const)
 
-/** SPEC-GAP-A16: attributes are the sender's own, so one that cannot be used is passed over instead of refused. */
+/** SPEC-GAP-A16: attributes are free-form, so an unusable one is ignored instead of refused. */
 const attributesOf = (event: ReportedEvent): StatusAttributes => {
   const given: unknown = event.attributes
   if (!isObject(given)) return {}
   return Object.fromEntries(readers.filter(([name, reads]) => Object.hasOwn(given, name) && reads(plain(name, given[name]))).map(([name]) => [name, plain(name, given[name])]))
 }
 
-/** Words that senders spell in either case. */
+/** Lower-cases values that senders write in any case. */
 const plain = (name: string, value: unknown): unknown =>
   typeof value === "string" && (name === "exception" || name === "custody") ? value.toLowerCase() : value
 
-/** The report that an event amounts to. Only a shipment's own view can say whether the move it proposes is one. */
+/** Converts an event to a report. Whether its milestone is a permitted move depends on the shipment's state. */
 export const statusFromTransitEvent = (event: ReportedEvent, eventId: string): StatusReport => {
   const meaning = meaningOfEvent[event.type]
   const attributes = attributesOf(event)
@@ -118,7 +118,7 @@ export const statusFromTransitEvent = (event: ReportedEvent, eventId: string): S
 
 const plainStatus = /^[^\p{Cc}\p{Cs}]{1,500}$/u
 
-/** While a partner carrier has the freight, moving and delivering are that carrier's. SPEC-GAP-A17 */
+/** While a partner carrier has the freight, its movements and deliveries count as Interline. SPEC-GAP-A17 */
 const milestoneOf = (meaning: EventMeaning, event: ReportedEvent, attributes: StatusAttributes): Partial<StatusReport> => {
   const { milestone } = meaning
   const partner = attributes.partnerCarrierName === undefined && attributes.partnerCarrierScac === undefined
@@ -132,7 +132,7 @@ const milestoneOf = (meaning: EventMeaning, event: ReportedEvent, attributes: St
   return { milestone, ...partner }
 }
 
-/** Said so, or left unsaid at a place that is not another one than the destination. */
+/** True if stated, or if nothing is stated and the event's place does not differ from the destination. */
 const consigneeHasIt = (event: ReportedEvent, { custody }: StatusAttributes): boolean => {
   if (custody !== undefined) return custody === "consignee"
   const { destination } = event.shipment
@@ -158,7 +158,7 @@ const placeOf = (meaning: EventMeaning, event: ReportedEvent, attributes: Status
 
 type EventLocation = NonNullable<ReportedEvent["location"]>
 
-/** Text that an event may hold and an answer may not is left out. */
+/** Events may contain text that status answers may not. Such text is left out. */
 const usable = Schema.is(plainText(200))
 
 const terminalOf = (location: EventLocation): TerminalInfo => {
@@ -174,7 +174,7 @@ const terminalOf = (location: EventLocation): TerminalInfo => {
   return { TerminalID: usable(location.locationId) ? location.locationId : null, ...Object.fromEntries(known) }
 }
 
-/** Only a whole address can be shown; of any other place it is only known that the freight is no longer where it was. */
+/** Only a complete address can be shown. `null` means that the freight left its last known place. */
 const addressOf = (location: EventLocation): StandardAddress | null => {
   const { address1: addressLine1, address2: addressLine2, city, country, name: addressName, postalCode, state } = location
   const address = { addressName, addressLine1, ...(addressLine2 === undefined ? {} : { addressLine2 }), city, state, postalCode, country }
@@ -189,7 +189,7 @@ const saidOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<St
     message,
     trailerNumber,
     updatedPro,
-    // an estimate may come with any event, and only the calendar says whether it is late
+    // any event may have an estimate; the dates decide whether the shipment is late
     updatedEta,
     stopsAway: meaning.milestone === "Out for Delivery" ? stopsAway : undefined,
     delayReasonCode: meaning.reads === "delay" ? delayReasonCode : undefined,
@@ -202,7 +202,7 @@ const saidOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<St
 const informationsOf = (meaning: EventMeaning, attributes: StatusAttributes): ReadonlyArray<Information> | undefined => {
   const informations = [
     ...(meaning.information === undefined ? [] : [informationOf(meaning.information, meaning, attributes)]),
-    // there is no type of event for appointments
+    // appointments have no event type of their own
     ...(attributes.appointmentStatus === undefined ? [] : [informationOf("Appointment Update", meaning, attributes)])
   ]
   return informations.length === 0 ? undefined : informations

@@ -1,4 +1,4 @@
-/** Where the carrier's own system hands in status updates. Each enters the event log as well, as one fact with what it changes. */
+/** The carrier's system posts status updates here. Each also becomes a transit event, in the same transaction. */
 import { Context, Effect, Layer } from "effect"
 import { Base64Url } from "effect/encoding"
 import * as Clock from "effect/Clock"
@@ -21,19 +21,19 @@ import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
 import { movementAlone, transitEventFromStatus } from "./TransitEventFromStatus.ts"
 
-/** Where an update went. */
+/** The shipment and event of an update. */
 export interface StatusUpdateKey {
   readonly shipmentId: string
-  /** Its event in the log. */
+  /** Its event in the event log. */
   readonly eventId: string
-  /** What it made of the shipment; a duplicate makes nothing. */
+  /** Its effect on the shipment. Missing for a duplicate. */
   readonly outcome?: ReportOutcome
 }
 
 export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
   /**
-   * Takes `{updates: […]}`, `{updates: {…}}`, a bare list or one bare update. A move that the shipment cannot make is refused and
-   * says why. One refused update refuses the whole call, unless `partial`.
+   * Accepts `{updates: […]}`, `{updates: {…}}`, a list, or one update. A move that is not permitted is refused with a reason. One refused
+   * update refuses the whole call, unless `partial` is set.
    */
   readonly report: (
     principal: Principal,
@@ -50,7 +50,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
       const transaction = yield* Transaction
       const wakeups = yield* Wakeups
 
-      /** Updates with the shipments they are about, locked. */
+      /** Finds and locks the shipment of each update. */
       const located = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>) {
         const { tenantId } = principal
         const writer = carrierOf(principal)
@@ -68,36 +68,36 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
         return { known, found, refused }
       })
 
-      /** Tells new updates from repeated ones and from those that contradict what was said under the same id. */
+      /** Separates new updates from duplicates, and from conflicts with an earlier update under the same id. */
       const withoutDuplicates = Effect.fnUntraced(function*(tenantId: string, known: KnownShipments, found: ReadonlyArray<LocatedUpdate>) {
         const eventIds = [...new Set(found.map(({ eventId }) => eventId))]
         const stored = eventIds.length === 0 ? [] : yield* eventStore.find(tenantId, eventIds)
-        const said = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
+        const events = new Map(yield* mapPaced(stored, (event): [string, ReportedEvent] => [event.eventId, JSON.parse(decoder.decode(event.body))]))
         const now = yield* Clock.currentTimeMillis
-        const fresh: Array<FreshUpdate> = []
+        const newUpdates: Array<NewUpdate> = []
         const others: Array<ItemResult<StatusUpdateKey>> = []
         yield* forEachPaced(found, (update) => {
           const { eventId, index, shipmentId, value } = update
-          const before = said.get(eventId)
+          const before = events.get(eventId)
           const report = reportOfUpdate(value, value.updateId ?? eventId, now)
           const event = transitEventFromStatus({ shipmentId, view: known.get(shipmentId)!.view }, value, eventId, value.occurredAt ?? before?.occurredAt ?? report.occurredAt)
           if (before === undefined) {
-            said.set(eventId, event)
-            fresh.push({ ...update, report, event })
+            events.set(eventId, event)
+            newUpdates.push({ ...update, report, event })
           } else if (sameUpdate(event, before)) others.push({ index, result: "duplicate", shipmentId, eventId })
           else others.push(contradicting(update))
         })
-        return { fresh, others }
+        return { newUpdates, others }
       })
 
-      /** Runs in a transaction: all of it is seen, or none. */
+      /** Runs in a transaction, so all of it commits or nothing does. */
       const apply = Effect.fnUntraced(function*(principal: Principal, good: ReadonlyArray<ReadItem<StatusUpdate>>, partial: boolean) {
         const { tenantId } = principal
         const { found, known, refused: unknown } = yield* located(principal, good)
-        const { fresh, others } = yield* withoutDuplicates(tenantId, known, found)
-        const applied = fresh.length === 0 ? [] : yield* reports.report(tenantId, known, fresh)
+        const { newUpdates, others } = yield* withoutDuplicates(tenantId, known, found)
+        const applied = newUpdates.length === 0 ? [] : yield* reports.report(tenantId, known, newUpdates)
         const results = applied.map(({ outcome, why }, at): ItemResult<StatusUpdateKey> => {
-          const update = fresh[at]!
+          const update = newUpdates[at]!
           return outcome === "refused" || outcome === "unknown"
             ? refusedMove(update, why ?? "")
             : { index: update.index, result: "accepted", shipmentId: update.shipmentId, eventId: update.eventId, outcome }
@@ -105,7 +105,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
         const all = [...unknown, ...others, ...results]
         const refused = all.filter((each) => each.result === "refused")
         if (refused.length > 0 && !partial) return yield* refusedCall(refused)
-        const events = fresh.flatMap((update, at) => results[at]!.result === "accepted" ? eventsOf(update, applied[at]!.moved, known) : [])
+        const events = newUpdates.flatMap((update, at) => results[at]!.result === "accepted" ? eventsOf(update, applied[at]!.moved, known) : [])
         if (events.length > 0) yield* transitEvents.publish(principal, events)
         return all
       })
@@ -133,13 +133,13 @@ interface LocatedUpdate extends ReadItem<StatusUpdate> {
   readonly eventId: string
 }
 
-interface FreshUpdate extends LocatedUpdate {
+interface NewUpdate extends LocatedUpdate {
   readonly report: ReturnType<typeof reportOfUpdate>
   readonly event: ReportedEvent
 }
 
-/** Freight that is damaged on arrival has arrived as well, and is as near as it is said to be. */
-const eventsOf = ({ event, eventId, shipmentId, value }: FreshUpdate, moved: boolean, known: KnownShipments): ReadonlyArray<ReportedEvent> => {
+/** Freight that arrives damaged has also moved, so its update becomes two events. */
+const eventsOf = ({ event, eventId, shipmentId, value }: NewUpdate, moved: boolean, known: KnownShipments): ReadonlyArray<ReportedEvent> => {
   if (event.type !== "EXCEPTION" || (!moved && value.countsToDelivery == null)) return [event]
   const { view } = known.get(shipmentId)!
   return [transitEventFromStatus({ shipmentId, view }, movementAlone(value), `${eventId}-move`, event.occurredAt), event]
@@ -154,18 +154,18 @@ const readUpdate = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effec
     return faults.length === 0 ? Effect.succeed(update) : Effect.fail(new InvalidInput({ faults }))
   })
 
-/** SPEC-GAP-A18: the sender's own id, or the whole content; a thing that may happen twice in the same words needs a time or an id. */
+/** SPEC-GAP-A18: the sender's id identifies an update, else its content. An update that may occur twice with equal content needs a time or an id. */
 const eventIdOf = (shipmentId: string, update: StatusUpdate): Effect.Effect<string> => {
   const { proNumber: _proNumber, shipmentId: _shipmentId, updateId, ...content } = update
   const key = updateId === undefined ? canonicalText([shipmentId, content]) : canonicalText([shipmentId, "updateId", updateId])
   return Effect.map(sha256(key), (hash) => `status-update-${Base64Url.encode(hash)}`)
 }
 
-/** The shipment's addresses may have been corrected meanwhile; they are not part of what the update said. */
+/** Compares without the shipment's addresses, which may have been corrected meanwhile. */
 const sameUpdate = (event: ReportedEvent, before: ReportedEvent): boolean => {
-  const said = ({ attributes, location, notes, occurredAt, status, type }: ReportedEvent) =>
+  const contentOf = ({ attributes, location, notes, occurredAt, status, type }: ReportedEvent) =>
     canonicalText(JSON.parse(JSON.stringify({ attributes, location, notes, occurredAt, status, type })))
-  return said(event) === said(before)
+  return contentOf(event) === contentOf(before)
 }
 
 const refusal = (index: number, member: string, detail: string, code: "conflict" | "unknown_reference"): RefusedItem => ({
@@ -182,5 +182,5 @@ const unknownShipment = ({ index, value }: ReadItem<StatusUpdate>): RefusedItem 
 const contradicting = ({ index, value }: LocatedUpdate): RefusedItem =>
   refusal(index, "updateId", `Update ${value.updateId} is known with other content. An update never changes: give a correction an updateId of its own.`, "conflict")
 
-const refusedMove = ({ index, value }: FreshUpdate, why: string): RefusedItem =>
+const refusedMove = ({ index, value }: NewUpdate, why: string): RefusedItem =>
   refusal(index, value.deliveryInformation_messages === undefined ? "shipmentMilestoneStatus" : "UpdatedETA", why, "conflict")

@@ -1,4 +1,4 @@
-/** How a status update enters the event log: the published mapping read backwards, so that neither view contradicts the other. */
+/** Converts status updates to transit events: the published mapping in reverse, so that both views agree. */
 import type { ShipmentView } from "../shipment-status/model/VerifiedShipment.ts"
 import type { StandardAddress } from "../shipment-status/model/FreightShapes.ts"
 import type { DeliveryMessage, Milestone } from "../shipment-status/model/CodeLists.ts"
@@ -17,7 +17,7 @@ const typeOfMilestone: Readonly<Record<Milestone, EventType>> = {
 const typeOfTerminal: Readonly<Record<NonNullable<StatusUpdate["terminalStatus"]>, EventType>> = {
   Arrived: "ARRIVED_AT_TERMINAL",
   Departed: "DEPARTED_TERMINAL",
-  // of loading and unloading the log has words for vessels only
+  // the event log has loading and unloading for vessels only
   Unloaded: "IN_TRANSIT",
   Loaded: "IN_TRANSIT",
   Damaged: "EXCEPTION",
@@ -36,7 +36,7 @@ const typeOfMessage: Readonly<Record<DeliveryMessage, EventType>> = {
   "Customs information": "OTHER"
 }
 
-/** The type of event that says what an update says. Freight that is noted as damaged is that, wherever it has come to. */
+/** The event type of an update. A freight exception wins over the milestone. */
 export const typeOfUpdate = (update: StatusUpdate): EventType => {
   const { deliveryInformation_messages: message, shipmentMilestoneStatus: milestone, terminalStatus } = update
   if (message === "Customs information") {
@@ -55,7 +55,7 @@ const factOf: Partial<Record<NonNullable<StatusUpdate["terminalStatus"]>, string
   Reconsigned: "reconsigned"
 }
 
-/** What the log keeps of an update beside the event's own members: under the names it is read back by, where it is. */
+/** The event's attributes, under the names that `statusFromTransitEvent` reads where it has one. */
 const attributesOf = (update: StatusUpdate): Readonly<Record<string, unknown>> => {
   const {
     PartnerCarrierName,
@@ -92,15 +92,14 @@ const attributesOf = (update: StatusUpdate): Readonly<Record<string, unknown>> =
 }
 
 /**
- * What an update says of movement alone, when its event says what is wrong with the freight: an event has one type, so that
- * whoever waits for the move needs an event of its own.
+ * The movement of an update without its freight exception. An event has one type, so subscribers to movements need an event of their own.
  */
 export const movementAlone = (update: StatusUpdate): StatusUpdate => {
   const { terminalStatus: _terminalStatus, ...moved } = update
   return moved
 }
 
-/** The event of an update. `occurredAt` is when it happened, also where the update leaves that out. */
+/** Builds the event of an update. `occurredAt` is also set if the update has none. */
 export const transitEventFromStatus = (
   shipment: { readonly shipmentId: string; readonly view: ShipmentView },
   update: StatusUpdate,

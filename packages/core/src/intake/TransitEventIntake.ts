@@ -1,4 +1,4 @@
-/** Where the carrier's own system hands in transit events; what they say of a shipment's status is one fact with them. */
+/** The carrier's system posts transit events here. Status changes that follow from them are stored in the same transaction. */
 import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
@@ -14,12 +14,12 @@ import { itemsOf } from "./IntakeItems.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
 export interface IntakeReport {
-  /** One for each item, in the order they came. */
+  /** One result per event, in the order of the events. */
   readonly results: ReadonlyArray<Publication>
 }
 
 export class TransitEventIntake extends Context.Service<TransitEventIntake, {
-  /** Takes `{events: […]}`, `{events: {…}}`, a bare list or one bare event. Moves the status of shipments that have one. */
+  /** Accepts `{events: […]}`, `{events: {…}}`, a list, or one event. Updates the status of shipments that have one. */
   readonly report: (
     principal: Principal,
     body: unknown,
@@ -32,7 +32,7 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
       const transitEvents = yield* TransitEvents
       const reports = yield* ShipmentReports
 
-      /** The shipments of a tenant that only follows events have no status: that costs nothing. */
+      /** Updates statuses. Returns at once if none of the shipments has a status, which is normal for tenants without shipment status. */
       const derive = (tenantId: string) => Effect.fnUntraced(function*(accepted: ReadonlyArray<AcceptedEvent>) {
         const followed = accepted.filter(({ hasStatus }) => hasStatus)
         if (followed.length === 0) return

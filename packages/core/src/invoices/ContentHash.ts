@@ -1,13 +1,13 @@
-/** Crypto port: SHA-256 of what arrives in pieces. WebCrypto hashes only what is there as a whole. */
+/** Crypto port: incremental SHA-256. WebCrypto can only hash data that is complete in memory. */
 import { Context } from "effect"
 
 export interface RunningHash {
   readonly update: (piece: Uint8Array) => void
-  /** Call once, after the last piece; 32 bytes. */
+  /** Returns 32 bytes. Call it once, after the last piece. */
   readonly digest: () => Uint8Array
 }
 
-/** For implementers: no piece at all gives `e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855`. */
+/** For implementers: the hash of no data is `e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855`. */
 export class ContentHash extends Context.Service<ContentHash, {
   readonly sha256: () => RunningHash
 }>()("@waybill/core/invoices/ContentHash") {}

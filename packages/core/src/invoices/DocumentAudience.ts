@@ -1,17 +1,17 @@
-/** Who sees documents: whom their own record addresses, and whom an invoice of the same number does. SPEC-GAP-B13 */
+/** Access to documents: through the addressees of their record, and of invoices with the same number. SPEC-GAP-B13 */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { DocumentStore } from "./DocumentStore.ts"
 import type { InvoiceCarrier, InvoiceStore } from "./InvoiceStore.ts"
 import { addressees } from "./model/Addressees.ts"
 
-/** Under which name a document record is locked, and keeps its history. */
+/** The id under which a document record is locked and keeps its history. */
 export const recordId = (invoiceNumber: string): string => `#${invoiceNumber}`
 
-/** More invoices of one number than any carrier writes. */
+/** Above the number of invoices that any carrier writes with one number. */
 const maxInvoices = 1000
 
-/** The accounts of a record with this `doc`. Call inside a transaction that holds the record's lock. */
+/** The accounts that may see a record with this `doc`. Call it in the transaction that holds the record's lock. */
 export const documentAccounts = Effect.fnUntraced(function*(
   store: InvoiceStore["Service"],
   tenantId: string,
@@ -28,14 +28,14 @@ export const documentAccounts = Effect.fnUntraced(function*(
   return [...new Set([...addressees(JSON.parse(doc).attributes), ...invoices.flatMap((each) => each.accounts)])].sort()
 })
 
-/** After an invoice changed: documents of these numbers follow it. Call inside the transaction that changed it. */
+/** Updates the access to documents after an invoice with their number changed. Call it in the transaction that changed the invoice. */
 export const followInvoice = Effect.fnUntraced(function*(
   stores: { readonly invoices: InvoiceStore["Service"]; readonly documents: DocumentStore["Service"] },
   tenantId: string,
   carrier: InvoiceCarrier,
   invoiceNumbers: ReadonlyArray<string>
 ): Effect.fn.Return<void, StorageError> {
-  // in one order, so that everybody locks alike
+  // sorted, so that all calls lock in the same order
   for (const invoiceNumber of [...new Set(invoiceNumbers)].sort()) {
     yield* stores.invoices.lock(tenantId, carrier, recordId(invoiceNumber))
     const filter = { invoiceNumber, documentTypes: undefined, ...carrier }

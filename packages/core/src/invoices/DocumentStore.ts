@@ -1,4 +1,4 @@
-/** Storage port: which documents support which invoice. Their contents are elsewhere: see `DocumentContents`. */
+/** Storage port: records of the documents for each invoice. `DocumentContents` stores the bytes. */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
@@ -6,7 +6,7 @@ import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
 export interface DocumentFile {
   readonly fileId: string
   readonly documentType: string
-  /** Where its content is. */
+  /** Id of the bytes in `DocumentContents`. */
   readonly contentId: string
   readonly size: number
   /** SHA-256 of the content, hexadecimal. */
@@ -20,9 +20,9 @@ export interface DocumentRecord {
   readonly invoiceNumber: string
   readonly shipmentId: string
   readonly accounts: ReadonlyArray<string>
-  /** JSON that only core reads: everything but the files. */
+  /** JSON that only core reads: the record without its files. */
   readonly doc: string
-  /** In the order they were uploaded. */
+  /** In upload order. */
   readonly files: ReadonlyArray<DocumentFile>
 }
 
@@ -30,16 +30,16 @@ export interface DocumentFilter {
   readonly invoiceNumber: string | undefined
   readonly dot: string | undefined
   readonly mc: string | undefined
-  /** Records with a file of one of these types, showing these only; `undefined` shows all. */
+  /** Selects records with a file of one of these types, and shows only those files; `undefined` selects all. */
   readonly documentTypes: ReadonlyArray<string> | undefined
 }
 
 export class DocumentStore extends Context.Service<DocumentStore, {
-  /** Adds files to the record of this carrier and invoice number, making it where there is none; shipment, accounts and `doc` are the latest upload's. */
+  /** Adds files to the record of this carrier and invoice number, and creates it if needed. Shipment, accounts and `doc` are replaced. */
   readonly add: (tenantId: string, record: DocumentRecord) => Effect.Effect<void, StorageError>
-  /** Of several carriers' records of this number that the viewer may see, the one written last. */
+  /** Finds a record that the viewer may see. If several carriers have one with this number, the one written last. */
   readonly find: (tenantId: string, viewer: InvoiceViewer, invoiceNumber: string) => Effect.Effect<DocumentRecord | undefined, StorageError>
-  /** By invoice number, DOT and MC, after a position; `limit` at most. Records without files are not there. */
+  /** Lists records in the order of invoice number, DOT and MC, after a position; at most `limit`. Records without files are left out. */
   readonly list: (
     tenantId: string,
     viewer: InvoiceViewer,
@@ -47,8 +47,8 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     range: { readonly after: { readonly invoiceNumber: string; readonly carrier: InvoiceCarrier } | undefined; readonly limit: number }
   ) => Effect.Effect<ReadonlyArray<DocumentRecord>, StorageError>
   /**
-   * Removes files of a record (all of them when `fileIds` is `undefined`) and answers those removed. When one of the ids is
-   * no file of it, removes nothing and answers an empty list.
+   * Removes files of a record, or all of them if `fileIds` is `undefined`, and returns them. If one id is unknown, removes nothing and
+   * returns an empty list.
    */
   readonly remove: (
     tenantId: string,
@@ -56,11 +56,11 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     invoiceNumber: string,
     fileIds: ReadonlyArray<string> | undefined
   ) => Effect.Effect<ReadonlyArray<DocumentFile>, StorageError>
-  /** How many bytes all documents of the tenant have, by what `changeStoredBytes` was told. */
+  /** Total size of the tenant's documents in bytes, as counted by `changeStoredBytes`. */
   readonly storedBytes: (tenantId: string) => Effect.Effect<number, StorageError>
   /**
-   * Adds to the sum of the tenant's bytes, or takes away, and answers the sum. Call it last in the transaction that adds or removes the
-   * files: other calls of the tenant wait until it ends.
+   * Adds to the tenant's total (or subtracts) and returns it. Call it last in the transaction that adds or removes the files, because other
+   * calls of the tenant wait until that transaction ends.
    */
   readonly changeStoredBytes: (tenantId: string, by: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/invoices/DocumentStore") {}

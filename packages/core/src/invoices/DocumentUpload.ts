@@ -1,4 +1,4 @@
-/** One upload under way: files are written piece by piece, and nothing of it is left unless it is finished. */
+/** One upload in progress. Files are written in pieces; an upload that is not finished leaves nothing behind. */
 import { Bytes, Effect, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
@@ -19,26 +19,26 @@ import type { InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
 import { type FileFormat, formatOf, maxFileBytes, maxFilesPerUpload } from "./model/FileFormat.ts"
 import { readDocuments, type ReadDocuments } from "./ReadInvoice.ts"
 
-/** One file that is being written. */
+/** One file in progress. */
 export interface FileWriter {
-  /** Stands for the file in what `finish` takes. */
+  /** Identifies the file in the input of `finish`. */
   readonly fileId: string
-  /** Decoded bytes in order, in pieces of any length. Refuses as soon as it can tell. */
+  /** Writes decoded bytes in order, in pieces of any length. Fails as soon as the file is known to be invalid. */
   readonly write: (piece: Uint8Array) => Effect.Effect<void, FileTooLarge | FileFormatUnknown | QuotaExceeded | StorageError>
-  /** Run it once, after the last piece. */
+  /** Ends the file. Run it once, after the last piece. */
   readonly end: Effect.Effect<void, FileFormatUnknown | StorageError>
 }
 
 export interface UploadAnswer {
   readonly message: string
-  /** Of the new files, in the order of the record. */
+  /** Ids of the new files, in the order of the record. */
   readonly fileIds: ReadonlyArray<string>
 }
 
 export interface DocumentUpload {
-  /** The next file; `at` is where it stands in the upload, as a JSON pointer. At most 100. */
+  /** Starts the next file, at most 100. `at`: JSON pointer of the file in the upload. */
   readonly file: (at: string) => Effect.Effect<FileWriter, InvalidInput | StorageError>
-  /** Keeps files and record together. `input` is the record with the `fileId` of each file in its place; each is named once. */
+  /** Stores files and record in one transaction. `input` is the record with a `fileId` in place of each file; each id occurs once. */
   readonly finish: (input: unknown) => Effect.Effect<UploadAnswer, InvalidInput | InvoiceNotYours | QuotaExceeded | StorageError>
 }
 
@@ -53,11 +53,11 @@ export interface UploadServices {
 
 type WrittenFile = Omit<DocumentFile, "documentType">
 
-/** `limit`: how many bytes the tenant may store. */
+/** `limit`: quota of the tenant's stored bytes. */
 export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, limit: number) {
   const { contents, documents, ids } = services
   const scope = yield* Scope.Scope
-  // uploads beside this one are not in the sum yet: it is judged again when the files are kept
+  // the total does not include concurrent uploads, so the quota is checked again when the files are kept
   let storedBytes = yield* documents.storedBytes(principal.tenantId)
   const quotaExceeded = new QuotaExceeded({ quota: "documentBytes", limit })
   if (storedBytes >= limit) return yield* quotaExceeded
@@ -79,7 +79,7 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     const take = (piece: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown | QuotaExceeded => {
       let bytes = piece
       if (format === undefined) {
-        // the caller may use its buffer again
+        // the caller may reuse its buffer
         bytes = head.length === 0 ? piece : Bytes.concat([head, piece])
         const detected = formatOf(bytes)
         if (detected === undefined) return new FileFormatUnknown({ pointer: at })
@@ -113,7 +113,7 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     }
   })
 
-  /** Runs in a transaction. Files are added to what is there. SPEC-GAP-B15 */
+  /** Runs in a transaction. New files are added to the existing ones. SPEC-GAP-B15 */
   const store = Effect.fnUntraced(function*({ carrier, doc, request }: ReadDocuments, files: ReadonlyArray<DocumentFile>) {
     const { tenantId } = principal
     const { invoiceNumber } = request
@@ -143,7 +143,7 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
   return { file, finish } satisfies DocumentUpload
 })
 
-/** The files that a record names: every one that was written, each once. */
+/** The files that a record names. It must name every written file exactly once. */
 const filesOf = ({ request }: ReadDocuments, written: ReadonlyMap<string, WrittenFile>): Effect.Effect<ReadonlyArray<DocumentFile>, InvalidInput> => {
   const files: Array<DocumentFile> = []
   const left = new Map(written)
@@ -162,5 +162,5 @@ const filesOf = ({ request }: ReadDocuments, written: ReadonlyMap<string, Writte
 
 export const bytesOf = (files: ReadonlyArray<DocumentFile>): number => files.reduce((sum, { size }) => sum + size, 0)
 
-/** A file as the history tells of it: never where its content is. */
+/** A file as the history shows it, without its content id. */
 export const shownFile = ({ documentType, fileId, mediaType, sha256, size }: DocumentFile) => ({ id: fileId, documentType, size, sha256, mediaType })

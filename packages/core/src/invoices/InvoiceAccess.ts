@@ -1,4 +1,4 @@
-/** Who may write and who may read which invoices. */
+/** Access rules for reading and writing invoices. */
 import { Effect, Schema } from "effect"
 import { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierNumber } from "../access/model/CarrierNumbers.ts"
@@ -8,10 +8,10 @@ import { InvoiceNotYours } from "./InvoiceErrors.ts"
 import type { InvoiceCarrier, InvoiceViewer } from "./InvoiceStore.ts"
 import { CarrierNumberText } from "./model/Invoice.ts"
 
-/** Numbers that a caller is bound to. One without letters and digits binds it to nothing there is. */
+/** A caller's normalised number. A number without letters and digits becomes `-`, which matches no invoice. */
 const bound = (number: string | undefined): string | undefined => number === undefined ? undefined : carrierNumber(number) || "-"
 
-/** What the caller may see of its tenant's invoices. Operators have no business here. */
+/** What the caller may see of its tenant's invoices. Operators have no access. */
 export const viewerOf = (principal: Principal): Effect.Effect<InvoiceViewer, NotPermitted> => {
   if (isOperator(principal)) return Effect.fail(new NotPermitted({ needed: "carrier or customer" }))
   if (!isCarrier(principal)) return Effect.succeed({ _tag: "Accounts", accounts: principal.accounts })
@@ -19,30 +19,30 @@ export const viewerOf = (principal: Principal): Effect.Effect<InvoiceViewer, Not
   return Effect.succeed(dot === undefined && mc === undefined ? { _tag: "All" } : { _tag: "Carrier", dot, mc })
 }
 
-/** The same for callers who may write. */
+/** Like `viewerOf`, for callers that may write. */
 export const writerOf = (principal: Principal): Effect.Effect<InvoiceViewer, NotPermitted> =>
   isCarrier(principal) && !isOperator(principal) ? viewerOf(principal) : Effect.fail(new NotPermitted({ needed: "carrier" }))
 
-/** Whether an invoice of a carrier is that of a caller with these numbers: one of the same kind is equal, and none of the same kind is another. */
+/** Whether an invoice's carrier matches a caller's numbers: at least one number is equal, and no number of the same kind differs. */
 export const isOfCarrier = ({ dot, mc }: CarrierFilter, carrier: InvoiceCarrier): boolean =>
   (dot === carrier.dot || mc === carrier.mc) && (dot === undefined || carrier.dot === "" || dot === carrier.dot) &&
   (mc === undefined || carrier.mc === "" || mc === carrier.mc)
 
-/** A caller with numbers of its own writes what bears these numbers, and nothing else. */
+/** A caller with DOT or MC numbers may write only invoices with these numbers. */
 export const checkOwn = (viewer: InvoiceViewer, carrier: InvoiceCarrier): Effect.Effect<void, InvoiceNotYours> => {
   if (viewer._tag !== "Carrier" || isOfCarrier(viewer, carrier)) return Effect.void
   const numbers = [viewer.dot === undefined ? [] : `DOT ${viewer.dot}`, viewer.mc === undefined ? [] : `MC ${viewer.mc}`].flat()
   return Effect.fail(new InvoiceNotYours({ numbers: numbers.join(" and ") }))
 }
 
-/** Which carrier's, where several used one id or invoice number. SPEC-GAP-B11 */
+/** Names the carrier if several carriers use one id or invoice number. SPEC-GAP-B11 */
 export const fromCarrier = { DOT: Schema.optionalKey(CarrierNumberText), MC: Schema.optionalKey(CarrierNumberText) }
 
 export const FromCarrier = Schema.Struct(fromCarrier)
 
 const decodeFrom = decodeInput(FromCarrier, { closed: true })
 
-/** The same numbers as they are stored. */
+/** Normalised numbers. */
 export interface CarrierFilter {
   readonly dot: string | undefined
   readonly mc: string | undefined
@@ -55,7 +55,7 @@ export const carrierFilter = ({ DOT, MC }: typeof FromCarrier.Type): CarrierFilt
 
 export const readFrom = (from: unknown): Effect.Effect<CarrierFilter, InvalidInput> => Effect.map(decodeFrom(from ?? {}), carrierFilter)
 
-/** The carrier that a caller names completely, by its own numbers and by those it asks for. */
+/** The carrier that a caller identifies completely by its own numbers and the requested ones. */
 export const namedCarrier = (viewer: InvoiceViewer, filter: CarrierFilter): InvoiceCarrier | undefined => {
   const own = viewer._tag === "Carrier" ? viewer : { dot: undefined, mc: undefined }
   const [dot, mc] = [filter.dot ?? own.dot, filter.mc ?? own.mc]

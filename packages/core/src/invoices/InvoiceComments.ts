@@ -1,4 +1,4 @@
-/** Comments in a query, in whatever way the caller's software writes lists and objects there. SPEC-GAP-B10 */
+/** Parses comments in a query string, in every encoding that client software uses for lists and objects. SPEC-GAP-B10 */
 import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
@@ -12,10 +12,10 @@ type Member = typeof members[number]
 
 type Unchecked = Partial<Record<Member, unknown>>
 
-/** At once: a query is short. */
+/** Synchronous, because a query is short. */
 const decode = readInput(InvoiceComments)
 
-/** `pairs` is the whole query, decoded; parameters that are no comments do not matter. */
+/** `pairs` is the whole decoded query. Other parameters are ignored. */
 export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> => {
   const found = [...indexed(pairs), ...whole(pairs), ...exploded(pairs)].filter((each) => Object.keys(each).length > 0)
   if (found.some((each) => each.commentText === "[object Object]")) {
@@ -25,13 +25,13 @@ export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<Readonl
   return Effect.fromResult(decode(found.map(numbered), ["comments"]))
 }
 
-/** `comments=…`: JSON of a list or of an object, or plain text; several times for several comments. */
+/** `comments=…`: a JSON list or object, or plain text. May occur several times. */
 const whole = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> =>
   pairs.filter(([name]) => /^comments?(?:\[\])?$/u.test(name)).flatMap(([, value]) => value.trim() === "" ? [] : read(value))
 
 const read = (value: string): ReadonlyArray<Unchecked> => {
   const first = value.trim()[0]
-  // some write objects one after another, with commas and without the brackets of a list
+  // some clients write several objects separated by commas, without the brackets of a list
   for (const candidate of first === "{" ? [value, `[${value}]`] : first === "[" ? [value] : []) {
     const comments = [jsonOf(candidate)].flat().map(commentOf)
     if (comments.every((each) => each !== undefined)) return comments
@@ -52,13 +52,13 @@ const commentOf = (json: unknown): Unchecked | undefined => {
   return isObject(json) ? pick((member) => json[member]) : undefined
 }
 
-/** `id,1,commentText,…`: a list of names and values. */
+/** `id,1,commentText,…`: names and values in one list. */
 const unexploded = (value: string): Unchecked | undefined => {
   const parts = /^(?:id,(-?\d+),)?commentText,([^]*)$/u.exec(value)
   return parts === null ? undefined : { ...(parts[1] === undefined ? {} : { id: parts[1] }), commentText: parts[2] }
 }
 
-/** `comments[0][commentText]=…`, `comments[0].commentText=…`, `comments.0.commentText=…`, the same without the place, or with `[]`. */
+/** `comments[0][commentText]=…`, `comments[0].commentText=…`, `comments.0.commentText=…`, also without an index or with `[]`. */
 const indexed = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> => {
   const places = new Map<number, Unchecked>()
   const unplaced: Array<Part> = []
@@ -73,13 +73,13 @@ const indexed = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> => {
   return [...[...places].sort(([a], [b]) => a - b).map(([, comment]) => comment), ...assembled(unplaced)]
 }
 
-/** `id=…&commentText=…`, as an object explodes by default. */
+/** `id=…&commentText=…`, the default encoding of an exploded object. */
 const exploded = (pairs: ReadonlyArray<Pair>): ReadonlyArray<Unchecked> =>
   assembled(pairs.filter((pair): pair is Part => pair[0] === "id" || pair[0] === "commentText"))
 
 type Part = readonly [member: Member, value: string]
 
-/** Comments from members in a row: all of one name before the other, or comment after comment. */
+/** Builds comments from a sequence of members: either all ids and then all texts, or comment by comment. */
 const assembled = (parts: ReadonlyArray<Part>): ReadonlyArray<Unchecked> => {
   const [ids, texts] = members.map((member) => parts.filter(([name]) => name === member).map(([, value]) => value)) as [Array<string>, Array<string>]
   const half = parts.slice(0, ids.length)
@@ -89,7 +89,7 @@ const assembled = (parts: ReadonlyArray<Part>): ReadonlyArray<Unchecked> => {
   const comments: Array<Unchecked> = []
   for (const [member, value] of parts) {
     const last = comments[comments.length - 1]
-    // a member that the last comment has already begins the next one
+    // a repeated member starts the next comment
     if (last === undefined || member in last) comments.push({ [member]: value })
     else comments[comments.length - 1] = { ...last, [member]: value }
   }
@@ -99,6 +99,6 @@ const assembled = (parts: ReadonlyArray<Part>): ReadonlyArray<Unchecked> => {
 const pick = (of: (member: Member) => unknown): Unchecked =>
   Object.fromEntries(members.map((member) => [member, of(member)] as const).filter(([, value]) => value !== undefined && value !== null))
 
-/** In a query every id is text. */
+/** Ids are text in a query, so they are converted to numbers. */
 const numbered = (comment: Unchecked): Unchecked =>
   typeof comment.id === "string" && /^-?\d{1,20}$/u.test(comment.id.trim()) ? { ...comment, id: Number(comment.id) } : comment

@@ -1,4 +1,4 @@
-/** Upload, list, retrieve and delete what supports an invoice. Contents go through in pieces and are never logged. */
+/** Uploads, lists, retrieves and deletes the supporting documents of invoices. Contents are streamed and never logged. */
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
@@ -25,7 +25,7 @@ import { DocumentType } from "./model/SupportingDocuments.ts"
 import { readComments } from "./ReadInvoice.ts"
 import { uploadWhole } from "./UploadWhole.ts"
 
-/** Most records of one page; each may hold many files. SPEC-GAP-B14 */
+/** Most records per page. Each record may have many files. SPEC-GAP-B14 */
 export const maxRecordsPerPage = 100
 
 const DocumentQuery = Schema.Struct({
@@ -45,22 +45,22 @@ const RemoveOptions = Schema.Struct({
   comments: Schema.optionalKey(Schema.Unknown)
 })
 
-/** A file that was uploaded. */
+/** A stored file. */
 export interface StoredFile {
   readonly id: string
   readonly size: number
   /** Hexadecimal. */
   readonly sha256: string
   readonly mediaType: string
-  /** Its bytes, read as they are asked for. Fails when they are not what was uploaded. */
+  /** Streams the bytes on demand. Fails if they differ from what was uploaded. */
   readonly content: Stream.Stream<Uint8Array, StorageError>
 }
 
 /** The documents of one invoice number of one carrier. */
 export interface StoredDocuments {
-  /** Every member but `documents`, as the latest upload said them. */
+  /** Every member except `documents`, from the latest upload. */
   readonly record: Readonly<Record<string, unknown>>
-  /** By type, in the order they were uploaded. */
+  /** By type, in upload order. */
   readonly documents: ReadonlyArray<{ readonly documentType: string; readonly files: ReadonlyArray<StoredFile> }>
 }
 
@@ -69,7 +69,7 @@ export interface DocumentsPage {
   readonly nextCursor: string | undefined
 }
 
-/** One thing that was done to the documents of an invoice number. */
+/** A change to the documents of an invoice number. */
 export interface DocumentChange {
   readonly at: string
   readonly client: string
@@ -81,24 +81,24 @@ export interface DocumentChange {
 type Failure = InvalidInput | NotPermitted | StorageError
 
 export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
-  /** For transports: an upload whose files come piece by piece. What is not finished when the scope ends is gone. */
+  /** For transports: starts an upload whose files arrive in pieces. An unfinished upload is deleted when the scope ends. */
   readonly begin: (principal: Principal) => Effect.Effect<DocumentUpload, NotPermitted | QuotaExceeded | StorageError, Scope.Scope>
-  /** The same for what is in memory already: each file is base64 text or bytes. */
+  /** Uploads files that are in memory, each as base64 text or bytes. */
   readonly upload: (
     principal: Principal,
     input: unknown
   ) => Effect.Effect<UploadAnswer, FileTooLarge | FileFormatUnknown | InvoiceNotYours | QuotaExceeded | Failure>
-  /** By invoice number, then by carrier; filters must all hold. */
+  /** Lists in the order of invoice number and carrier. All filters must match. */
   readonly list: (principal: Principal, query: unknown) => Effect.Effect<DocumentsPage, Failure>
-  /** `from` (`DOT`, `MC`) names the carrier where several used one number. */
+  /** `from` (`DOT`, `MC`) names the carrier if several use one number. */
   readonly get: (principal: Principal, invoiceNumber: string, from?: unknown) => Effect.Effect<StoredDocuments, DocumentNotFound | Failure>
-  /** `options`: `fileIds` (all when left out), `comments`, and `DOT`, `MC` as in `get`. All of what is named goes, or nothing. */
+  /** `options`: `fileIds` (all if left out), `comments`, and `DOT`, `MC` as in `get`. Deletes all named files or none. */
   readonly remove: (
     principal: Principal,
     invoiceNumber: string,
     options?: unknown
   ) => Effect.Effect<{ readonly message: string }, DocumentNotFound | Failure>
-  /** For carriers: everything that was done, oldest first. Once all documents are deleted, `from` must name DOT and MC. */
+  /** For carriers: all changes, oldest first. After all documents are deleted, `from` must have DOT and MC. */
   readonly history: (
     principal: Principal,
     invoiceNumber: string,
@@ -156,7 +156,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         }
       }
 
-      /** The carriers' records of this number that the viewer sees, two at most. */
+      /** Finds records of this number that the viewer may see, at most two, which is enough to find out whether it is ambiguous. */
       const named = (tenantId: string, viewer: InvoiceViewer, invoiceNumber: string, filter: CarrierFilter) =>
         isInvoiceNumber(invoiceNumber)
           ? documents.list(tenantId, viewer, { invoiceNumber, documentTypes: undefined, ...filter }, { after: undefined, limit: 2 })
@@ -192,12 +192,12 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const remove = Effect.fn("InvoiceDocuments.remove")(function*(principal: Principal, invoiceNumber: string, options?: unknown) {
         const viewer = yield* writerOf(principal)
         const { comments, fileIds, ...from } = yield* decodeRemoval(options ?? {})
-        const said = yield* readComments(comments)
+        const commentList = yield* readComments(comments)
         const { client, tenantId } = principal
         const [found, other] = yield* named(tenantId, viewer, invoiceNumber, carrierFilter(from))
         if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
         if (other !== undefined) return yield* ambiguous("invoiceNumber", "invoice of this number")
-        // none named is none meant: only leaving `fileIds` out stands for all
+        // an empty list deletes nothing: only a missing `fileIds` means all files
         if (fileIds !== undefined && !fileIds.every((fileId) => isInvoiceNumber(fileId))) return yield* new DocumentNotFound({ invoiceNumber })
         const removed = yield* transaction.run(Effect.gen(function*() {
           yield* invoices.lock(tenantId, found.carrier, recordId(invoiceNumber))
@@ -207,9 +207,9 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
             at: yield* Clock.currentTimeMillis,
             client,
             action: "documents deleted",
-            doc: JSON.stringify({ comments: said, files: files.map(shownFile) })
+            doc: JSON.stringify({ comments: commentList, files: files.map(shownFile) })
           })
-          // late, because contents that are kept elsewhere do not come back when the transaction fails
+          // after all other checks, because contents outside the database cannot be rolled back
           yield* contents.remove(tenantId, files.map((each) => each.contentId))
           yield* documents.changeStoredBytes(tenantId, -bytesOf(files))
           return files.length
@@ -233,9 +233,9 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
   )
 }
 
-/** Whether a text could be an invoice number, or an id given out here: nothing else may reach a store. */
+/** Whether a text can be an invoice number or a file id. Other text never reaches a store. */
 const isInvoiceNumber = Schema.is(InvoiceNumber)
 
-/** Invoices keep their history in the same place. */
+/** Selects changes of documents, because invoices keep their history in the same table. */
 const changeOf = ({ action, at, client, doc }: InvoiceHistoryEntry): ReadonlyArray<DocumentChange> =>
   action === "documents added" || action === "documents deleted" ? [{ at: formatInstant(at), client, action, ...JSON.parse(doc) }] : []

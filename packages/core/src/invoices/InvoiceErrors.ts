@@ -1,23 +1,23 @@
-/** How invoices and their documents can fail. */
+/** Errors of invoices and their documents. */
 import { Schema } from "effect"
 
-/** No invoice of this id is visible to the caller. Another party's answers the same. */
+/** No invoice with this id is visible to the caller. An invoice of another party gives the same error. */
 export class InvoiceNotFound extends Schema.TaggedError<InvoiceNotFound>()("InvoiceNotFound", { uniqueID: Schema.String }) {
   override get message(): string {
     return `No invoice ${this.uniqueID}. Use the uniqueID it was created with, and the DOT and MC numbers of its carrier.`
   }
 }
 
-/** The carrier has an invoice of this id, and it says something else. SPEC-GAP-B9 */
+/** The carrier already has an invoice with this id and other content. SPEC-GAP-B9 */
 export class InvoiceExists extends Schema.TaggedError<InvoiceExists>()("InvoiceExists", { uniqueID: Schema.String }) {
   override get message(): string {
     return `Invoice ${this.uniqueID} exists already with other content. Replace it, or use another uniqueID.`
   }
 }
 
-/** The caller writes invoices of its own carrier number only. */
+/** The caller may write only invoices with its own carrier numbers. */
 export class InvoiceNotYours extends Schema.TaggedError<InvoiceNotYours>()("InvoiceNotYours", {
-  /** Its own numbers. */
+  /** The caller's numbers. */
   numbers: Schema.String
 }) {
   override get message(): string {
@@ -25,16 +25,16 @@ export class InvoiceNotYours extends Schema.TaggedError<InvoiceNotYours>()("Invo
   }
 }
 
-/** The caller sees no documents of this invoice number, or not all files it named. */
+/** The caller sees no documents of this invoice number, or not all named files. */
 export class DocumentNotFound extends Schema.TaggedError<DocumentNotFound>()("DocumentNotFound", { invoiceNumber: Schema.String }) {
   override get message(): string {
     return `Invoice number ${this.invoiceNumber} has no such documents. List its documents to see what there is.`
   }
 }
 
-/** A file of an upload has too many bytes. Known as soon as the first byte too many arrives. */
+/** A file of an upload is too large. Detected at the first byte over the limit. */
 export class FileTooLarge extends Schema.TaggedError<FileTooLarge>()("FileTooLarge", {
-  /** Where the file stands in the upload. */
+  /** JSON pointer of the file in the upload. */
   pointer: Schema.String,
   maxBytes: Schema.Int
 }) {
@@ -43,9 +43,9 @@ export class FileTooLarge extends Schema.TaggedError<FileTooLarge>()("FileTooLar
   }
 }
 
-/** A file of an upload does not begin as a PDF, TIF, JPEG or PNG does. */
+/** A file of an upload does not begin like a PDF, TIF, JPEG or PNG file. */
 export class FileFormatUnknown extends Schema.TaggedError<FileFormatUnknown>()("FileFormatUnknown", {
-  /** Where the file stands in the upload. */
+  /** JSON pointer of the file in the upload. */
   pointer: Schema.String
 }) {
   override get message(): string {

@@ -1,4 +1,4 @@
-/** Create, list, retrieve, replace and delete invoices. */
+/** Creates, lists, retrieves, replaces and deletes invoices. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted } from "../access/AccessErrors.ts"
@@ -21,13 +21,13 @@ import { CarrierNumberText, type Invoice, type InvoiceComment, InvoiceId, Invoic
 import { totalWarnings } from "./model/InvoiceTotals.ts"
 import { readComments, readInvoice, type ReadInvoice } from "./ReadInvoice.ts"
 
-/** Most invoices of one page; it ends earlier when they are large. SPEC-GAP-B14 */
+/** Most invoices per page. The page ends early if they are large. SPEC-GAP-B14 */
 export const maxInvoicesPerPage = 1000
 
-/** A page that is larger than this ends. */
+/** Largest page in bytes. */
 const pageBytes = 8 * 1024 * 1024
 
-/** Read at a time, so that a page of large invoices costs no more memory than one of small ones. */
+/** Rows per read, so that a page of large invoices needs no more memory than a page of small ones. */
 const rowsAtATime = 50
 
 const InvoiceQuery = Schema.Struct({
@@ -44,59 +44,59 @@ const InvoiceQuery = Schema.Struct({
 
 const RemoveOptions = Schema.Struct({ ...fromCarrier, comments: Schema.optionalKey(Schema.Unknown) })
 
-/** What a call that wrote says. Warnings are sentences in printable ASCII. */
+/** Answer of a write. Warnings are sentences in printable ASCII. */
 export interface InvoiceAnswer {
   readonly message: string
   readonly warnings: ReadonlyArray<string>
 }
 
 export interface StoredInvoice {
-  /** JSON, as it goes out. */
+  /** The JSON that is returned. */
   readonly body: Uint8Array
   readonly warnings: ReadonlyArray<string>
 }
 
 export interface InvoicePage {
-  /** The JSON of each. */
+  /** The JSON of each invoice. */
   readonly data: ReadonlyArray<Uint8Array>
-  /** For `cursor` of the next page; `undefined` on the last. */
+  /** Value for `cursor` of the next page; `undefined` on the last page. */
   readonly nextCursor: string | undefined
 }
 
-/** One thing that was done to an invoice. */
+/** A change of an invoice. */
 export interface InvoiceChange {
   readonly at: string
   readonly client: string
   readonly action: "created" | "replaced" | "deleted"
   readonly comments: ReadonlyArray<InvoiceComment>
   readonly warnings: ReadonlyArray<string>
-  /** As it was from then on; of a deleted one, as it was before. */
+  /** The invoice after the change; for a deletion, before it. */
   readonly invoice: Invoice
 }
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
 export class Invoices extends Context.Service<Invoices, {
-  /** The same content again answers the same. */
+  /** Creates an invoice. A retry with the same content gives the same answer. */
   readonly create: (principal: Principal, input: unknown) => Effect.Effect<InvoiceAnswer, InvoiceExists | InvoiceNotYours | Failure>
-  /** What the caller may see, by uniqueID; filters must all hold. */
+  /** Lists the invoices that the caller may see, by uniqueID. All filters must match. */
   readonly list: (principal: Principal, query: unknown) => Effect.Effect<InvoicePage, Failure>
-  /** `from` (`DOT`, `MC`) names the carrier where several used one id. */
+  /** `from` (`DOT`, `MC`) names the carrier if several use one id. */
   readonly get: (principal: Principal, uniqueID: string, from?: unknown) => Effect.Effect<StoredInvoice, InvoiceNotFound | Failure>
-  /** As a whole; the ids in path and body must agree. `comments` go into the history. */
+  /** Replaces the whole invoice. The ids in path and body must be equal. `comments` go into the history. */
   readonly replace: (
     principal: Principal,
     uniqueID: string,
     input: unknown,
     comments?: unknown
   ) => Effect.Effect<InvoiceAnswer, InvoiceNotFound | InvoiceNotYours | Failure>
-  /** `options`: `comments`, and `DOT`, `MC` as in `get`; never guesses which carrier's is meant. */
+  /** `options`: `comments`, and `DOT`, `MC` as in `get`. Fails if several carriers use the id and none is named. */
   readonly remove: (
     principal: Principal,
     uniqueID: string,
     options?: unknown
   ) => Effect.Effect<{ readonly message: string }, InvoiceNotFound | Failure>
-  /** For carriers: everything that was done to it, oldest first. Once it is deleted, `from` must name DOT and MC. */
+  /** For carriers: all changes, oldest first. After the deletion, `from` must have DOT and MC. */
   readonly history: (
     principal: Principal,
     uniqueID: string,
@@ -145,7 +145,7 @@ export class Invoices extends Context.Service<Invoices, {
 
       const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {
         const viewer = yield* writerOf(principal)
-        const said = yield* readComments(comments)
+        const commentList = yield* readComments(comments)
         const invoice = yield* readInvoice(input)
         const { carrier, uniqueId } = invoice.row
         if (uniqueId !== uniqueID) {
@@ -155,19 +155,19 @@ export class Invoices extends Context.Service<Invoices, {
         yield* transaction.run(Effect.gen(function*() {
           const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
           if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
-          yield* put(principal, invoice, known.value, said)
+          yield* put(principal, invoice, known.value, commentList)
         }))
         return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }
       })
 
-      /** The carriers' invoices of this id that the viewer sees, two at most. */
+      /** Finds invoices with this id that the viewer may see, at most two, which is enough to find out whether the id is ambiguous. */
       const named = (tenantId: string, viewer: InvoiceViewer, uniqueId: string, { dot, mc }: CarrierFilter) =>
         !isUniqueID(uniqueId) ? Effect.succeed([]) : store.list(tenantId, viewer, { uniqueId, dot, mc, shipmentId: undefined, invoiceNumber: undefined }, { after: undefined, limit: 2 })
 
       const remove = Effect.fn("Invoices.remove")(function*(principal: Principal, uniqueID: string, options?: unknown) {
         const viewer = yield* writerOf(principal)
         const { comments, ...from } = yield* decodeRemoval(options ?? {})
-        const said = yield* readComments(comments)
+        const commentList = yield* readComments(comments)
         const [found, other] = yield* named(principal.tenantId, viewer, uniqueID, carrierFilter(from))
         if (found === undefined) return yield* new InvoiceNotFound({ uniqueID })
         if (other !== undefined) return yield* ambiguous("uniqueID", "invoice of this id")
@@ -179,7 +179,7 @@ export class Invoices extends Context.Service<Invoices, {
             at: yield* Clock.currentTimeMillis,
             client: principal.client,
             action: "deleted",
-            doc: changeDoc(said, [], decoder.decode(known.value.body))
+            doc: changeDoc(commentList, [], decoder.decode(known.value.body))
           })
           yield* followInvoice({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
         }))
@@ -207,7 +207,7 @@ export class Invoices extends Context.Service<Invoices, {
         while (true) {
           const wanted = Math.min(rowsAtATime, limit - data.length)
           const position = after === undefined ? undefined : { uniqueId: after.id, carrier: after.carrier }
-          // one more tells whether anything follows
+          // one extra row shows whether another page follows
           const rows = yield* store.list(principal.tenantId, viewer, filter, { after: position, limit: wanted + 1 })
           for (const row of rows.slice(0, wanted)) {
             if (bytes > 0 && bytes + row.body.length > pageBytes) return { data, nextCursor: cursorAt(after!) }
@@ -240,7 +240,7 @@ export class Invoices extends Context.Service<Invoices, {
 
 const decoder = new TextDecoder()
 
-/** Nothing else may reach a store. */
+/** Whether a text can be an invoice id. Other text never reaches a store. */
 const isUniqueID = Schema.is(InvoiceId)
 
 const jsonOf = (body: Uint8Array): Invoice => JSON.parse(decoder.decode(body))
@@ -249,20 +249,20 @@ const sameContent = Effect.fnUntraced(function*(known: InvoiceRow, { text }: Rea
   const before = decoder.decode(known.body)
   if (before === text) return true
   const pace = yield* makePace
-  const [was, is] = [JSON.parse(before), JSON.parse(text)] as const
+  const [old, next] = [JSON.parse(before), JSON.parse(text)] as const
   yield* pace.turn
-  const said = canonicalText(was)
+  const oldText = canonicalText(old)
   yield* pace.turn
-  return said === canonicalText(is)
+  return oldText === canonicalText(next)
 })
 
-/** Refuses to choose among several carriers'. */
+/** The error when several carriers match. */
 export const ambiguous = (member: string, what: string): InvalidInput =>
   InvalidInput.of(fault([member], `Several carriers have an ${what}. Name the one you mean by DOT and MC.`, "conflict"))
 
 const changeDoc = (comments: ReadonlyArray<InvoiceComment>, warnings: ReadonlyArray<string>, invoice: string): string =>
   `{"comments":${JSON.stringify(comments)},"warnings":${JSON.stringify(warnings)},"invoice":${invoice}}`
 
-/** Document records keep their history in the same place. */
+/** Selects changes of invoices, because document records keep their history in the same table. */
 const changeOf = ({ action, at, client, doc }: InvoiceHistoryEntry): ReadonlyArray<InvoiceChange> =>
   action === "created" || action === "replaced" || action === "deleted" ? [{ at: formatInstant(at), client, action, ...JSON.parse(doc) }] : []

@@ -1,10 +1,10 @@
-/** Where a page of a list ended, as a client hands it back. */
+/** Cursor of a list: the position of the last item of a page. */
 import { Effect, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 
-/** An invoice's id or number, and its carrier's. */
+/** An invoice's id or number, and its carrier. */
 export interface ListPosition {
   readonly id: string
   readonly carrier: { readonly dot: string; readonly mc: string }
@@ -17,7 +17,7 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Tuple([Sc
 export const readCursor = (cursor: string | undefined): Effect.Effect<ListPosition | undefined, InvalidInput> =>
   cursor === undefined ? Effect.undefined : Effect.fromResult(Base64Url.decodeString(cursor)).pipe(
     Effect.flatMap(decode),
-    // stores keep no such character
+    // stores contain no text with control characters or unpaired surrogates
     Effect.filterOrFail((parts) => parts.every((part) => !/[\p{Cc}\p{Cs}]/u.test(part))),
     Effect.map(([id, dot, mc]): ListPosition => ({ id, carrier: { dot, mc } })),
     Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor is not one of ours. Take it from the page before, or leave it out.")))

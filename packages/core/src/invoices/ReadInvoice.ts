@@ -1,4 +1,4 @@
-/** Reads what a carrier sent: an invoice, or the record of an upload. */
+/** Parses a carrier's input: an invoice, or the record of an upload. */
 import { Effect } from "effect"
 import { fault } from "../shared/Fault.ts"
 import { carrierNumber } from "../access/model/CarrierNumbers.ts"
@@ -11,14 +11,14 @@ import { Invoice, type InvoiceComment, InvoiceComments } from "./model/Invoice.t
 import { totalWarnings } from "./model/InvoiceTotals.ts"
 import { DocumentRequest } from "./model/SupportingDocuments.ts"
 
-/** The largest invoice, as bytes of JSON. */
+/** The largest invoice, in bytes of JSON. */
 export const maxInvoiceBytes = 1024 * 1024
 
 type Json = Readonly<Record<string, unknown>>
 
 export interface ReadInvoice {
   readonly row: InvoiceRow
-  /** As it goes out. */
+  /** The JSON that is returned. */
   readonly text: string
   readonly warnings: ReadonlyArray<string>
 }
@@ -51,7 +51,7 @@ export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.f
 export interface ReadDocuments {
   readonly request: DocumentRequest
   readonly carrier: InvoiceCarrier
-  /** Everything but the files. */
+  /** The record without its files, as JSON. */
   readonly doc: string
 }
 
@@ -66,7 +66,7 @@ export const readDocuments = Effect.fnUntraced(function*(input: unknown): Effect
   return { request, carrier: yield* carrierOf(request), doc }
 })
 
-/** One comment, a list of them, or none. */
+/** Accepts one comment, a list, or none. */
 export const readComments = (comments: unknown): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> =>
   decodeComments(comments === undefined ? [] : isObject(comments) ? [comments] : comments, ["comments"])
 
@@ -77,7 +77,7 @@ const carrierOf = ({ DOT, MC }: { readonly DOT: string; readonly MC: string }): 
     : Effect.succeed(carrier)
 }
 
-/** A host hands in objects of its own: what counts is their JSON, and that it says what was meant. */
+/** Converts a host's objects to their JSON, and checks that nothing is lost. */
 const plainJson = Effect.fnUntraced(function*(
   input: unknown,
   what: string
@@ -87,7 +87,7 @@ const plainJson = Effect.fnUntraced(function*(
     return yield* InvalidInput.of(fault([], `${what} nests at most ${maxDepth} levels deep.`, "out_of_bounds"))
   }
   const pace = yield* makePace
-  // before it is text again: a number beyond all bounds would have become null
+  // before serialisation, which would turn a non-finite number into null
   const inexact = inexactNumber(input)
   if (inexact !== undefined) {
     return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits on their way. Send this one as text.", "out_of_bounds"))
@@ -95,13 +95,13 @@ const plainJson = Effect.fnUntraced(function*(
   if (pace.isDue()) yield* pace.turn
   const noJson = InvalidInput.of(fault([], `${what} holds JSON values only.`))
   const text = yield* Effect.try({ try: () => JSON.stringify(input) as unknown, catch: () => noJson })
-  // a host's own object may say of itself that it is something else
+  // an object's toJSON may return something other than an object
   if (typeof text !== "string" || !text.startsWith("{")) return yield* noJson
   if (pace.isDue()) yield* pace.turn
   return { json: JSON.parse(text) as Json, text }
 })
 
-/** Where a number stands that JSON readers round. SPEC-GAP-B5 */
+/** The path of a number that JSON parsers would round. SPEC-GAP-B5 */
 const inexactNumber = (value: unknown): ReadonlyArray<PropertyKey> | undefined => {
   if (typeof value === "number") return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? undefined : []
   if (typeof value !== "object" || value === null) return undefined

@@ -1,4 +1,4 @@
-/** An upload of files that are in memory already, as a host hands them over. */
+/** Uploads files that are in memory, as an embedding host passes them. */
 import { Effect } from "effect"
 import { fault, pointer } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
@@ -6,12 +6,12 @@ import { isObject } from "../shared/Json.ts"
 import type { DocumentUpload, FileWriter } from "./DocumentUpload.ts"
 import { base64Decoder } from "./model/Base64Pieces.ts"
 
-/** How much base64 is decoded at a time. */
+/** Base64 characters decoded at a time. */
 const pieceLength = 64 * 1024
 
 const encoder = new TextEncoder()
 
-/** Writes every file of the record, and finishes it. What is no file is left for the record's own check. */
+/** Writes every file of the record, then finishes the upload. Values that are not files stay for the record's own validation. */
 export const uploadWhole = Effect.fnUntraced(function*(upload: DocumentUpload, input: unknown) {
   if (!isObject(input) || !Array.isArray(input["documents"])) return yield* upload.finish(input)
   const documents: Array<unknown> = []
@@ -50,6 +50,6 @@ const writeBase64 = Effect.fnUntraced(function*(writer: FileWriter, text: string
   yield* writer.write(last)
 })
 
-/** The same words wherever a file is decoded. */
+/** One error text for every place that decodes a file. */
 export const noBase64 = (path: ReadonlyArray<PropertyKey>): InvalidInput =>
   InvalidInput.of(fault(path, "A file is base64 (RFC 4648, standard alphabet) of its bytes, whole and without a data: prefix."))

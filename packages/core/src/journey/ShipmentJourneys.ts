@@ -1,4 +1,4 @@
-/** One shipment across all areas: found by whatever names it, told in the order things happened. For operators. */
+/** One shipment across all areas: search, and its entries in order of time. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { type DeliveryView, deliveryView } from "../delivery/Deliveries.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
@@ -11,10 +11,10 @@ import { type JourneyEntry, orderTimeline } from "./model/JourneyEntry.ts"
 import { type FoundShipment, isShipmentId, shipmentSearch } from "./ShipmentSearch.ts"
 import { type ShipmentTimeline, makeShipmentTimelines } from "./ShipmentTimeline.ts"
 
-/** Entries of one journey, and characters of their JSON, about. */
+/** Most entries of one journey, and their approximate size in characters of JSON. */
 export const journeyLimits = { entries: 500, size: 8_000_000 }
 
-/** Deliveries of one journey, and how many of the tenant's newest are looked through for them. */
+/** Most deliveries of one journey, and how many of the tenant's newest deliveries are searched for them. */
 export const journeyDeliveries = { limit: 50, newest: 2000 }
 
 const SearchQuery = Schema.Struct({ reference: Schema.String })
@@ -27,22 +27,22 @@ export interface ShipmentJourney {
   readonly shipmentId: string
   readonly proNumber: string | null
   readonly bolNumber: string | null
-  /** Who may see the shipment; where no area said that, whose its bills and pickups are. */
+  /** Accounts that may see the shipment; if no area states them, the accounts of its bills and pickups. */
   readonly accounts: ReadonlyArray<string>
   /** Oldest first. */
   readonly entries: ReadonlyArray<JourneyEntry>
   /** Whether older entries were left out. */
   readonly truncated: boolean
-  /** That carried something of the shipment, newest first. Windows of charges are not told apart by shipment, so they are not among them. */
+  /** Deliveries about the shipment, newest first. Deliveries of charge windows are left out, because they cover many shipments. */
   readonly deliveries: ReadonlyArray<JourneyDelivery>
-  /** Older deliveries were not looked at; `null` when all were. */
+  /** Deliveries before this instant were not searched; `null` if all were. */
   readonly deliveriesSince: string | null
 }
 
 export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
-  /** Shipments that `reference` names (a shipmentId, a PRO, a bill of lading or a purchase order), 20 at most. */
+  /** Finds at most 20 shipments by shipmentId, PRO, bill of lading or purchase order. */
   readonly find: (tenantId: string, query: unknown) => Effect.Effect<{ readonly data: ReadonlyArray<FoundShipment> }, InvalidInput | StorageError>
-  /** By its shipmentId, or by its PRO when no area knows it by another name. */
+  /** Finds a shipment by its shipmentId, or by its PRO if no area knows its shipmentId. */
   readonly get: (tenantId: string, shipmentId: string) => Effect.Effect<ShipmentJourney, ShipmentNotFound | StorageError>
 }>()("@waybill/core/journey/ShipmentJourneys") {
   static readonly layer = Layer.effect(

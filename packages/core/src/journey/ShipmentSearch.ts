@@ -1,4 +1,4 @@
-/** Which shipments a number names when nobody says what kind of number it is. Every store is asked by key. */
+/** Finds the shipments of a number of unknown kind. Every store is searched by key. */
 import { Effect, Schema } from "effect"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
 import type { FreightBill } from "../freight-charges/model/FreightBill.ts"
@@ -17,22 +17,22 @@ import { referencesIn } from "./model/TransitEventTimeline.ts"
 import { timelineEventOfInvoice } from "./model/InvoiceTimeline.ts"
 import { billsOfPros, parsedEvent, statusOf } from "./ShipmentTimeline.ts"
 
-/** Shipments that one search finds, at most. */
+/** Most shipments per search. */
 export const maxFound = 20
 
 export interface FoundShipment {
-  /** Where only its PRO is known, the PRO stands here. */
+  /** The PRO, if no shipmentId is known. */
   readonly shipmentId: string
   readonly proNumber: string | null
   readonly bolNumber: string | null
   /** Standard Carrier Alpha Code. */
   readonly carrier: string | null
-  /** Its milestone; else what happened last, in its area's words. */
+  /** The milestone, else the latest entry in its area's terms. */
   readonly status: string | null
   readonly lastAt: string | null
 }
 
-/** Nothing else may reach a store. */
+/** Whether a text can be a shipmentId. Other text never reaches a store. */
 export const isShipmentId = Schema.is(ShipmentId)
 
 export const shipmentSearch = Effect.gen(function*() {
@@ -45,7 +45,7 @@ export const shipmentSearch = Effect.gen(function*() {
   return Effect.fnUntraced(function*(tenantId: string, reference: string): Effect.fn.Return<ReadonlyArray<FoundShipment>, StorageError> {
     const plain = plainNumber(reference)
     if (!isShipmentId(reference) || plain === "") return []
-    const [stored, log, papers, bills, ordered] = yield* Effect.all([
+    const [stored, log, invoiceEntries, bills, ordered] = yield* Effect.all([
       statuses.search(tenantId, searchOf(reference), maxFound),
       events.recent(tenantId, reference, 1),
       invoices.historyOfShipment(tenantId, reference, 1),
@@ -53,20 +53,20 @@ export const shipmentSearch = Effect.gen(function*() {
       pickups.ofPros(tenantId, [plain], maxFound)
     ], { concurrency: "unbounded" })
     const known = stored.map((each) => ({ shipmentId: each.shipmentId, ...statusOf(each) }))
-    // who carries a shipment stands in its events only
+    // only events contain the carrier of a shipment
     const logs = yield* Effect.forEach(
       known.filter(({ shipmentId }) => shipmentId !== reference),
       ({ shipmentId }) => events.recent(tenantId, shipmentId, 1),
       { concurrency: 4 }
     )
-    // freight that a shipment's own PRO names is that shipment's
+    // if a shipment has this PRO, bills and pickups with it belong to that shipment
     const isNamed = known.some(({ pros }) => pros.some((pro) => plainNumber(pro ?? "") === plain))
     return merged([
       ...known.map(ofStatus),
       ...[log, ...logs].flatMap((each) => each.events.map((event) => ofEvent(parsedEvent(event)))),
       ...(isNamed ? [] : bills.map(({ bill }) => ofBill(reference, bill))),
       ...(isNamed ? [] : ordered.map((each) => ofPickup(reference, each))),
-      ...papers.map(timelineEventOfInvoice).map(({ at, kind }) => ({ ...unknown, shipmentId: reference, status: kind, lastAt: at }))
+      ...invoiceEntries.map(timelineEventOfInvoice).map(({ at, kind }) => ({ ...unknown, shipmentId: reference, status: kind, lastAt: at }))
     ]).slice(0, maxFound)
   })
 })
@@ -75,7 +75,7 @@ type Found = Omit<FoundShipment, "lastAt"> & { readonly lastAt: number }
 
 const unknown = { proNumber: null, bolNumber: null, carrier: null, status: null }
 
-/** What one area does not know of a shipment, another one may. */
+/** Merges what several areas know of each shipment. */
 const merged = (all: ReadonlyArray<Found>): ReadonlyArray<FoundShipment> => {
   const found = new Map<string, Found>()
   for (const each of all) {

@@ -1,4 +1,4 @@
-/** Everything that the areas know of one shipment, not yet in order. */
+/** Collects what all areas know of one shipment, unordered. */
 import { Effect } from "effect"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
 import { billFrom, type FreightBill } from "../freight-charges/model/FreightBill.ts"
@@ -26,21 +26,21 @@ export interface ShipmentTimeline {
   readonly bolNumber: string | undefined
   readonly accounts: ReadonlyArray<string>
   readonly events: ReadonlyArray<TimelineEvent>
-  /** What deliveries of charges are ordered by. */
+  /** The order keys of its charge deliveries. */
   readonly billIds: ReadonlyArray<string>
 }
 
-/** Bills and pickups that one PRO may have: carriers use their numbers again after years. */
+/** Most bills and pickups per PRO. Carriers reuse PRO numbers after years. */
 const ofOnePro = 100
 
 const decoder = new TextDecoder()
 
 export const parsedEvent = ({ body }: StoredEvent): TransitEvent => JSON.parse(decoder.decode(body))
 
-/** Bills whose PRO is one of these, spelled without what people put in for the eye. */
+/** Finds bills by normalised PRO. */
 export const billsOfPros = (store: FreightBillStore["Service"]) =>
 Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>): Effect.fn.Return<ReadonlyArray<{ readonly bill: FreightBill; readonly size: number }>, StorageError> {
-  // a bill's id begins with its PRO
+  // a bill's id starts with its PRO
   const prefixes = [...new Set(pros.map(billIdOf))].filter((prefix) => prefix !== "")
   if (prefixes.length === 0) return []
   const rows = yield* store.beginning(tenantId, prefixes, ofOnePro)
@@ -48,7 +48,7 @@ Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>): Effe
     .filter(({ bill }) => pros.includes(plainNumber(numbersOfBill(bill).pro ?? "")))
 })
 
-/** `undefined` when no area knows it. Of each area's entries the newest, `limit` at most. */
+/** `undefined` if no area knows the shipment. Takes the newest entries of each area, at most `limit`. */
 export const makeShipmentTimelines = Effect.gen(function*() {
   const statuses = yield* ShipmentStatusStore
   const events = yield* TransitEventStore
@@ -57,7 +57,7 @@ export const makeShipmentTimelines = Effect.gen(function*() {
   const billsOf = billsOfPros(yield* FreightBillStore)
 
   return Effect.fnUntraced(function*(tenantId: string, shipmentId: string, limit: number): Effect.fn.Return<ShipmentTimeline | undefined, StorageError> {
-    const [record, log, papers] = yield* Effect.all([
+    const [record, log, invoiceEntries] = yield* Effect.all([
       statuses.record(tenantId, shipmentId, limit),
       events.recent(tenantId, shipmentId, limit),
       invoices.historyOfShipment(tenantId, shipmentId, limit)
@@ -66,10 +66,10 @@ export const makeShipmentTimelines = Effect.gen(function*() {
     const logged = log.events.map((event) => ({ event: parsedEvent(event), size: event.body.length }))
     const logEvents = logged.map(({ event }) => event)
     const named = plainPros([...status?.pros ?? [], ...referencesIn(logEvents, "pro")])
-    // where nobody says its PRO, the shipment may be called by it
+    // without a known PRO, the shipmentId may be the PRO
     const pros = named.length > 0 ? named : plainPros([shipmentId])
     const [bills, ordered] = yield* Effect.all([billsOf(tenantId, pros), pickups.ofPros(tenantId, pros, ofOnePro)], { concurrency: "unbounded" })
-    if (record === undefined && logged.length + papers.length + bills.length + ordered.length === 0) return undefined
+    if (record === undefined && logged.length + invoiceEntries.length + bills.length + ordered.length === 0) return undefined
     const [bill] = bills.map((each) => numbersOfBill(each.bill))
     return {
       proNumber: status?.view.ProNumber ?? referencesIn(logEvents, "pro")[0] ?? bill?.pro ?? (ordered.length > 0 ? shipmentId : undefined),
@@ -79,7 +79,7 @@ export const makeShipmentTimelines = Effect.gen(function*() {
         ...logged.map(({ event, size }) => timelineEventOf(event, size)),
         ...record?.history.map(({ doc, occurredAt }) => timelineEventOfStatus(occurredAt, JSON.parse(doc), doc.length)) ?? [],
         ...bills.flatMap(({ bill, size }) => timelineOfBill(bill, size)),
-        ...papers.map(timelineEventOfInvoice),
+        ...invoiceEntries.map(timelineEventOfInvoice),
         ...ordered.flatMap(timelineOfPickup)
       ],
       billIds: bills.map(({ bill: { billId } }) => billId)
@@ -87,7 +87,7 @@ export const makeShipmentTimelines = Effect.gen(function*() {
   })
 })
 
-/** A status as core wrote it, and every PRO of it. */
+/** Parses a stored status, and lists all of its PROs. */
 export const statusOf = (stored: StoredStatus) => {
   const view = JSON.parse(decoder.decode(stored.verified)) as ShipmentView
   const state = JSON.parse(stored.state) as ShipmentState

@@ -1,4 +1,4 @@
-/** Keeps what waits for each subscription within its tenant's quotas, whatever holds it up: a pause, access that ended, a receiver that is down. */
+/** Enforces the quotas on waiting entries, for any reason that entries wait: a pause, ended access, or a failing receiver. */
 import { Context, Effect, Layer } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
@@ -12,30 +12,30 @@ const sweepMillis = 300_000
 
 const dayMillis = 86_400_000
 
-/** Entries queued within so long count as equally old. */
+/** Entries queued within this time count as equally old. */
 const leastWidthMillis = 60_000
 
-/** Stretches of time that one subscription's entries are counted in, about. */
-const maxStretches = 10_000
+/** Approximate number of time ranges in which one subscription's entries are counted. */
+const maxRanges = 10_000
 
-/** What waits for one subscription. */
+/** The waiting entries of one subscription. */
 interface Backlog {
   readonly laneId: string
-  /** What it had lost when the count began. */
+  /** Its number of dropped entries when the count began. */
   readonly dropped: number
-  /** Entries by the beginning of their stretch of time. */
-  readonly stretches: Map<number, number>
+  /** Number of entries by the start of their time range. */
+  readonly ranges: Map<number, number>
 }
 
 interface Bounds {
   readonly width: number
-  /** What was queued before this waited too long. */
+  /** Entries queued before this instant exceed the maximum age. */
   readonly oldest: number
   readonly entries: number
 }
 
 export class Backlogs extends Context.Service<Backlogs, {
-  /** Once through all tenants; answers how many entries were dropped. */
+  /** Checks all tenants once. Returns the number of dropped entries. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps every five minutes until interrupted. */
   readonly run: Effect.Effect<never>
@@ -47,64 +47,64 @@ export class Backlogs extends Context.Service<Backlogs, {
       const limits = yield* TenantLimits
       const control = yield* DeliveryControl
 
-      /** Answers how many were dropped: fewer than there are where somebody else drops at the same time. */
+      /** Returns the number of dropped entries, which is lower than requested if a concurrent call drops the same ones. */
       const drop = Effect.fnUntraced(function*(tenantId: string, laneId: string, excess: BacklogExcess) {
-        let gone = 0
+        let droppedCount = 0
         let after: PurgePosition | undefined
-        while (gone < excess.limit) {
-          const rest: BacklogExcess = { ...excess, limit: excess.limit - gone, dropped: excess.dropped + gone }
+        while (droppedCount < excess.limit) {
+          const rest: BacklogExcess = { ...excess, limit: excess.limit - droppedCount, dropped: excess.dropped + droppedCount }
           const step: PurgeStep = yield* throttled(control.dropExcess(tenantId, laneId, rest, after))
           if (step.dropped > 0) yield* reportDropped(tenantId, excess.reason, step.dropped)
-          gone += step.dropped
+          droppedCount += step.dropped
           after = step.next
           if (after === undefined) break
         }
-        return gone
+        return droppedCount
       })
 
-      const bound = Effect.fnUntraced(function*(tenantId: string, { dropped, laneId, stretches }: Backlog, { entries, oldest, width }: Bounds) {
-        const counts = [...stretches].sort(([a], [b]) => a - b)
+      const bound = Effect.fnUntraced(function*(tenantId: string, { dropped, laneId, ranges }: Backlog, { entries, oldest, width }: Bounds) {
+        const counts = [...ranges].sort(([a], [b]) => a - b)
         const all = counts.reduce((sum, [, count]) => sum + count, 0)
-        let gone = 0
+        let droppedCount = 0
         const dropBefore = Effect.fnUntraced(function*(queuedBefore: number, limit: number, reason: BacklogExcess["reason"]) {
-          if (limit > 0) gone += yield* drop(tenantId, laneId, { queuedBefore, limit, reason, dropped: dropped + gone })
+          if (limit > 0) droppedCount += yield* drop(tenantId, laneId, { queuedBefore, limit, reason, dropped: dropped + droppedCount })
         })
         if (counts.length > 0 && counts[0]![0] < oldest) yield* dropBefore(oldest, all, "over_age")
         const excess = all - entries
-        if (excess <= gone) return gone
-        // whole stretches first, then what is still too much of the next one
+        if (excess <= droppedCount) return droppedCount
+        // drop whole time ranges first, then part of the next one
         let before = 0
         for (const [from, count] of counts) {
           if (before + count < excess) {
             before += count
             continue
           }
-          const rest = excess - Math.max(before, gone)
-          if (before > gone) yield* dropBefore(from, before - gone, "over_count")
+          const rest = excess - Math.max(before, droppedCount)
+          if (before > droppedCount) yield* dropBefore(from, before - droppedCount, "over_count")
           yield* dropBefore(from + width, rest, "over_count")
           break
         }
-        return gone
+        return droppedCount
       })
 
       const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
         const { waitingDays, waitingPerSubscription } = yield* limits.of(tenantId)
-        const width = Math.max(leastWidthMillis, Math.ceil(waitingDays * dayMillis / maxStretches))
+        const width = Math.max(leastWidthMillis, Math.ceil(waitingDays * dayMillis / maxRanges))
         let removed = 0
         let backlog: Backlog | undefined
         let after: BacklogPosition | undefined
         for (;;) {
           const { counts, next, now }: BacklogCounts = yield* throttled(control.countBacklog(tenantId, width, after))
           const bounds = { width, oldest: now - waitingDays * dayMillis, entries: waitingPerSubscription }
-          // whatever is older than that counts as one stretch, so that there are never many
+          // entries beyond the maximum age count as one range, so that the number of ranges stays small
           const first = Math.floor(bounds.oldest / width) * width
           for (const { dropped, entries, laneId, queuedFrom } of counts) {
             if (backlog?.laneId !== laneId) {
               if (backlog !== undefined) removed += yield* bound(tenantId, backlog, bounds)
-              backlog = { laneId, dropped, stretches: new Map() }
+              backlog = { laneId, dropped, ranges: new Map() }
             }
             const from = Math.max(queuedFrom, first - width)
-            backlog.stretches.set(from, (backlog.stretches.get(from) ?? 0) + entries)
+            backlog.ranges.set(from, (backlog.ranges.get(from) ?? 0) + entries)
           }
           if (next === undefined) return backlog === undefined ? removed : removed + (yield* bound(tenantId, backlog, bounds))
           after = next

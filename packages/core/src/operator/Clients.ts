@@ -1,4 +1,4 @@
-/** The clients of a tenant: what operators see of them, how they are removed, and how access that ended by itself is followed. */
+/** The clients of a tenant: lists and removes them, and processes access that expired. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ClientNotFound } from "../access/AccessErrors.ts"
 import { accountOfGrant } from "../access/model/CarrierNumbers.ts"
@@ -16,25 +16,25 @@ import { Subscriptions } from "./Subscriptions.ts"
 
 export const ClientListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
-/** A client as it is shown; instants as UTC text. */
+/** A client in a list. Instants are UTC text. */
 export interface ClientView {
   readonly client: string
   readonly accounts: ReadonlyArray<string>
   readonly roles: ListedClient["roles"]
-  /** How many keys it has that are neither revoked nor expired. */
+  /** Number of keys that are neither revoked nor expired. */
   readonly keys: number
-  /** How many subscriptions of all areas. */
+  /** Number of subscriptions in all areas. */
   readonly subscriptions: number
   /** Written about once a minute. */
   readonly lastSeenAt: string | null
-  /** `held`: it has no access at present, so nothing is sent, and what comes waits. */
+  /** `held`: the client has no access now, so nothing is sent and new entries wait. */
   readonly state: "live" | "held"
 }
 
-/** Subscriptions that one step closes before the remaining ones are read again. */
+/** Subscriptions closed per step, before the remaining ones are read again. */
 const stepSize = 100
 
-/** Subscriptions that a removal closes before it answers. The background closes the rest; nothing is sent in the meantime. */
+/** Subscriptions that a removal closes before it returns. Background work closes the rest; nothing is sent in the meantime. */
 const closedAtOnce = 1_000
 
 const sweepMillis = 15_000
@@ -42,9 +42,9 @@ const sweepMillis = 15_000
 const clientsPerSweep = 100
 
 export class Clients extends Context.Service<Clients, {
-  /** By client. */
+  /** Lists clients by name. */
   readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>
-  /** Revokes its keys, closes its subscriptions, drops what waits, and forgets its access. `client` bare or qualified. */
+  /** Revokes the client's keys, closes its subscriptions, drops waiting entries and deletes its access. `client`: bare or qualified. */
   readonly remove: (tenantId: string, client: string) => Effect.Effect<void, ClientNotFound | StorageError>
   /** Applies access that expired and continues removals. Returns the number of clients that were processed. */
   readonly sweep: Effect.Effect<number, StorageError>
@@ -72,7 +72,7 @@ export class Clients extends Context.Service<Clients, {
         return through
       })
 
-      /** Closes some of a marked client's subscriptions, each in a transaction of its own. Whether none is left. */
+      /** Closes subscriptions of a marked client, each in its own transaction. Returns whether none is left. */
       const close = Effect.fnUntraced(function*(tenantId: string, client: string, through: string, limit: number) {
         for (let closed = 0; closed < limit;) {
           const { lanes } = yield* queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: Math.min(stepSize, limit - closed) })
@@ -87,7 +87,7 @@ export class Clients extends Context.Service<Clients, {
         return false
       })
 
-      /** Forgets a client whose subscriptions are closed, unless it was let in again meanwhile. */
+      /** Deletes a client whose subscriptions are closed, unless it got access again meanwhile. */
       const finish = (tenantId: string, client: string) =>
         transaction.run(Effect.gen(function*() {
           yield* access.lockKeys(tenantId)
@@ -147,7 +147,7 @@ const decodeQuery = decodeInput(ClientListQuery, { closed: true })
 
 const viewOf = ({ accounts, client, keys, lastSeenAt, live, roles, subscriptions }: ListedClient): ClientView => ({
   client,
-  // what a carrier with a number is known by is kept beside them
+  // the list also contains grants of a carrier with a number, which are not accounts
   accounts: [...new Set(accounts.flatMap((held) => accountOfGrant(held) ?? []))],
   roles,
   keys,

@@ -1,11 +1,11 @@
-/** Which area's bytes a lane carries, in the folder word of the area. */
+/** The area of a destination's source. */
 import { chargeSource, chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
 import { shipmentStatusSource } from "../shipment-status/StatusSubscriptions.ts"
 import { transitEventSource } from "../transit-events/TransitSubscriptions.ts"
 
 export type DeliveringArea = "transit-events" | "shipment-status" | "freight-charges"
 
-/** What each area calls its bytes. */
+/** The source names of each area. */
 export const sourcesOfArea: Readonly<Record<DeliveringArea, ReadonlyArray<string>>> = {
   "transit-events": [transitEventSource],
   "shipment-status": [shipmentStatusSource],
@@ -14,5 +14,5 @@ export const sourcesOfArea: Readonly<Record<DeliveringArea, ReadonlyArray<string
 
 const areas = new Map(Object.entries(sourcesOfArea).flatMap(([area, sources]) => sources.map((source) => [source, area as DeliveringArea])))
 
-/** A source that no area of ours has is its own word. */
+/** A source of another area is returned unchanged. */
 export const areaOfSource = (source: string): string => areas.get(source) ?? source

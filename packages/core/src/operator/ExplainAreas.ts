@@ -1,4 +1,4 @@
-/** Whether each area's rules would give a subject to a subscription, and what its destination orders it by. */
+/** Evaluates each area's rules: whether a subscription would get a subject, and under which order key. */
 import { Effect, Option } from "effect"
 import type { TraceSubject } from "../delivery/DeliveryControl.ts"
 import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
@@ -22,17 +22,17 @@ import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionS
 import { areaOfSource } from "./DeliveringArea.ts"
 import { decided, reason, type Verdict } from "./Verdict.ts"
 
-/** What somebody asks about: one event, or shipments with their freight bills. */
+/** The subject of a question: one event, or shipments with their freight bills. */
 export interface Subject {
   readonly event: StoredEvent | undefined
   readonly shipmentIds: ReadonlyArray<string>
   readonly bills: ReadonlyArray<FreightBill>
 }
 
-/** Events of a shipment whose types are compared with a subscription's. */
+/** Most events of a shipment whose types are compared with a subscription's filter. */
 const comparedEvents = 100
 
-/** Texts of a list that a reason names. */
+/** Formats at most 10 texts for a reason. */
 const named = (texts: ReadonlyArray<string>): string => texts.length === 0 ? "none" : `${texts.slice(0, 10).join(", ")}${texts.length > 10 ? " and more" : ""}`
 
 const parsed = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)) as TransitEvent
@@ -45,10 +45,10 @@ export const makeExplainAreas = Effect.gen(function*() {
   const bills = yield* FreightBillStore
   const charges = yield* ChargeSubscriptionStore
 
-  /** Bills of these ids, and the one whose id somebody gave. */
+  /** The bills with these ids, and the bill whose id is the given number. */
   const billsNamed = (tenantId: string, number: string, billIds: ReadonlyArray<string>) => {
     const ids = [...new Set([billIdOf(number), ...billIds])].filter((id) => id !== "")
-    // an id is the first of those that begin with it
+    // an id comes first among the ids that start with it
     return ids.length === 0 ? Effect.succeed([]) : Effect.map(bills.beginning(tenantId, ids, 1), (rows) => rows.filter(({ billId }) => ids.includes(billId)).map(billFrom))
   }
 
@@ -138,7 +138,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     return before(lane, Math.max(...current.map(({ at = 0 }) => at))) ?? forgotten(lane)
   })
 
-  /** Of what the destination does not know. */
+  /** The verdict if the destination does not know the subject. */
   const verdictOf = (tenantId: string, lane: LaneOverview, subject: Subject): Effect.Effect<Verdict, StorageError> => {
     switch (areaOfSource(lane.source)) {
       case "transit-events":
@@ -153,7 +153,7 @@ export const makeExplainAreas = Effect.gen(function*() {
   return { billsNamed, tracesOf, verdictOf }
 })
 
-/** Its id was given out when the subscription was made. */
+/** The creation time from the subscription's id. */
 const createdAt = ({ laneId }: LaneOverview): number => Number.parseInt(laneId.replaceAll("-", "").slice(0, 12), 16)
 
 const before = (lane: LaneOverview, at: number | undefined): Verdict | undefined =>
@@ -161,7 +161,7 @@ const before = (lane: LaneOverview, at: number | undefined): Verdict | undefined
     ? decided("before_subscription", reason("createdAt", `after the subscription was made at ${formatInstant(createdAt(lane))}`, formatInstant(at)))
     : undefined
 
-/** It would match now, and was never queued as far as anybody remembers. */
+/** The subject matches now, but there is no record that it was queued. */
 const forgotten = (lane: LaneOverview): Verdict =>
   lane.dropped > 0
     ? decided("dropped", reason("dropped", "sent", `one of ${lane.dropped} entries that were dropped, or its delivery went with retention`))

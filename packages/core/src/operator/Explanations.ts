@@ -1,4 +1,4 @@
-/** Why a subscription did or did not receive something. */
+/** Explains why a subscription did or did not receive something. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { DeliveryControl, type LaneTrace } from "../delivery/DeliveryControl.ts"
 import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
@@ -23,16 +23,16 @@ export const ExplainQuery = Schema.Struct({
   pro: Schema.optionalKey(Schema.String)
 })
 
-/** Shipments of one PRO, or bills of one shipment, that are looked at. */
+/** Most shipments of one PRO, and most bills, that are examined. */
 const maxKeys = 20
 
 export interface Explanation extends Verdict {
-  /** Newest first, 50 at most. */
+  /** Newest first, at most 50. */
   readonly deliveries: ReadonlyArray<{
     readonly deliveryId: string
     readonly state: DeliveryState
     readonly attempts: number
-    /** The receiver's HTTP status at the last attempt, when it answered. */
+  /** HTTP status of the last attempt, if the receiver answered. */
     readonly lastStatus: number | null
     readonly at: string
   }>
@@ -40,8 +40,8 @@ export interface Explanation extends Verdict {
 
 export class Explanations extends Context.Service<Explanations, {
   /**
-   * Names one subject: an eventId, a shipmentId or a PRO. Of a shipment, what is most urgent to know of anything in it; a freight bill
-   * is found by its PRO, its id or its shipment.
+   * The query names one subject: an eventId, a shipmentId or a PRO. For a shipment, the most urgent verdict of its entries wins. A freight
+   * bill is found by its PRO, its id or its shipment.
    */
   readonly explain: (tenantId: string, query: unknown) => Effect.Effect<Explanation, InvalidInput | LaneNotFound | ShipmentNotFound | StorageError>
 }>()("@waybill/core/operator/Explanations") {
@@ -62,7 +62,7 @@ export class Explanations extends Context.Service<Explanations, {
         return lane
       })
 
-      /** The shipments and bills that are meant. */
+      /** Finds the shipments and bills of the subject. */
       const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, ShipmentNotFound | StorageError> {
         const { name, value } = asked
         const missing = new ShipmentNotFound({ sought: `${name} ${value.slice(0, 200)}`, advice: "Check the number, and that this tenant knows it." })
@@ -116,7 +116,7 @@ const onlySubject = (query: typeof ExplainQuery.Type): Effect.Effect<Asked, Inva
     : Effect.fail(InvalidInput.of(fault([asked[1]?.name ?? "eventId"], "Name one of eventId, shipmentId and pro.")))
 }
 
-/** Several shipments or bills as one. */
+/** Merges the traces of several shipments or bills. */
 const merged = (traces: ReadonlyArray<LaneTrace>): LaneTrace | undefined => {
   const [first] = traces
   if (first === undefined || traces.length === 1) return first

@@ -1,9 +1,9 @@
-/** What a subscription selects, read from the document that its area keeps. */
+/** Filters and accounts of a subscription, read from its area's document. */
 import type { ChargeSubscriptionSettings } from "../freight-charges/model/ChargeSubscription.ts"
 import type { SubscribeRequest } from "../shipment-status/StatusSubscriptions.ts"
 import type { SubscriptionCreate } from "../transit-events/model/TransitSubscription.ts"
 
-/** In the area's own words. A subscription to everything that its client may see has none. */
+/** Filters in the area's terms. Empty for a subscription to everything that its client may see. */
 export const filtersOf = (area: string, doc: string | undefined): Readonly<Record<string, unknown>> => {
   if (doc === undefined) return {}
   const settings: unknown = JSON.parse(doc)
@@ -21,7 +21,7 @@ export const filtersOf = (area: string, doc: string | undefined): Readonly<Recor
   }
 }
 
-/** Accounts that it names; `null` where it is to all that its client has. */
+/** The accounts that it names; `null` if it covers all accounts of its client. */
 export const accountsOf = (area: string, doc: string | undefined): ReadonlyArray<string> | null => {
   if (area !== "freight-charges" || doc === undefined) return null
   const { accounts, billScope } = JSON.parse(doc) as ChargeSubscriptionSettings

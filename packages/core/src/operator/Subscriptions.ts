@@ -1,4 +1,4 @@
-/** Every subscription of a tenant, whichever area and client it belongs to: what operators see of it and do with it. */
+/** Every subscription of a tenant, over all areas and clients. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
@@ -38,7 +38,7 @@ export const PauseCall = Schema.Struct({
   )
 }).annotate({ identifier: "PauseCall" })
 
-/** A subscription as operators see it; instants as UTC text. Counts stop at 1,000, which then means so many or more. */
+/** A subscription as operators see it. Instants are UTC text. Counts stop at 1,000, which means 1,000 or more. */
 export interface SubscriptionView {
   readonly subscriptionId: string
   readonly area: string
@@ -46,9 +46,9 @@ export interface SubscriptionView {
   readonly client: string
   readonly endpointUrl: string
   readonly hmacSecretId: string
-  /** What it selects, in its area's words. */
+  /** Its filters, in the terms of its area. */
   readonly filters: Readonly<Record<string, unknown>>
-  /** `null`: all accounts that its client has. */
+  /** `null`: all accounts of its client. */
   readonly accounts: ReadonlyArray<string> | null
   readonly delivery: DeliveryPolicy
   readonly state: LaneState
@@ -57,47 +57,47 @@ export interface SubscriptionView {
   readonly pausedBy: PausedBy | null
   /** When the state last changed. */
   readonly since: string
-  /** Whether its client or its tenant has no access at present, so that nothing is sent. */
+  /** Whether its client or its tenant has no access now, so that nothing is sent. */
   readonly held: boolean
-  /** Entries in no delivery yet. */
+  /** Entries that are in no delivery yet. */
   readonly waiting: number
-  /** Of the first thousand that wait. */
+  /** Of the first 1,000 waiting entries. */
   readonly oldestWaitingAt: string | null
   /** Deliveries that are being sent or wait for their next attempt. */
   readonly inFlight: number
   readonly dead: number
-  /** Entries that were removed without being sent, ever. */
+  /** Entries that were removed without being sent, since creation. */
   readonly dropped: number
-  /** When a worker looks at it next, or its lease ends. */
+  /** When a worker processes it next, or when its lease ends. */
   readonly dueAt: string | null
   readonly breaker: {
     readonly state: BreakerState
     /** Failed attempts since the last accepted one. */
     readonly failures: number
-    /** While it is open. */
+    /** When an open breaker allows the next attempt. */
     readonly until: string | null
   }
-  /** Of the newest delivery that had one, among the subscription's newest hundred. */
+  /** The newest attempt, among the newest 100 deliveries. */
   readonly lastAttempt: { readonly at: string; readonly outcome: string; readonly status: number | null } | null
 }
 
 type NotThere = LaneNotFound | StorageError
 
 export class Subscriptions extends Context.Service<Subscriptions, {
-  /** By subscriptionId; `client` bare or qualified. */
+  /** Lists subscriptions by id. `client`: bare or qualified. */
   readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<SubscriptionView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
-  /** Nothing more is sent until an operator resumes it; what comes waits. What is in flight ends by itself. */
+  /** Stops sending until an operator resumes the subscription. New entries wait. Attempts in flight finish. */
   readonly pause: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
   /**
-   * Goes on, whoever paused it. Where a dead letter pauses a subscription (freight charges), dead letters since then go out again
-   * first. One that its client had made inactive becomes that again; one that is not paused is left as it is. Fails where the secret
-   * that it names is not its client's any more.
+   * Resumes a subscription, regardless of who paused it. If dead letters pause it (freight charges), those since the pause are sent first.
+   * A subscription that its client had made inactive becomes inactive again. A subscription that is not paused does not change. Fails if
+   * its secret no longer belongs to its client.
    */
   readonly resume: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere | SecretNotUsable>
-  /** Drops what waits. Answers how many entries, those of cancelled retries included. */
+  /** Drops waiting entries. Returns their number, including those of cancelled retries. */
   readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
-  /** Ends the subscription as if its client had deleted it. */
+  /** Deletes the subscription, with the same effect as a deletion by its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Effect.Effect<void, NotThere>
 }>()("@waybill/core/operator/Subscriptions") {
   static readonly layer = Layer.effect(
@@ -117,7 +117,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         "freight-charges": { documents: charges.documents, end: charges.cancel }
       }
 
-      /** Lanes with what their areas keep of them. */
+      /** Adds the area's document to each destination. */
       const documented = Effect.fnUntraced(function*(tenantId: string, { lanes, now }: { readonly lanes: ReadonlyArray<LaneOverview>; readonly now: number }) {
         const documents = new Map<string, string>()
         for (const [area, { documents: read }] of Object.entries(stores)) {
@@ -129,7 +129,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
         const after = idBefore(laneId)
-        // lists go by id: it is the first behind the id before it
+        // lists are ordered by id, so it is the first one after the previous id
         const { lanes: [lane], now } = after === undefined
           ? { lanes: [], now: 0 }
           : yield* queue.lanes(tenantId, { state: undefined, after, limit: 1 })
@@ -212,13 +212,13 @@ type Ending = (tenantId: string, client: string, id: string) => Effect.Effect<un
 const decodeQuery = decodeInput(SubscriptionListQuery, { closed: true })
 const decodePause = decodeInput(PauseCall, { closed: true })
 
-/** The dead letter and the pause it brings are written together, by clocks that may tick in between. */
+/** The dead letter and the pause are written together, but their clock readings may differ. */
 const recoverMarginMillis = 1000
 
 interface DocumentedLane {
   readonly lane: LaneOverview
   readonly doc: string | undefined
-  /** By the store's clock. */
+  /** Current time by the store's clock. */
   readonly now: number
 }
 

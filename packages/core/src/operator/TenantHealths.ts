@@ -1,19 +1,19 @@
-/** How deliveries do, tenant by tenant. */
+/** Delivery health of each tenant. */
 import { Context, Effect, Layer } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
-/** Tenants that are looked at, by tenantId, and how many side by side. */
+/** Most tenants, in the order of tenantId, and how many are read concurrently. */
 const maxTenants = 1000
 const tenantsAtOnce = 4
 
-/** One tenant in numbers; each count stops at 10,000, which then means so many or more. */
+/** Delivery counts of one tenant. Each stops at 10,000, which means 10,000 or more. */
 export interface TenantHealthView {
   readonly tenantId: string
   readonly subscriptions: number
-  /** Paused by the engine or an operator, with a breaker that is not closed, or with a dead letter. */
+  /** Subscriptions that are paused by the engine or an operator, have a breaker that is not closed, or have a dead letter. */
   readonly inTrouble: number
   readonly waiting: number
   readonly oldestWaitingAt: string | null
@@ -25,7 +25,7 @@ export interface HealthView {
 }
 
 export class TenantHealths extends Context.Service<TenantHealths, {
-  /** Most subscriptions in trouble first, then most dead letters, then most that waits. Of the first thousand tenants by tenantId. */
+  /** Sorted by most subscriptions in trouble, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. */
   readonly all: Effect.Effect<HealthView, StorageError>
 }>()("@waybill/core/operator/TenantHealths") {
   static readonly layer = Layer.effect(

@@ -1,4 +1,4 @@
-/** Removes a deleted tenant, table by table: marked first, so that it is refused and sends nothing, then in steps by the background. */
+/** Removes a deleted tenant: marks it first, so that its calls are refused and nothing is sent, then deletes its data in background steps. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { TenantNotFound } from "../access/AccessErrors.ts"
@@ -10,20 +10,20 @@ import { sweepEvery } from "../shared/Sweeps.ts"
 
 const sweepMillis = 15_000
 
-/** Rows that one statement removes. */
+/** Rows per statement. */
 const stepSize = 1_000
 
 const everything = { documentTypes: undefined, dot: undefined, invoiceNumber: undefined, mc: undefined }
 
 const recordsPerStep = 100
 
-/** How long a deleted tenant's id stays taken at least: calls and transactions that began before the mark may still write. */
+/** How long a deleted tenant's id stays reserved, because calls and transactions that began before the deletion may still write. */
 const graceMillis = 60_000
 
 export class TenantRemoval extends Context.Service<TenantRemoval, {
-  /** From now on the tenant is refused like an unknown one and nothing is sent. Its data goes in the background. */
+  /** Refuses the tenant's calls like those of an unknown tenant, and stops sending. Background work deletes its data. */
   readonly remove: (tenantId: string) => Effect.Effect<void, TenantNotFound | StorageError>
-  /** Removes what deleted tenants left. Answers how many tenants are gone for good. */
+  /** Deletes data of deleted tenants. Returns the number of tenants that are completely removed. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps until interrupted. */
   readonly run: Effect.Effect<never>
@@ -56,8 +56,8 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
       })
 
       const sweep = Effect.gen(function*() {
-        const gone = yield* Effect.forEach(yield* access.deletedTenants, sweepTenant)
-        return gone.filter(Boolean).length
+        const completed = yield* Effect.forEach(yield* access.deletedTenants, sweepTenant)
+        return completed.filter(Boolean).length
       }).pipe(Effect.withSpan("TenantRemoval.sweep"))
 
       return TenantRemoval.of({

@@ -1,4 +1,4 @@
-/** What became of a subject at a subscription, decided from what its destination knows. */
+/** Decides the verdict on a subject for a subscription, from what the subscription's destination knows. */
 import type { LaneTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
 import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
@@ -11,7 +11,7 @@ export type VerdictName = typeof verdicts[number]
 export const waitReasons = ["turn", "order", "rate", "retry", "breaker", "paused", "access"] as const
 export type WaitReason = typeof waitReasons[number]
 
-/** A rule that decided, in words: what it asks, and what there is. */
+/** The rule that decided: what it expects, and what was found. */
 export interface VerdictReason {
   readonly rule: string
   readonly expected: string
@@ -30,7 +30,7 @@ export const decided = (verdict: VerdictName, ...reasons: ReadonlyArray<VerdictR
 
 const waits = (waitingFor: WaitReason, ...reasons: ReadonlyArray<VerdictReason>): Verdict => ({ verdict: "waiting", reasons, waitingFor })
 
-/** `undefined` where the destination never had the subject, or does not remember it. */
+/** `undefined` if the destination never had the subject, or has deleted its records. */
 export const verdictOf = (lane: LaneOverview, trace: LaneTrace): Verdict | undefined => {
   const { deliveries, dropped } = trace
   if (deliveries.some(({ state }) => state === "sending")) return decided("in_flight")
@@ -43,13 +43,13 @@ export const verdictOf = (lane: LaneOverview, trace: LaneTrace): Verdict | undef
   return last === undefined ? undefined : ended(lane, last)
 }
 
-/** What holds up everything that waits. */
+/** The reason why all entries of the destination wait, if there is one. */
 const held = ({ held, status }: LaneOverview): Verdict | undefined => {
   if (status.state !== "active") {
     const by = status.pausedBy === undefined ? "" : ` by ${status.pausedBy}`
     return waits("paused", reason("state", "active", `${status.state}${by}${status.reason === undefined ? "" : `: ${status.reason}`}`))
   }
-  return held ? waits("access", reason("access", "the client and its tenant have access", "neither key nor token of the client is live, or its tenant is suspended")) : undefined
+  return held ? waits("access", reason("access", "the client and its tenant have access", "the client has no valid key or token, or its tenant is suspended")) : undefined
 }
 
 const retrying = ({ policy }: LaneOverview, { attempt, lastAttempt }: TracedDelivery): Verdict =>
@@ -61,7 +61,7 @@ const queued = (lane: LaneOverview, { behind, now }: LaneTrace): Verdict => {
   if (state !== "closed") {
     return waits("breaker", reason("breaker", "closed", `${state} after ${breaker.failures} failed attempts, next at ${formatInstant(breaker.openUntil!)}`))
   }
-  if (behind) return waits("order", reason("order", "what comes before it in its shipment or bill has ended", "something before it has not ended"))
+  if (behind) return waits("order", reason("order", "earlier entries of its shipment or bill are finished", "an earlier entry is not finished"))
   const { granted, waitMillis } = takeFromRate(policy.rateLimitPerMinute, rateMark, now, 1)
   if (granted === 0) return waits("rate", reason("rateLimitPerMinute", String(policy.rateLimitPerMinute), `used up until ${formatInstant(now + waitMillis)}`))
   return waits("turn")

@@ -1,26 +1,26 @@
-/** Port: the carrier decides on every pickup. A host puts its own dispatch here. */
+/** Port: the carrier's decision on each pickup. A host connects its own dispatch system here. */
 import { Context, Effect } from "effect"
 import type { PickupRequest } from "./model/PickupRequest.ts"
 import type { PickupDeskFailed } from "./PickupErrors.ts"
 
 export interface PickupOrder {
   readonly tenantId: string
-  /** The same when the same request comes again: a desk that dispatched it before must not send a second truck. */
+  /** Equal when the same request is retried. A desk that has already dispatched it must not send a second truck. */
   readonly requestId: string
-  /** The service's own id of the pickup. Until there is a number, it is what status reports name. */
+  /** Waybill's id of the pickup. Status reports use it until there is a pickup number. */
   readonly pickupId: string
   readonly kind: "new" | "modify"
   readonly request: PickupRequest
-  /** What stands until a change is accepted. */
+  /** The agreed pickup, which stays valid until the change is accepted. */
   readonly before?: { readonly carrierPickupNumber: string; readonly request: PickupRequest }
 }
 
 export interface PickupDecision {
-  /** With `callUs` the shipper phones the carrier, which then reports what became of it. */
+  /** `callUs`: the shipper phones the carrier, which then reports the result. */
   readonly decision: "accept" | "reject" | "callUs"
-  /** Promises the truck, so it goes with `accept` only. Left out, the service issues one, or a changed pickup keeps its own. */
+  /** Only with `accept`, because a number promises a truck. If left out, Waybill issues one; a changed pickup keeps its number. */
   readonly carrierPickupNumber?: string
-  /** What the shipper should read. */
+  /** Messages for the shipper. */
   readonly messages?: ReadonlyArray<string>
   readonly carrierName?: string
   readonly scac?: string
@@ -36,12 +36,12 @@ export interface CancelledPickup {
 }
 
 /**
- * Asked inside the transaction that stores the answer: when it fails, nothing is stored and the caller is told to try again.
- * It must not call the service meanwhile. Never asked about tests. Without a desk of the host's, every request is accepted.
+ * Runs inside the transaction that stores the answer. If it fails, nothing is stored and the caller is told to retry. It must not call
+ * Waybill. It is not called for test pickups. Without a host's desk, every request is accepted.
  */
 export class PickupDesk extends Context.Reference<{
   readonly decide: (order: PickupOrder) => Effect.Effect<PickupDecision, PickupDeskFailed>
-  /** The shipper cancelled. May be told of the same pickup again. */
+  /** The shipper cancelled the pickup. May be called more than once for a pickup. */
   readonly cancelled?: (pickup: CancelledPickup) => Effect.Effect<void, PickupDeskFailed>
 }>("@waybill/core/pickups/PickupDesk", {
   defaultValue: () => ({ decide: () => Effect.succeed({ decision: "accept" }) })

@@ -1,28 +1,28 @@
-/** Storage port: pickups, what they are found by, what became of them, and which requests were answered already. */
+/** Storage port: pickups, their keys and history, and answers stored by idempotency key. */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { PickupNumberTaken } from "./PickupErrors.ts"
 
 export interface PickupRow {
   readonly pickupId: string
-  /** The carrier's pickup number, text as it is; `undefined` until one is issued. Unique among real ones, and among test ones, of a tenant. */
+  /** The carrier's pickup number as text; `undefined` until one is issued. Unique per tenant among real pickups, and among test pickups. */
   readonly number: string | undefined
-  /** Test pickups and real ones never see one another. */
+  /** Test pickups and real pickups are separate. */
   readonly isTest: boolean
-  /** Who ordered it. */
+  /** The client that ordered it. */
   readonly client: string
-  /** Accounts that it names: whoever has one may see it. */
+  /** Accounts in the request. Clients with one of them may see the pickup. */
   readonly accounts: ReadonlyArray<string>
-  /** What the carrier that decided it is known by (`carrierOf`); `undefined` while any carrier of the tenant may. */
+  /** Grants of the carrier that decided it (`carrierOf`); `undefined` while every carrier of the tenant may. */
   readonly carrier: ReadonlyArray<string> | undefined
   /** JSON that only core reads. */
   readonly doc: string
-  /** Normalised PROs that it is found by. */
+  /** Normalised PROs for lookups. */
   readonly pros: ReadonlyArray<string>
   readonly createdAt: number
 }
 
-/** Whose pickups a caller may see: all of a tenant, its own and those of its accounts, or what one carrier decided and nobody did yet. */
+/** The pickups that a caller sees: all of a tenant; its own and those of its accounts; or those of one carrier and undecided ones. */
 export type PickupViewer =
   | "all"
   | { readonly client: string; readonly accounts: ReadonlyArray<string> }
@@ -30,14 +30,14 @@ export type PickupViewer =
 
 export interface PickupHistoryEntry {
   readonly pickupId: string
-  /** Rising per pickup, in the order the entries came. */
+  /** Increases per pickup, in the order of arrival. */
   readonly position: number
   readonly at: number
   /** JSON that only core reads. */
   readonly doc: string
 }
 
-/** A pickup with what became of it. */
+/** A pickup with its history. */
 export interface FollowedPickup {
   readonly pickup: PickupRow
   /** Oldest first. */
@@ -45,7 +45,7 @@ export interface FollowedPickup {
 }
 
 export interface AnsweredRequest {
-  /** Of the request that was answered. */
+  /** Fingerprint of the answered request. */
   readonly fingerprint: string
   /** JSON that only core reads. */
   readonly answer: string
@@ -53,35 +53,35 @@ export interface AnsweredRequest {
 
 export class PickupStore extends Context.Service<PickupStore, {
   /**
-   * What a client's request under this key was answered, or `None`. Serialises with every other call for the same key until
-   * the transaction ends: a request that is sent twice at once is carried out once.
+   * The stored answer for a client's idempotency key, or `None`. Serialises calls with the same key until the transaction ends, so that
+   * concurrent retries are carried out once.
    */
   readonly answered: (tenantId: string, client: string, key: string) => Effect.Effect<Option.Option<AnsweredRequest>, StorageError>
   readonly remember: (tenantId: string, client: string, key: string, answered: AnsweredRequest) => Effect.Effect<void, StorageError>
-  /** The next number of the tenant's own counter, from 1; a number of a transaction that is rolled back may be given out again. */
+  /** The next value of the tenant's counter, from 1. A rollback may release the value again. */
   readonly nextNumber: (tenantId: string, isTest: boolean) => Effect.Effect<number, StorageError>
   readonly insert: (tenantId: string, pickup: PickupRow, history: PickupHistoryEntry) => Effect.Effect<void, PickupNumberTaken | StorageError>
-  /** Replaces everything but id, client, test flag and creation. */
+  /** Replaces everything except id, client, test flag and creation time. */
   readonly update: (tenantId: string, pickup: PickupRow, history: PickupHistoryEntry) => Effect.Effect<void, PickupNumberTaken | StorageError>
-  /** By number; locked until the transaction ends with `forUpdate`. */
+  /** Finds a pickup by number. With `forUpdate`, locks it until the transaction ends. */
   readonly find: (
     tenantId: string,
     viewer: PickupViewer,
     by: { readonly number: string; readonly isTest: boolean },
     forUpdate?: boolean
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** By PRO: of several, the one ordered last. Only pickups that have a number. */
+  /** Finds the latest pickup with this PRO. Only pickups with a number. */
   readonly findByPro: (
     tenantId: string,
     viewer: PickupViewer,
     by: { readonly pro: string; readonly isTest: boolean }
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** By the service's own id, locked until the transaction ends: for the carrier's side. */
+  /** Finds a pickup by Waybill's id and locks it until the transaction ends. For carriers. */
   readonly findById: (tenantId: string, viewer: PickupViewer, pickupId: string) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** Real pickups found by one of these PROs, with a number or without, the one ordered last first; `limit` at most. */
+  /** Finds real pickups by PRO, with or without a number, latest order first; at most `limit`. */
   readonly ofPros: (tenantId: string, pros: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<FollowedPickup>, StorageError>
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>
-  /** Forgets pickups that were ordered before one instant, and answers remembered before another. Answers how many; at most a few thousand a call. */
+  /** Deletes pickups ordered before `ordered`, and answers stored before `answered`. Returns their number; at most a few thousand per call. */
   readonly prune: (
     tenantId: string,
     before: { readonly ordered: number; readonly answered: number }

@@ -1,4 +1,4 @@
-/** Order, change, cancel and follow pickups; and, for carriers, say what became of them. */
+/** Orders, changes, cancels and looks up pickups. Carriers report their progress. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted } from "../access/AccessErrors.ts"
@@ -25,7 +25,7 @@ import { type AnsweredRequest, type PickupHistoryEntry, type PickupRow, PickupSt
 import { checkChange, checkIdempotencyKey, checkNew, readQuery, readReport, readRequest } from "./ReadRequest.ts"
 
 export interface PickupOptions {
-  /** The same key with the same content gets the same answer, and no second truck. */
+  /** A retry with the same key and content gets the same answer, and no second truck. */
   readonly idempotencyKey?: string
 }
 
@@ -37,21 +37,21 @@ export class Pickups extends Context.Service<Pickups, {
     input: unknown,
     options?: PickupOptions
   ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupDeskFailed | Failure>
-  /** Replaces the whole request of the pickup that has this number. */
+  /** Replaces the whole request of the pickup with this number. */
   readonly update: (
     principal: Principal,
     number: string,
     input: unknown
   ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupNotFound | PickupFinal | PickupDeskFailed | Failure>
-  /** Until the driver has arrived; cancelling again succeeds. */
+  /** Cancels until the driver has arrived. Cancelling again succeeds. */
   readonly cancel: (
     principal: Principal,
     number: string
   ) => Effect.Effect<void, PickupNotFound | PickupFinal | PickupDeskFailed | NotPermitted | StorageError>
   readonly visibility: (principal: Principal, query: unknown) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
-  /** For carriers: what happened to a pickup, by its number, or by the service's own id while it has none. */
+  /** For carriers: reports progress of a pickup, by its number, or by Waybill's id while it has no number. */
   readonly report: (principal: Principal, pickupId: string, body: unknown) => Effect.Effect<PickupReportResult, PickupNotFound | Failure>
-  /** For carriers: the pickup with its history. */
+  /** For carriers: returns the pickup with its history. */
   readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/Pickups") {
   static readonly layer = Layer.effect(
@@ -67,7 +67,7 @@ export class Pickups extends Context.Service<Pickups, {
           ? Effect.succeed(decidedTest(order.request))
           : Effect.flatMap(desk.decide(order), (decision) => readDecision(decision, order.request))
 
-      /** Numbers that a desk issued before this one are passed over. */
+      /** Skips numbers that a desk has already issued. */
       const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
         for (;;) {
           const number = issuedNumber(yield* store.nextNumber(tenantId, isTest), isTest)
@@ -88,7 +88,7 @@ export class Pickups extends Context.Service<Pickups, {
         return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })]
       })
 
-      /** Carries a request out once, however often it is sent under its key. SPEC-GAP-C18 */
+      /** Carries out a request once per idempotency key. SPEC-GAP-C18 */
       const once = Effect.fnUntraced(function*(
         principal: Principal,
         key: string,
@@ -115,13 +115,13 @@ export class Pickups extends Context.Service<Pickups, {
         return yield* transaction.run(order(principal, request, undefined))
       })
 
-      /** The pickup of a number, locked, as the caller may see it. */
+      /** Finds and locks a pickup that the caller may see, by number. */
       const own = Effect.fnUntraced(function*(principal: Principal, number: string, isTest: boolean) {
         const found = isPickupNumber(number)
           ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
           : Option.none<PickupRow>()
         if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId: number })
-        return { row: claimed(principal, found.value), pickup: keptIn(found.value) }
+        return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
       })
 
       const keep = Effect.fnUntraced(function*(tenantId: string, before: PickupRow, pickup: KeptPickup, event: PickupEvent, number = before.number) {
@@ -143,7 +143,7 @@ export class Pickups extends Context.Service<Pickups, {
         const before = { carrierPickupNumber: number, request: pickup.request }
         const decided = yield* ask({ tenantId, requestId, pickupId, kind: "modify", request, before })
         if (decided.decision !== "accept") {
-          // what was agreed before still stands
+          // the earlier agreement stays valid
           yield* keep(tenantId, row, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
           return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null })]
         }
@@ -182,14 +182,14 @@ export class Pickups extends Context.Service<Pickups, {
         const found = lookup.by === "pro"
           ? lookup.pro === "" ? Option.none<PickupRow>() : yield* store.findByPro(principal.tenantId, viewerOf(principal), lookup)
           : isPickupNumber(lookup.number) ? yield* store.find(principal.tenantId, viewerOf(principal), lookup) : Option.none<PickupRow>()
-        const pickup = Option.map(found, keptIn)
+        const pickup = Option.map(found, pickupIn)
         if (Option.isNone(found) || Option.isNone(pickup) || found.value.number === undefined || !isVisiblePickup(pickup.value.status)) {
           return yield* new PickupNotFound({ pickupId: lookup.by === "pro" ? lookup.pro : lookup.number })
         }
         return visiblePickup(found.value.number, pickup.value)
       })
 
-      /** For the carrier's side: a number, or an id of the service's own. Locked. */
+      /** Finds and locks a pickup by number or by Waybill's id. For carriers. */
       const carriersOwn = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
         const { tenantId } = principal
         const viewer = viewerOf(principal)
@@ -198,7 +198,7 @@ export class Pickups extends Context.Service<Pickups, {
           : Option.none<PickupRow>()
         const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId) : byNumber
         if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
-        return { row: claimed(principal, found.value), pickup: keptIn(found.value) }
+        return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
       })
 
       const take = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
@@ -250,14 +250,14 @@ const viewerOf = (principal: Principal): PickupViewer => {
   return carrier === undefined ? "all" : { carrier }
 }
 
-/** The first carrier with a number that writes to it has it. */
+/** The first carrier with a number that writes to a pickup owns it. */
 const claimed = (principal: Principal, row: PickupRow): PickupRow => ({ ...row, carrier: row.carrier ?? carrierOf(principal) })
 
 const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
 
-const keptIn = (row: PickupRow): KeptPickup => JSON.parse(row.doc) as KeptPickup
+const pickupIn = (row: PickupRow): KeptPickup => JSON.parse(row.doc) as KeptPickup
 
-/** What the store needs to know of a pickup. */
+/** The store's columns of a pickup. */
 const foundBy = (pickup: KeptPickup) => ({
   accounts: pickupAccounts(pickup.request),
   pros: [...new Set([...pickupPros(pickup.request), ...plainPros((pickup.shipments ?? []).map((each) => each.proNumber))])],
@@ -274,10 +274,10 @@ const entryOf = (row: PickupRow, pickup: KeptPickup, at: number, event: PickupEv
 const fingerprintOf = (value: unknown): Effect.Effect<string> =>
   Effect.map(sha256(canonicalText(value)), (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
 
-/** The function and the number say which call it is, not what is asked for. */
-const sameRequest = (a: PickupRequest, b: PickupRequest): boolean => wishIn(a) === wishIn(b)
+/** Compares two requests without function and number, which identify the call and not its content. */
+const sameRequest = (a: PickupRequest, b: PickupRequest): boolean => contentOf(a) === contentOf(b)
 
-const wishIn = ({ carrierPickupNumber: _number, requestFunction: _function, ...wish }: PickupRequest): string => canonicalText(wish)
+const contentOf = ({ carrierPickupNumber: _number, requestFunction: _function, ...content }: PickupRequest): string => canonicalText(content)
 
 const remembered = (known: AnsweredRequest, fingerprint: string): Effect.Effect<ReadonlyArray<PickupAnswer>, InvalidInput> =>
   known.fingerprint === fingerprint
@@ -288,7 +288,7 @@ const remembered = (known: AnsweredRequest, fingerprint: string): Effect.Effect<
       "conflict"
     )))
 
-/** SPEC-GAP-C1: whoever is accepted later gets its number with that report, and keeps it. */
+/** SPEC-GAP-C1: a pickup that is accepted later gets its number with that report, and keeps it. */
 const numberAfter = (row: PickupRow, report: PickupReport, status: PickupStatus): Effect.Effect<string | undefined, InvalidInput> => {
   const number = report.carrierPickupNumber
   const refused = (detail: string, code: "required" | "invalid" | "conflict") =>
@@ -312,6 +312,6 @@ const reportResult = (result: PickupReportResult["result"], row: PickupRow, pick
   status: pickup.words
 })
 
-/** The host's mistake, not the caller's: its desk gave one number twice. */
+/** The desk issued a number twice. This is the host's mistake, not the caller's. */
 const numberTaken = (error: PickupNumberTaken) =>
   Effect.andThen(Effect.logError(error.message), Effect.fail(new PickupDeskFailed({ cause: error })))

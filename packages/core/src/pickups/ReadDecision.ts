@@ -1,4 +1,4 @@
-/** What the desk decided, made fit to be kept: hosts write it, so it is read with care. */
+/** Parses and checks the desk's decision, because hosts write the desk. */
 import { Effect, Schema } from "effect"
 import type { CarrierDetails } from "./model/Pickup.ts"
 import { given } from "./model/KeptText.ts"
@@ -9,7 +9,7 @@ import { PickupDeskFailed } from "./PickupErrors.ts"
 
 export interface Decided {
   readonly decision: PickupDecision["decision"]
-  /** Only with `accept`, and only when the desk issues its own. */
+  /** Only with `accept`, and only if the desk issued a number. */
   readonly number: string | undefined
   readonly carrier: CarrierDetails
   readonly messages: ReadonlyArray<string>
@@ -33,7 +33,7 @@ const unusable = (sentence: string) => new PickupDeskFailed({ cause: new Error(s
 
 const lastWords = { accept: [], reject: ["The carrier cannot take this request."], callUs: ["Call the carrier about this request."] }
 
-/** Refuses what no shipper may be told. SPEC-GAP-C14 */
+/** Refuses decisions that must not reach a shipper. SPEC-GAP-C14 */
 export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision, request: PickupRequest) {
   const read = yield* Effect.mapError(decode(decision), (cause) => new PickupDeskFailed({ cause }))
   const { carrierName, messages, routing, scac, trailerNumber } = read
@@ -56,7 +56,7 @@ export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision
   return decided
 })
 
-/** A test is answered as if all went well; nobody is sent. SPEC-GAP-C14 */
+/** The decision for a test pickup: accepted, but no driver is sent. SPEC-GAP-C14 */
 export const decidedTest = (request: PickupRequest): Decided => ({
   decision: "accept",
   number: undefined,

@@ -1,4 +1,4 @@
-/** Reads what callers send, and refuses what cannot be used, naming every fault. */
+/** Parses callers' requests and lists every fault. */
 import { Effect, Schema } from "effect"
 import { isCarrier, type Principal } from "../access/model/Principal.ts"
 import { type Fault, fault } from "../shared/Fault.ts"
@@ -26,7 +26,7 @@ const decodeReport = decodeInput(PickupReport)
 
 export const readQuery = decodeInput(PickupQuery)
 
-/** A request that is to change the pickup of a number must name it as the path does. SPEC-GAP-C19 */
+/** A change request must name the same pickup number as the path. SPEC-GAP-C19 */
 export const readRequest = Effect.fnUntraced(function*(input: unknown, number?: string) {
   const request = yield* Effect.flatMap(shallow(input), (body) => decodeRequest(body))
   yield* all(number === undefined ? newFaults(request) : changeFaults(request, number))
@@ -52,11 +52,11 @@ export const readReport = Effect.fnUntraced(function*(input: unknown) {
   return report
 })
 
-/** What the rules, the caller's accounts and the hour say of a new request. */
+/** Checks a new request against the rules, the caller's accounts and the current time. */
 export const checkNew = (principal: Principal, request: PickupRequest, now: number): Effect.Effect<void, InvalidInput> =>
   all([...pickupRequestFaults(request), ...accountFaults(principal, request, []), ...overFaults(request, now)])
 
-/** The same of a change. Whoever may see the pickup may name the accounts it has already; a window that stays may be running. */
+/** Checks a change. A caller that sees the pickup may keep its accounts. An unchanged window may have begun already. */
 export const checkChange = (principal: Principal, pickup: KeptPickup, request: PickupRequest, now: number): Effect.Effect<void, InvalidInput> =>
   all([
     ...pickupRequestFaults(request),
@@ -69,7 +69,7 @@ export const checkChange = (principal: Principal, pickup: KeptPickup, request: P
 
 const isAccount = Schema.is(AccountNumber)
 
-/** SPEC-GAP-C20: an account shows the pickup to whoever has it, so customers name their own. */
+/** SPEC-GAP-C20: an account gives its clients access to the pickup, so customers may name only their own. */
 const accountFaults = (principal: Principal, request: PickupRequest, known: ReadonlyArray<string>): ReadonlyArray<Fault> =>
   namedAccounts(request).flatMap(({ account, path }) => {
     if (!isAccount(account)) return [fault(path, "An account number is 1 to 100 printable characters.")]

@@ -1,4 +1,4 @@
-/** Removes what nobody will ask for any more: settled deliveries, shipments long delivered, bills long ended, old pickups, and what was told of them. */
+/** Deletes old data: settled deliveries, delivered shipments, ended bills, old pickups, notices and audit entries. */
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { AccessStore } from "../access/AccessStore.ts"
@@ -16,21 +16,21 @@ import { ShipmentStatusStore } from "../shipment-status/ShipmentStatusStore.ts"
 
 const pauseMillis = 3_600_000
 
-/** An upload that takes longer than this has died. */
+/** An upload without an end after this time has failed. */
 const uploadDays = 1
 
-/** How long a pickup request may be repeated under its key. SPEC-GAP-C18 */
+/** How long an idempotency key of a pickup is remembered. SPEC-GAP-C18 */
 const keyDays = 30
 
 const days = (count: number): number => count * 86_400_000
 
-/** How long what ended stays. Settled deliveries have their own window in `DeliveryOptions`. */
+/** Retention periods. Settled deliveries have their own in `DeliveryOptions`. */
 export class RetentionOptions extends Context.Reference<{
-  /** Shipments after the consignee got them, with their status history. */
+  /** Shipments after their delivery, with their status history. */
   readonly keepDeliveredShipmentsMillis: number
   /** Freight bills after they were invoiced or removed. */
   readonly keepEndedBillsMillis: number
-  /** Bodies of notifications; never less than deliveries are kept. */
+  /** Bodies of notifications. At least as long as deliveries are kept. */
   readonly keepNoticesMillis: number
   /** Pickups after they were ordered. */
   readonly keepPickupsMillis: number
@@ -47,7 +47,7 @@ export class RetentionOptions extends Context.Reference<{
 }) {}
 
 export class Retention extends Context.Service<Retention, {
-  /** Once through all tenants; answers how many rows went. */
+  /** Processes all tenants once. Returns the number of deleted rows. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps every hour until interrupted. */
   readonly run: Effect.Effect<never>
@@ -87,7 +87,7 @@ export class Retention extends Context.Service<Retention, {
   )
 }
 
-/** A store removes a few thousand a call, so that nobody waits for it long, and is left alone for a while after each. */
+/** Deletes in steps of a few thousand rows, with a pause after each, so that other work never waits long. */
 const untilNone = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
   let removed = 0
   for (;;) {

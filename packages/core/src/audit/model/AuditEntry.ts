@@ -1,32 +1,32 @@
-/** Who did what, from where, to which object, and whether it was done. */
+/** An entry of the audit log: actor, address, action, object and result. */
 import { Schema } from "effect"
 import { InstantText } from "../../shared/Instant.ts"
 import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
 
-/** A call that is recorded. Nothing of its body or query is in it. */
+/** A recorded call. Contains nothing of its body or query. */
 export interface AuditCall {
   readonly actor: { readonly kind: "operator" | "client"; readonly name: string }
-  /** Where the call came from; `undefined` where nothing is known. */
+  /** The caller's address; `undefined` if unknown. */
   readonly address: string | undefined
-  /** A stable word, such as `api-key.create`. */
+  /** A stable name, such as `api-key.create`. */
   readonly action: string
-  /** Empty where the call concerns no tenant. */
+  /** Empty if the call concerns no tenant. */
   readonly tenantId: string
-  /** `id` is empty where the call concerns several objects, or none that is known. */
+  /** `id` is empty if the call concerns several objects, or an unknown one. */
   readonly object: { readonly kind: string; readonly id: string }
   readonly requestId: string
 }
 
-/** `status` is the HTTP status of the answer; 0 stands for a call that has not ended, or whose process ended first. */
+/** `status` is the HTTP status of the answer. 0: the call has not ended, or its process ended first. */
 export interface AuditOutcome {
   readonly status: number
-  /** Where only the answer knows it, such as the id of a new key. */
+  /** Set if only the answer contains it, such as the id of a new key. */
   readonly objectId?: string | undefined
 }
 
-/** An entry as stores keep it. */
+/** A stored entry. */
 export interface AuditRecord extends AuditCall {
-  /** Later ones sort after earlier ones. */
+  /** Sorts in the order of time. */
   readonly id: string
   readonly at: number
   readonly result: "ok" | "refused"

@@ -1,35 +1,35 @@
-/** Who is told what when a bill changes. */
+/** Decides which subscriptions get which notification when a bill changes. */
 import { accountWithin } from "../../access/model/CarrierNumbers.ts"
 import { logViewOf, removalJson, versionJson } from "./ChargeNotice.ts"
 import type { ChargeSubscriptionSettings } from "./ChargeSubscription.ts"
 import { currentOf, type FreightBill } from "./FreightBill.ts"
 
-/** A subscription, and what of a bill's whole life it may see now: accounts, and accounts within the bill's carrier. */
+/** A subscription, and the accounts of the bill (or accounts within its carrier) that it may see now, over all versions. */
 export interface Viewer {
   readonly subscriptionId: string
   readonly settings: ChargeSubscriptionSettings
   readonly accounts: ReadonlySet<string>
 }
 
-/** One body, the accounts of the bill that it is for, and the subscriptions that get it. */
+/** One notification body, the accounts that may receive it, and the subscriptions that get it. */
 export interface VersionNotification {
   readonly body: string
   readonly accounts: ReadonlyArray<string>
   readonly viewers: ReadonlyArray<Viewer>
 }
 
-/** Whoever has one of these sees what these accounts owe: the accounts, and the accounts within the bill's carrier. */
+/** The grants that show a bill of these accounts: the accounts, and the accounts within the bill's carrier. */
 const grantsOf = ({ carrier = [] }: FreightBill, accounts: ReadonlyArray<string>): ReadonlyArray<string> =>
   carrier.length === 0 ? accounts : [...accounts, ...carrier.flatMap((grant) => accounts.map((account) => accountWithin(grant, account)))]
 
-/** The same of every account that a bill had at some time. */
+/** The grants for every account that the bill ever had. */
 export const grantsEver = (bill: FreightBill): ReadonlyArray<string> => grantsOf(bill, [...new Set(bill.versions.flatMap((each) => each.accounts))])
 
 const meets = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): boolean => accounts.some((account) => seen.has(account))
 
 /**
- * A subscription that sees the new version is told it; one that saw the bill until now and does not any more is told that, from the
- * last version it could see. Equal bodies are made once, however many subscriptions get them.
+ * A subscription that sees the new version gets it. A subscription that saw the bill before and no longer does gets a removal, built from
+ * the last version that it could see. Equal bodies are built once for all subscriptions.
  */
 export const notificationsOf = (before: FreightBill | undefined, after: FreightBill, viewers: ReadonlyArray<Viewer>, date: string): ReadonlyArray<VersionNotification> => {
   const current = currentOf(after)
@@ -56,14 +56,14 @@ export const notificationsOf = (before: FreightBill | undefined, after: FreightB
   return [...bodies.values()]
 }
 
-/** What was in flight for a new subscription, and what it saw that by: accounts, or accounts within the bill's carrier. */
+/** An open bill for a new subscription, and the accounts, or accounts within the bill's carrier, through which it sees the bill. */
 export interface InFlight {
   readonly body: string
   readonly accounts: ReadonlyArray<string>
 }
 
 /**
- * The list is read later, when the client may have lost all but one of these accounts: it shows only events that each of them
+ * The list is read later, when the client may have lost all but one of these accounts. So it shows only events that each of the accounts
  * may see. SPEC-GAP-E14
  */
 export const inFlightOf = (bill: FreightBill, settings: ChargeSubscriptionSettings, covered: ReadonlySet<string>): InFlight => {

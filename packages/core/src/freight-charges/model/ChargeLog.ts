@@ -1,11 +1,11 @@
-/** What happened to a freight bill: the entries and messages that each version adds, and the marks that say why it exists. */
+/** The change log of a freight bill: the entries and messages that each version adds, and entries that Waybill adds. */
 import { canonicalText } from "../../shared/Json.ts"
 import { publishedCode } from "./EventCode.ts"
 
-/** An entry or message as JSON; members the service does not know are kept. */
+/** An entry or message as JSON. Unknown members are kept. */
 export type LogItem = Readonly<Record<string, unknown>>
 
-/** An entry with a published event code. */
+/** Replaces the event code with the published one. */
 export const spelled = (entry: LogItem): LogItem => {
   const { eventCode } = entry
   if (typeof eventCode !== "string") return entry
@@ -25,19 +25,19 @@ export const isBillEntry = (entry: LogItem): boolean =>
 export const isAccountChange = (entry: LogItem): boolean => entry["eventCode"] === "ACTCHG"
 export const isInvoiced = (entry: LogItem): boolean => entry["eventCode"] === "FINL"
 
-/** What earlier versions said, as far as telling new items from old ones needs it. */
+/** Items of earlier versions, to find out which items are new. */
 export interface EarlierLog {
-  /** As the carrier's system sent it, version after version. */
+  /** As the carrier's system sent them, in version order. */
   readonly posted: ReadonlyArray<LogItem>
-  /** The same with the marks that were added. */
+  /** With the entries that Waybill added. */
   readonly shown: ReadonlyArray<LogItem>
-  /** What was sent while the bill belonged to others. */
+  /** Items sent while the bill belonged to other accounts. */
   readonly foreign: ReadonlyArray<LogItem>
 }
 
 /**
- * What a version adds. Some systems send the new items only, others all there are to date: a log that begins with everything
- * before is of the second kind. Where others owed the bill before, what they were told is left out in any case. SPEC-GAP-E9
+ * Finds the items that a version adds. Some systems send new items only, others the whole log; a log that starts with all earlier items
+ * is a whole log. If other accounts owed the bill before, their items are always left out. SPEC-GAP-E9
  */
 export const addedItems = (items: ReadonlyArray<LogItem>, earlier: EarlierLog): ReadonlyArray<LogItem> =>
   after(items, earlier.shown) ?? after(items, earlier.posted) ?? without(items, earlier.foreign)
@@ -47,7 +47,7 @@ const after = (items: ReadonlyArray<LogItem>, before: ReadonlyArray<LogItem>): R
     ? items.slice(before.length)
     : undefined
 
-/** As often as an item is among the others, it is left out. */
+/** Removes each item as often as it occurs in `others`. */
 const without = (items: ReadonlyArray<LogItem>, others: ReadonlyArray<LogItem>): ReadonlyArray<LogItem> => {
   if (others.length === 0) return items
   const left = new Map<string, number>()

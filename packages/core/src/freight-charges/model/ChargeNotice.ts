@@ -1,11 +1,11 @@
-/** The JSON that goes out for a version of a bill: to whoever owes it, and to whoever does not any more. */
+/** The JSON of a notification about a version: for its debtor, and for a former debtor. */
 import { isObject } from "../../shared/Json.ts"
 import { noLongerDebtor, noLongerDebtorMessage } from "./ChargeLog.ts"
 import type { ChargeSubscriptionSettings } from "./ChargeSubscription.ts"
 import { type BillVersion, currentOf, type FreightBill, shownLog } from "./FreightBill.ts"
 import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
 
-/** Which versions' events a subscription is shown. */
+/** Which events a subscription sees. */
 export type LogView = "none" | "impacts" | "all"
 
 export const logViewOf = ({ dataOptions, includeEventLog }: ChargeSubscriptionSettings): LogView => {
@@ -21,7 +21,7 @@ const named = (bill: FreightBill, version: number, pfc: unknown): Readonly<Recor
   header: { ...members(members(pfc)["header"]), function: `PFC${version}` }
 })
 
-/** The current version, with the events of those versions that may be shown. */
+/** The current version, with the events of the visible versions. */
 export const versionJson = (bill: FreightBill, view: LogView, mayShow: (version: BillVersion) => boolean): string => {
   const { charge } = bill
   const shown = view === "none" ? [] : bill.versions.filter((each) => mayShow(each) && (view === "all" || each.impact))
@@ -38,8 +38,8 @@ export const versionJson = (bill: FreightBill, view: LogView, mayShow: (version:
 }
 
 /**
- * What an old debtor is told of the version that takes the bill away: nothing that anybody else owes now, no charges, and of
- * what it was told before only what names the shipment. SPEC-GAP-E13
+ * The notification to a former debtor. It contains nothing about the new debtor and no charges, only what identifies the shipment in
+ * earlier notifications. SPEC-GAP-E13
  */
 export const removalJson = (last: FreightBill, version: number, date: string): string => {
   const { billTo, charges, destination, origin, payment, pfc, referenceNumbers, shipmentTotals } = last.charge

@@ -1,9 +1,9 @@
-/** A debtor's wish to be told of freight charges (area E, Subscription). */
+/** A debtor's subscription to freight charges (area E, Subscription). */
 import { Schema } from "effect"
 import { AccountNumber, HmacSecretId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
 
-/** Most accounts one subscription may name. */
+/** Most accounts per subscription. */
 export const maxChargeAccounts = 1000
 
 const WebhookUrl = Schema.String.check(
@@ -21,7 +21,7 @@ const EventType = Schema.Literals(["revenue_impacts_only", "all_impacts", "no_ev
 })
 type EventType = typeof EventType.Type
 
-/** Which versions are told, and which events they show. Only some pairs are meant; see `dataOptionsOf`. */
+/** Which versions are sent, and which events they contain. Only some pairs are valid; see `dataOptionsOf`. */
 export const DataOptions = Schema.Struct({
   shipmentDataType: Schema.optionalKey(ShipmentDataType),
   eventType: Schema.optionalKey(EventType)
@@ -52,7 +52,7 @@ const accounts = Schema.Array(AccountNumber).check(
   Schema.isMaxLength(maxChargeAccounts, { message: `At most ${maxChargeAccounts} accounts.` })
 )
 
-/** What a client sends to create one. `hmacSecretId` is an addition to the published body. SPEC-GAP-E15 */
+/** Body of the create call. `hmacSecretId` is an addition to the published body. SPEC-GAP-E15 */
 export const ChargeSubscriptionCreate = Schema.Struct({
   webhookUrl: WebhookUrl,
   accounts,
@@ -74,11 +74,11 @@ const settings = {
   hmacSecretId: Schema.optionalKey(HmacSecretId)
 }
 
-/** The same with every default filled in; what is stored. */
+/** The stored settings, with all defaults filled in. */
 export const ChargeSubscriptionSettings = Schema.Struct(settings)
 export type ChargeSubscriptionSettings = typeof ChargeSubscriptionSettings.Type
 
-/** As it is given out. */
+/** A subscription as Waybill returns it. */
 export const ChargeSubscription = Schema.Struct({
   subscriptionId: Schema.String,
   ...settings,
@@ -94,7 +94,7 @@ export const WebhookTest = Schema.Struct({
   hmacSecretId: Schema.optionalKey(HmacSecretId)
 }).annotate({ identifier: "WebhookTest" })
 
-/** Pairs that mean something; each of the two members' default comes from its partner. SPEC-GAP-E2 */
+/** Valid pairs. Each member's default comes from the pair. SPEC-GAP-E2 */
 const pairs: ReadonlyArray<ChargeDataOptions> = [
   { shipmentDataType: "revenue_impacts_only", eventType: "revenue_impacts_only" },
   { shipmentDataType: "revenue_impacts_only", eventType: "no_events" },
@@ -102,7 +102,7 @@ const pairs: ReadonlyArray<ChargeDataOptions> = [
   { shipmentDataType: "all_monitored_events", eventType: "no_events" }
 ]
 
-/** The pair that is asked for, missing members filled in; `undefined` when there is no such pair. */
+/** Completes a pair with defaults; `undefined` when the pair is not valid. */
 export const dataOptionsOf = (asked: typeof DataOptions.Type): ChargeDataOptions | undefined =>
   pairs.find((pair) =>
     (asked.shipmentDataType ?? pair.shipmentDataType) === pair.shipmentDataType &&
@@ -112,7 +112,7 @@ export const dataOptionsOf = (asked: typeof DataOptions.Type): ChargeDataOptions
 export const unknownPair =
   "This pair of shipmentDataType and eventType is not offered. Use revenue_impacts_only with revenue_impacts_only or no_events, or all_monitored_events with all_impacts or no_events."
 
-/** Every member decided. */
+/** Fills in the defaults. */
 export const settingsOf = (asked: ChargeSubscriptionCreate, dataOptions: ChargeDataOptions): ChargeSubscriptionSettings => ({
   webhookUrl: asked.webhookUrl,
   accounts: [...new Set(asked.accounts)],

@@ -1,4 +1,4 @@
-/** When windows of slow cadences close: at every full hour, or at every midnight, of a place's own clocks. */
+/** Closing times of windows: every full hour, or every midnight, in a time zone. */
 import { DateTime } from "effect"
 import { formatInstant } from "../../shared/Instant.ts"
 import type { ChargeFrequency } from "./ChargeSubscription.ts"
@@ -6,24 +6,24 @@ import type { ChargeFrequency } from "./ChargeSubscription.ts"
 const hourMillis = 3_600_000
 const dayMillis = 86_400_000
 
-/** What the clocks of a place are ahead of UTC at an instant, in milliseconds. */
+/** UTC offset of a time zone at an instant, in milliseconds. */
 export type OffsetAt = (millis: number) => number
 
-/** For the name of a zone in the IANA database. */
+/** Offsets of an IANA time zone. */
 export const offsetsOf = (timeZone: string): OffsetAt => {
-  // the first zone that a process looks up costs it ten milliseconds, which every test's process would pay
+  // the first zone lookup of a process takes 10 ms, which every test process would pay
   if (timeZone === "UTC") return () => 0
   const zone = DateTime.zoneMakeNamedUnsafe(timeZone)
   return (millis) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(millis, { timeZone: zone }))
 }
 
-/** When a change of now goes out: `following` is the closing after it. */
+/** When a change is sent. `following` is the next closing time after `closesAt`. */
 export interface ClosingTimes {
   readonly closesAt: number
   readonly following: number
 }
 
-/** `undefined` when it goes out at once. */
+/** `undefined`: sent at once. */
 export const closingTimes = (frequency: ChargeFrequency, now: number, offsetAt: OffsetAt): ClosingTimes | undefined => {
   if (frequency === "real_time") return undefined
   const unit = frequency === "hourly" ? hourMillis : dayMillis
@@ -32,8 +32,8 @@ export const closingTimes = (frequency: ChargeFrequency, now: number, offsetAt: 
 }
 
 /**
- * The first instant after `now` at which clocks strike: show a full hour, or a new day. Where they are put forward over midnight, the day
- * begins with its first instant; an hour or day is as long as the clocks make it. SPEC-GAP-E16
+ * The first instant after `now` at which local time shows a full hour or a new day. When the clock skips midnight, the day begins with its
+ * first instant. Hours and days are as long as the local clock makes them. SPEC-GAP-E16
  */
 const nextClosing = (unit: number, now: number, offsetAt: OffsetAt): number => {
   let from = now
@@ -47,13 +47,13 @@ const nextClosing = (unit: number, now: number, offsetAt: OffsetAt): number => {
   }
 }
 
-/** Whether the clocks show a full hour, or a day later than before, right after they were put to another offset. */
+/** Whether a full hour or a new day begins at a change of offset. */
 const strikes = (unit: number, change: number, before: number, after: number): boolean =>
   unit === hourMillis
     ? (change + after) % hourMillis === 0
     : Math.floor((change + after) / dayMillis) > Math.floor((change - 1 + before) / dayMillis)
 
-/** The first instant after `from`, at the latest `until`, at which the offset is another one. */
+/** The first instant after `from` with another offset, at most `until`. */
 const firstOtherOffset = (from: number, until: number, offset: number, offsetAt: OffsetAt): number => {
   let same = from
   let other = until
@@ -65,6 +65,6 @@ const firstOtherOffset = (from: number, until: number, offset: number, offsetAt:
   return other
 }
 
-/** An instant as the place's clocks show it, without a zone, as freight bills write dates. */
+/** Formats an instant as local time without a zone, as freight bills write dates. */
 export const localText = (millis: number, offsetAt: OffsetAt): string =>
   formatInstant(millis + offsetAt(millis)).slice(0, -1)

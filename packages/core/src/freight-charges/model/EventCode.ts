@@ -1,4 +1,4 @@
-/** The published codes of events that change a freight bill, and how other codes go out. */
+/** The published event codes of freight bills, and the mapping of other codes to them. */
 
 /** In published order. */
 export const eventCodes = [
@@ -10,12 +10,12 @@ export type EventCode = typeof eventCodes[number]
 
 const known = new Set<string>(eventCodes)
 
-/** Codes that published examples use although the list spells them otherwise. */
+/** Codes in published examples that the published list spells differently. */
 const spellings: Readonly<Record<string, EventCode>> = { RCN: "RCC", INV: "FINL", CANCEL: "ACTCHG" }
 
 /**
- * The published code for what a carrier wrote, and the carrier's own code where it is another one: an event outside of the list is `OTHR`
- * with the carrier's code. SPEC-GAP-E7
+ * Maps a carrier's code to the published one, and returns the carrier's code if it differs. An unknown code becomes `OTHR` with the
+ * carrier's code. SPEC-GAP-E7
  */
 export const publishedCode = (written: string): { readonly eventCode: EventCode; readonly carrierCode?: string } => {
   const code = written.trim().toUpperCase()

@@ -1,42 +1,42 @@
-/** A freight bill with its versions, and what a change makes of it. */
+/** A freight bill with its versions, and how a change applies to it. */
 import { isOwn } from "../../access/model/Principal.ts"
 import type { FaultCode } from "../../shared/Fault.ts"
 import { accountChange, addedItems, billEntry, type EarlierLog, invoiced, isAccountChange, isBillEntry, isInvoiced, type LogItem } from "./ChargeLog.ts"
 import type { BillChange, ChargeJson } from "./PreliminaryFreightCharge.ts"
 import { hasRevenueImpact } from "./RevenueImpact.ts"
 
-/** `removed`: nobody is the debtor now. `final`: invoiced, nothing more comes. */
+/** `removed`: has no debtor now. `final`: invoiced; no more changes. */
 export type BillState = "open" | "removed" | "final"
 
-/** A change that passed its schema. */
+/** A parsed change. */
 export interface ReadChange {
   readonly billId: string
   readonly change: BillChange
-  /** The version the sender gave it. */
+  /** The version number that the sender assigned. */
   readonly given: number | undefined
-  /** Distinct and sorted; empty when removed. */
+  /** Distinct and sorted. Empty when removed. */
   readonly accounts: ReadonlyArray<string>
   /** `undefined` when removed. */
   readonly charge: ChargeJson | undefined
   readonly log: ReadonlyArray<LogItem>
   readonly messages: ReadonlyArray<LogItem>
-  /** Equal for equal content, the accounts included. */
+  /** Equal for equal content and accounts. */
   readonly fingerprint: string
 }
 
 export interface BillVersion {
   readonly version: number
-  /** When the service took it, in milliseconds since 1970; versions from before it was kept have none. */
+  /** When Waybill accepted it, in milliseconds since 1970. Missing in versions stored by older releases. */
   readonly at?: number
   readonly change: BillChange
   readonly fingerprint: string
   readonly accounts: ReadonlyArray<string>
-  /** Whether it may change what the freight costs. */
+  /** Whether it may change the price. */
   readonly impact: boolean
-  /** What this version adds to the log, as it was sent. */
+  /** The log entries that this version adds, as they were sent. */
   readonly log: ReadonlyArray<LogItem>
   readonly messages: ReadonlyArray<LogItem>
-  /** Marks that were missing, before and after it. */
+  /** Entries that Waybill adds before and after `log`. */
   readonly opening: ReadonlyArray<LogItem>
   readonly closing: ReadonlyArray<LogItem>
 }
@@ -44,21 +44,21 @@ export interface BillVersion {
 export interface FreightBill {
   readonly billId: string
   readonly state: BillState
-  /** What the carrier that reported it first is known by, where a tenant has several (`carrierOf`). Nothing else reports or sees it. */
+  /** Grants of the carrier that reported the bill first, in tenants with several carriers (`carrierOf`). Other carriers cannot report or see it. */
   readonly carrier?: ReadonlyArray<string>
-  /** What the last version that had a debtor said. */
+  /** Content of the last version with a debtor. */
   readonly charge: ChargeJson
-  /** In order, one at least. */
+  /** In order; at least one. */
   readonly versions: ReadonlyArray<BillVersion>
 }
 
-/** Says when the version that counts now was taken. */
+/** Sets the acceptance time of the current version. */
 export const takenAt = (bill: FreightBill, at: number): FreightBill => ({
   ...bill,
   versions: [...bill.versions.slice(0, -1), { ...currentOf(bill), at }]
 })
 
-/** The version that counts now. */
+/** The current version. */
 export const currentOf = (bill: FreightBill): BillVersion => bill.versions[bill.versions.length - 1]!
 
 export type BillDecision =
@@ -71,8 +71,8 @@ const refused = (path: ReadonlyArray<string>, detail: string, code: FaultCode): 
 const versionPath = ["pfc", "pfc", "header", "function"]
 
 /**
- * What a change makes of a bill. The same change again is a duplicate. SPEC-GAP-E11 Another carrier's bill is unknown to a `writer`
- * (`carrierOf`); what it reports first is its own.
+ * Applies a change. A repeated change is a duplicate. SPEC-GAP-E11. For a `writer` (`carrierOf`), another carrier's bill does not exist,
+ * and a new bill becomes its own.
  */
 export const applyChange = (known: FreightBill | undefined, asked: ReadChange, writer?: ReadonlyArray<string>): BillDecision => {
   const { billId, change, given } = asked
@@ -98,13 +98,13 @@ export const applyChange = (known: FreightBill | undefined, asked: ReadChange, w
   return { _tag: "Accepted", bill: nextVersion(known, asked) }
 }
 
-/** The version that said the same already. */
+/** The version with the same content, if any. */
 const repeated = (known: FreightBill, { change, fingerprint, given }: ReadChange): number | undefined => {
   const same = (each: BillVersion) => each.fingerprint === fingerprint
   if (given !== undefined) return known.versions.find((each) => each.version === given && same(each))?.version
   const current = currentOf(known)
   if (current.change === change && same(current)) return current.version
-  // a first report that is sent again late; once the bill is removed, it is a new beginning
+  // a late retry of the first report is a duplicate; after a removal it starts the bill again
   return change === "created" && known.state !== "removed"
     ? known.versions.find((each) => each.change === "created" && same(each))?.version
     : undefined
@@ -150,11 +150,11 @@ const nextVersion = (known: FreightBill, asked: ReadChange): FreightBill => {
   }
 }
 
-/** Both are distinct and sorted. */
+/** Both lists are distinct and sorted. */
 const sameAccounts = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
   a.length === b.length && a.every((account, at) => account === b[at])
 
-/** What a version shows of the log. */
+/** The log entries that a version shows. */
 export const shownLog = ({ closing, log, opening }: BillVersion): ReadonlyArray<LogItem> => [...opening, ...log, ...closing]
 
 const ofOthers = (known: FreightBill, accounts: ReadonlyArray<string>) =>
@@ -171,7 +171,7 @@ const earlierMessages = (known: FreightBill, accounts: ReadonlyArray<string>): E
   return { posted, shown: posted, foreign: ofOthers(known, accounts).flatMap((each) => each.messages) }
 }
 
-/** As the store keeps it. */
+/** The stored JSON. */
 export const billDoc = ({ carrier, charge, versions }: FreightBill): string => JSON.stringify({ carrier, charge, versions })
 
 export const billFrom = (row: { readonly billId: string; readonly state: BillState; readonly doc: string }): FreightBill => ({

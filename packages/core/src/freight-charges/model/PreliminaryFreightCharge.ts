@@ -1,4 +1,4 @@
-/** A freight bill before it is invoiced: what is moved, for whom, and what it will cost (area E, PFC object). */
+/** A freight bill before invoicing: the freight, the parties and the charges (area E, PFC object). */
 import { Schema } from "effect"
 import { AccountNumber } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
@@ -15,7 +15,7 @@ const list = <S extends Schema.Top>(item: S, maximum: number) =>
 
 const dateParts = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Carriers write local times without a zone here; none is invented for them. SPEC-GAP-E3 */
+/** Carriers write local times without a zone here. Waybill does not add one. SPEC-GAP-E3 */
 const isDateText = (given: string): boolean => {
   const parts = dateParts.exec(given)
   return parts !== null && parseInstant(`${parts[1]}T${parts[2] ?? "00:00"}:${parts[3] ?? "00"}${parts[4] ?? ""}${parts[5] ?? "Z"}`) !== undefined
@@ -25,7 +25,7 @@ const ChargeDate = Schema.String.check(
   Schema.makeFilter((given: string) => isDateText(given) || "Use an ISO 8601 date-time, such as 2026-11-20T08:15:00.000.")
 )
 
-/** `PFC1` for the first version of a bill, then `PFC2` and so on. */
+/** Parses `PFC1`, `PFC2` and so on. */
 export const versionOf = (name: string): number => Number(name.slice(3))
 
 const VersionName = Schema.String.check(
@@ -34,7 +34,7 @@ const VersionName = Schema.String.check(
 
 const UniqueId = text(200).check(Schema.isPattern(/[A-Za-z0-9]/u, { message: "uniqueID is the PRO, the SCAC and the ship date: letters and digits." }))
 
-/** What names a bill, however it was written. SPEC-GAP-E4 */
+/** Normalises the id of a bill. SPEC-GAP-E4 */
 export const billIdOf = (uniqueId: string): string => uniqueId.toUpperCase().replaceAll(/[^A-Z0-9]/gu, "")
 
 const identity = { uniqueID: UniqueId, date: ChargeDate, version: short, isTest: Schema.Boolean }
@@ -51,7 +51,7 @@ const place = {
 
 const Party = Schema.Struct({ account: short, locationId: optional(short), ...place }).annotate({ identifier: "ChargeParty" })
 
-/** The location's name is spelled otherwise than in the two other parties, as published. */
+/** The published schema spells `locationID` differently here than in the other two parties. */
 const BillTo = Schema.Struct({ account: AccountNumber, locationID: optional(short), ...place }).annotate({ identifier: "ChargeBillTo" })
 
 const PurchaseOrder = Schema.Struct({
@@ -149,7 +149,7 @@ const described = {
   })
 }
 
-/** As it is given out. Fields the service does not know are kept and given out again. SPEC-GAP-E5 */
+/** As Waybill returns it. Unknown fields are kept and returned. SPEC-GAP-E5 */
 export const PreliminaryFreightCharge = Schema.Struct({
   pfc: Schema.Struct({ ...identity, header: Schema.Struct({ function: VersionName }) }),
   ...described
@@ -158,7 +158,7 @@ export type PreliminaryFreightCharge = typeof PreliminaryFreightCharge.Type
 
 const header = optional(Schema.Struct({ function: optional(VersionName) }))
 
-/** As the carrier's system hands it in: the version may be left to the service. */
+/** As the carrier's system posts it. Waybill assigns the version if it is left out. */
 export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, header }), ...described }).annotate({
   identifier: "ReportedFreightCharge"
 })
@@ -169,7 +169,7 @@ const accounts = Schema.Array(AccountNumber).check(
   Schema.isMaxLength(1000, { message: "At most 1000 accounts." })
 )
 
-/** One thing that happened to a bill. Without `accounts`, its debtor is whoever it bills to. SPEC-GAP-E6 */
+/** One change of a bill. Without `accounts`, the debtor is the account in `billTo`. SPEC-GAP-E6 */
 export const BillChangeReport = Schema.Struct({
   change: Schema.Literals(["created", "updated", "final"]),
   accounts: optional(accounts),
@@ -177,7 +177,7 @@ export const BillChangeReport = Schema.Struct({
 }).annotate({ identifier: "FreightBillChange" })
 export type BillChangeReport = typeof BillChangeReport.Type
 
-/** A bill that nobody owes any more; only its name is needed. */
+/** The bill has no debtor any more. Only its id is needed. */
 export const BillRemovalReport = Schema.Struct({
   change: Schema.Literal("removed"),
   accounts: optional(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
@@ -185,11 +185,11 @@ export const BillRemovalReport = Schema.Struct({
 }).annotate({ identifier: "FreightBillRemoval" })
 export type BillRemovalReport = typeof BillRemovalReport.Type
 
-/** A PFC object as it came, without its change log and version: those are counted and kept beside it. */
+/** A PFC object as it was sent, without change log and version, which are stored separately. */
 export type ChargeJson = Readonly<Record<string, unknown>>
 
 export const billChanges = ["created", "updated", "removed", "final"] as const
 export type BillChange = typeof billChanges[number]
 
-/** The largest single PFC object, as bytes of JSON. */
+/** The largest PFC object, in bytes of JSON. */
 export const maxChargeBytes = 64 * 1024

@@ -1,4 +1,4 @@
-/** Whether what changed on a freight bill may change what it costs. */
+/** Decides whether a change of a freight bill may change its price. */
 import { canonicalText, isObject } from "../../shared/Json.ts"
 import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
 
@@ -13,7 +13,7 @@ const totals = ["grossWeight", "netWeight", "weightUnit", "handlingUnits", "line
 const unit = ["count", "type", "tareWeight", "weight", "weightUnit", "length", "width", "height", "dimensionUnit", "stackable"]
 const line = ["weight", "weightUnit", "pieces", "classification", "nmfc", "nmfcSub"]
 
-/** What freight is rated by: charges, services, terms, whose accounts, weights, sizes and classes. SPEC-GAP-E10 */
+/** The fields that determine the price: charges, services, terms, accounts, weights, sizes and classes. SPEC-GAP-E10 */
 const ratedBy = (charge: ChargeJson): string => {
   const { accessorials, billTo, charges, commodities, destination, origin, payment, shipmentTotals } = charge
   return canonicalText([

@@ -1,4 +1,4 @@
-/** What a webhook test sends: a bill of nobody's freight. */
+/** The freight bill that a webhook test sends. */
 import type { PreliminaryFreightCharge } from "./PreliminaryFreightCharge.ts"
 
 const party = {

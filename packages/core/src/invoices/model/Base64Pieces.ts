@@ -1,4 +1,4 @@
-/** Base64 (RFC 4648, standard alphabet) of what is never in memory as a whole. */
+/** Streaming base64 (RFC 4648, standard alphabet), for data that is never complete in memory. */
 
 const alphabet = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 const equals = "=".charCodeAt(0)
@@ -7,22 +7,22 @@ const padding = 64
 const blank = 65
 const foreign = 66
 
-/** What each byte stands for: six bits, or one of the three above. */
+/** The value of each byte: six bits, or one of the three constants above. */
 const meaning = new Uint8Array(256).fill(foreign)
 alphabet.forEach((byte, value) => {
   meaning[byte] = value
 })
 meaning[equals] = padding
-// encoders made for mail break lines
+// encoders for mail insert line breaks
 for (const byte of " \t\r\n") meaning[byte.charCodeAt(0)] = blank
 
 const none = new Uint8Array(0)
 
-/** Turns base64, cut anywhere, back into bytes. Both answer `undefined` when this is no base64. Padding may be left out. */
+/** Decodes base64 in pieces of any length. Both functions return `undefined` for invalid input. Padding may be left out. */
 export interface Base64Decoder {
-  /** The bytes that are known by now. */
+  /** Returns the bytes decoded so far. */
   readonly push: (ascii: Uint8Array) => Uint8Array<ArrayBuffer> | undefined
-  /** The last ones; call it once. */
+  /** Returns the last bytes. Call it once. */
   readonly end: () => Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -56,7 +56,7 @@ export const base64Decoder = (): Base64Decoder => {
   const end = (): Uint8Array<ArrayBuffer> | undefined => {
     if (wrong || held === 1 || (padded > 0 && held + padded !== 4)) return undefined
     if (held === 0) return none
-    // bits that are left over are zero, unless something was cut off
+    // unused bits must be zero; otherwise the input was cut off
     const spare = held === 2 ? 4 : 2
     if ((bits & ((1 << spare) - 1)) !== 0) return undefined
     return held === 2 ? Uint8Array.of(bits >> 4) : Uint8Array.of(bits >> 10, bits >> 2)
@@ -64,10 +64,10 @@ export const base64Decoder = (): Base64Decoder => {
   return { push, end }
 }
 
-/** Turns bytes, cut anywhere, into base64 as ASCII bytes. */
+/** Encodes bytes in pieces of any length into base64, as ASCII bytes. */
 export interface Base64Encoder {
   readonly push: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>
-  /** The last characters with their padding; call it once. */
+  /** Returns the last characters with padding. Call it once. */
   readonly end: () => Uint8Array<ArrayBuffer>
 }
 

@@ -1,6 +1,6 @@
-/** Which files may support an invoice, told by their first bytes: names and media types are nobody's proof. */
+/** Accepted file formats, detected by their first bytes. File names and media types are not trusted. */
 
-/** Most bytes of one file, decoded. SPEC-GAP-B12 */
+/** Largest file in decoded bytes. SPEC-GAP-B12 */
 export const maxFileBytes = 25 * 1024 * 1024
 
 export const maxFilesPerUpload = 100
@@ -8,7 +8,7 @@ export const maxFilesPerUpload = 100
 export interface FileFormat {
   readonly name: "PDF" | "TIF" | "JPEG" | "PNG"
   readonly mediaType: string
-  /** How such a file begins; one of these. */
+  /** Possible first bytes of such a file. */
   readonly magic: ReadonlyArray<ReadonlyArray<number>>
 }
 
@@ -19,7 +19,7 @@ export const fileFormats: ReadonlyArray<FileFormat> = [
   { name: "PNG", mediaType: "image/png", magic: [[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]] }
 ]
 
-/** The format of a file that begins like this, `undefined` when it is none of ours, or `"undecided"` when more bytes are needed. */
+/** Detects the format from the first bytes; `undefined` for an unknown format, `"undecided"` when more bytes are needed. */
 export const formatOf = (head: Uint8Array): FileFormat | "undecided" | undefined => {
   const agrees = (magic: ReadonlyArray<number>): boolean => magic.every((byte, at) => at >= head.length || head[at] === byte)
   for (const format of fileFormats) {

@@ -1,4 +1,4 @@
-/** What a carrier asks to be paid for one shipment (area B). */
+/** A carrier's invoice for one shipment (area B). */
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
@@ -14,7 +14,7 @@ const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 const list = <S extends Schema.Top>(item: S, maximum: number) =>
   Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
 
-/** A number of the carrier's own: it stands in paths, so it is printable and has no outer blanks. */
+/** A carrier's number. It appears in URL paths, so it is printable and has no outer blanks. */
 const carrierText = (what: string) =>
   Schema.String.check(
     Schema.isPattern(/^(?=.{1,200}$)[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}]*[^\p{Cc}\p{Cs}\s])?$/u, {
@@ -25,7 +25,7 @@ const carrierText = (what: string) =>
 export const InvoiceId = carrierText("A uniqueID")
 export const InvoiceNumber = carrierText("An invoiceNumber")
 
-/** A DOT or MC number as it was written; one of the two may be empty. SPEC-GAP-B6 */
+/** A DOT or MC number as written. One of the two may be empty. SPEC-GAP-B6 */
 export const CarrierNumberText = Schema.String.check(
   Schema.isPattern(/^[^\p{Cc}\p{Cs}]{0,40}$/u, { message: "A DOT or MC number has at most 40 printable characters." })
 )
@@ -40,7 +40,7 @@ export type InvoiceComment = typeof InvoiceComment.Type
 
 export const InvoiceComments = list(InvoiceComment, 1000)
 
-/** `type` is the parties' own word; those that name an account address the invoice to it. */
+/** `type` is free text of the parties. Types that mean an account address the invoice to it. */
 export const InvoiceAttribute = Schema.Struct({ id: optional(Schema.Int), type: optional(short), value: optional(long) }).annotate({
   identifier: "Attribute"
 })
@@ -48,7 +48,7 @@ export type InvoiceAttribute = typeof InvoiceAttribute.Type
 
 export const InvoiceAttributes = list(InvoiceAttribute, 1000)
 
-/** SPEC-GAP-B4: an amount without its currency, or without a value, says nothing. */
+/** SPEC-GAP-B4: an amount needs both currency and value. */
 const MonetaryAmount = Schema.Struct({
   currencyCode: Schema.String.check(Schema.isPattern(/^[A-Za-z]{3}$/u, { message: "currencyCode is a code of ISO 4217, such as USD." })),
   value: Schema.String.check(
@@ -116,7 +116,7 @@ const anyCharge = {
   }))
 }
 
-/** What items and handling units have in common. */
+/** Fields that items and handling units share. */
 const freight = {
   freightClassCode: optional(short),
   weight: optional(measured(Schema.Literals(["Pounds", "Kilograms"]))),
@@ -124,7 +124,7 @@ const freight = {
   stackable: optional(Schema.Boolean)
 }
 
-/** SPEC-GAP-B3: `chargeType` tells the three variants apart. */
+/** SPEC-GAP-B3: `chargeType` selects the variant. */
 const InvoiceCharge = Schema.Union([
   Schema.Struct({ chargeType: Schema.Literal("BASE_CHARGE"), ...anyCharge }).annotate({ identifier: "Charge" }),
   Schema.Struct({
@@ -150,7 +150,7 @@ const InvoiceCharge = Schema.Union([
   }).annotate({ identifier: "HandlingUnitCharge" })
 ]).annotate({ message: "A charge has a chargeType: BASE_CHARGE, ITEM_CHARGE or HANDLING_UNIT_CHARGE." })
 
-/** Fields the service does not know are kept and given out again. SPEC-GAP-B5 */
+/** Unknown fields are kept and returned. SPEC-GAP-B5 */
 export const Invoice = Schema.Struct({
   uniqueID: InvoiceId,
   shipmentID: ShipmentId,

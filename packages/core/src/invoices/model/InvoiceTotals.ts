@@ -1,8 +1,8 @@
-/** Whether the lines of an invoice add up. Those that do not are told, never refused. */
+/** Checks whether the charge lines of an invoice add up. A difference causes a warning, not an error. */
 import type { Invoice } from "./Invoice.ts"
 import { addMoney, readMoney, sameMoney, showMoney } from "./Money.ts"
 
-/** Sentences in printable ASCII, so that they fit into a header. SPEC-GAP-B8 */
+/** Returns sentences in printable ASCII, which fit into an HTTP header. SPEC-GAP-B8 */
 export const totalWarnings = ({ invoiceCharges, invoiceHeader }: Invoice): ReadonlyArray<string> => {
   const total = invoiceHeader.invoiceAmount
   const costs = invoiceCharges.flatMap((each) => each.cost ?? [])

@@ -1,24 +1,24 @@
-/** Amounts as decimal texts: added and compared exactly, never as a float. */
+/** Decimal amounts, added and compared exactly, without floats. */
 
-/** `units` of 10 to the power of minus `scale`: 12.50 is 1250 and 2. */
+/** `units` times 10 to the power of `-scale`: 12.50 is 1250 with scale 2. */
 export interface Money {
   readonly units: bigint
   readonly scale: number
 }
 
-/** An amount's text as published: an integer or a decimal fraction, `-` allowed, at most 32 characters. */
+/** An amount as published: an integer or a decimal fraction, optionally with `-`, at most 32 characters. */
 export const moneyText = /^(?=.{1,32}$)-?(?:[0-9]+|[0-9]*[.][0-9]+)$/u
 
-/** The amount that a text of this form says. */
+/** Parses a text that matches `moneyText`. */
 export const readMoney = (text: string): Money => {
   const point = text.indexOf(".")
   const scale = point < 0 ? 0 : text.length - point - 1
   const digits = text.replace(".", "")
-  // `-.5` leaves no zero in front
+  // `-.5` has no digit before the point
   return { units: BigInt(digits === "-" ? "0" : digits), scale }
 }
 
-/** As precise as the more precise of the two. */
+/** Keeps the larger scale of the two. */
 export const addMoney = (a: Money, b: Money): Money => {
   const scale = Math.max(a.scale, b.scale)
   return { units: atScale(a, scale) + atScale(b, scale), scale }

@@ -1,4 +1,4 @@
-/** What supports an invoice: papers and pictures of one invoice number (area B, supporting documents record). */
+/** Supporting documents of an invoice number (area B, supporting documents record). */
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { InvoiceAttributes, CarrierNumberText, InvoiceComments, CalendarDate, InvoiceNumber, InvoiceId } from "./Invoice.ts"
@@ -46,11 +46,11 @@ const described = {
   comments: Schema.optionalKey(InvoiceComments)
 }
 
-/** Documents of an invoice number may grow by further uploads. */
+/** Limits per upload. Further uploads may add documents to the same invoice number. */
 export const maxDocumentsPerUpload = 100
 export const maxFilesPerDocument = 100
 
-/** An upload. Each text in `files` is a file in base64, or stands for one that was handed over before. */
+/** An upload. Each text in `files` is a base64 file, or the id of a file that was written before. */
 export const DocumentRequest = Schema.Struct({
   ...described,
   documents: Schema.Array(
@@ -68,7 +68,7 @@ export const DocumentRequest = Schema.Struct({
 }).annotate({ identifier: "DocumentRequest" })
 export type DocumentRequest = typeof DocumentRequest.Type
 
-/** As it is given out; `content` is base64. For transports, which write it piece by piece. */
+/** The answer; `content` is base64, which transports write in pieces. */
 export const DocumentResponse = Schema.Struct({
   ...described,
   documents: Schema.Array(

@@ -1,4 +1,4 @@
-/** What freight bills orderTimeline of a shipment: one entry for each version. */
+/** Timeline of freight bills: one entry per version. */
 import { currentOf, type BillVersion, type FreightBill } from "../../freight-charges/model/FreightBill.ts"
 import { parseInstant } from "../../shared/Instant.ts"
 import { isObject } from "../../shared/Json.ts"
@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>
 const members = (value: unknown): Members => isObject(value) ? value : {}
 const text = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
 
-/** The numbers that a bill names its shipment by. */
+/** The shipment's numbers on a bill. */
 export const numbersOfBill = ({ charge }: FreightBill): { readonly pro: string | undefined; readonly bol: string | undefined } => {
   const { bol, pro } = members(charge["referenceNumbers"])
   return { pro: text(pro), bol: Array.isArray(bol) ? text(bol[0]) : undefined }
@@ -28,13 +28,13 @@ export const timelineOfBill = (bill: FreightBill, size: number): ReadonlyArray<T
   }))
 }
 
-/** Only of the last version it is known what it said in full. */
+/** The full content is stored for the latest version only. */
 const documentOf = (bill: FreightBill, version: BillVersion, isCurrent: boolean): Members => {
   const { accounts, change, log, messages } = version
   return { uniqueID: bill.billId, version: version.version, change, accounts, changeLog: log, changeLogMessages: messages, ...(isCurrent ? { pfc: bill.charge } : {}) }
 }
 
-/** Versions that were stored without their time: the bill's own date, as if it were in UTC. */
+/** Versions stored without a time use the bill's own date, as if it were UTC. */
 const undatedAt = ({ charge }: FreightBill): number => {
   const date = text(members(charge["pfc"])["date"]) ?? ""
   return parseInstant(date) ?? parseInstant(`${date}Z`) ?? parseInstant(`${date}T00:00:00Z`) ?? 0

@@ -1,8 +1,8 @@
-/** What invoices and their documents orderTimeline of a shipment. */
+/** Timeline of invoices and their documents. */
 import { isObject } from "../../shared/Json.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
-/** An entry of a history, and whose it is: an invoice's id, or an invoice number after `#`. */
+/** A history entry. `uniqueId`: an invoice's id, or `#` and an invoice number. */
 export interface InvoiceEntry {
   readonly uniqueId: string
   readonly at: number
@@ -13,16 +13,16 @@ export interface InvoiceEntry {
 
 export const timelineEventOfInvoice = (entry: InvoiceEntry): TimelineEvent => {
   const { action, at, client, doc, uniqueId } = entry
-  const said = JSON.parse(doc) as Readonly<Record<string, unknown>>
+  const details = JSON.parse(doc) as Readonly<Record<string, unknown>>
   const ofDocuments = action === "documents added" || action === "documents deleted"
   const reference = ofDocuments ? uniqueId.slice(1) : uniqueId
   return {
     at,
     area: "invoices",
     kind: ofDocuments ? action : `invoice ${action}`,
-    title: ofDocuments ? documentsTitle(action, reference, said["files"]) : `Invoice ${reference} ${action}${amountOf(said["invoice"])}`,
+    title: ofDocuments ? documentsTitle(action, reference, details["files"]) : `Invoice ${reference} ${action}${amountOf(details["invoice"])}`,
     reference,
-    document: { client, action, ...said },
+    document: { client, action, ...details },
     size: doc.length
   }
 }

@@ -1,4 +1,4 @@
-/** One thing that happened to a shipment, whichever area tells it. */
+/** One event in a shipment's journey, from any area. */
 import { formatInstant } from "../../shared/Instant.ts"
 
 export type JourneyArea = "transit-events" | "shipment-status" | "freight-charges" | "invoices" | "pickups"
@@ -6,31 +6,31 @@ export type JourneyArea = "transit-events" | "shipment-status" | "freight-charge
 export interface JourneyEntry {
   readonly at: string
   readonly area: JourneyArea
-  /** In the area's words: an event's type, a milestone, `updated`, `invoice created`, `pickup En Route`. */
+  /** The area's term: an event type, a milestone, `updated`, `invoice created`, `pickup En Route`. */
   readonly kind: string
   /** One line for people. */
   readonly title: string
-  /** What it is known by in its area. */
+  /** Its id in its area. */
   readonly reference: string | null
-  /** The JSON of it. */
+  /** Its full content as JSON. */
   readonly document: unknown
 }
 
-/** The same with what putting it in order and bounding the answer takes. */
+/** An entry with the values for ordering and limiting. */
 export interface TimelineEvent extends Omit<JourneyEntry, "at"> {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Characters or bytes of its JSON, about. */
+  /** Approximate size of its JSON, in characters or bytes. */
   readonly size: number
 }
 
 export interface TimelineLimits {
   readonly entries: number
-  /** Characters of JSON in all, about; the newest entry is told whatever it has. */
+  /** Approximate total of JSON in characters. The newest entry is always included. */
   readonly size: number
 }
 
-/** Oldest first; of more than may be told, the newest. */
+/** Orders entries, oldest first. Beyond the limits, the oldest are left out. */
 export const orderTimeline = (
   events: ReadonlyArray<TimelineEvent>,
   limits: TimelineLimits

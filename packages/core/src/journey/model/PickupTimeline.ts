@@ -1,8 +1,8 @@
-/** What became of pickups that were ordered for a shipment. */
+/** Timeline of pickups. */
 import type { PickupEvent } from "../../pickups/model/PickupRecord.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
-/** `reference` is the carrier's number, or the service's own id while there is none. */
+/** `reference` is the pickup number, or Waybill's id if it has none. */
 export const timelineEventOfPickup = (reference: string, at: number, event: PickupEvent, size: number): TimelineEvent => ({
   at,
   area: "pickups",

@@ -1,25 +1,25 @@
-/** What reports made of a shipment's status. */
+/** Timeline of shipment status reports. */
 import type { ReportOutcome, StatusReport } from "../../shipment-status/model/StatusReport.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
-/** An entry of the history as it is kept. */
+/** A stored history entry. */
 export type KeptReport = Omit<StatusReport, "at" | "onlyForward"> & { readonly outcome: ReportOutcome }
 
 export const timelineEventOfStatus = (at: number, report: KeptReport, size: number): TimelineEvent => {
   const facts = factsOf(report)
-  const said = report.message ?? (facts.length === 0 ? sourceWords[report.source.kind] : facts.join(", "))
+  const text = report.message ?? (facts.length === 0 ? sourceWords[report.source.kind] : facts.join(", "))
   return {
     at,
     area: "shipment-status",
     kind: facts[0] ?? report.source.kind,
-    title: `${said}${outcomeWords[report.outcome]}`,
+    title: `${text}${outcomeWords[report.outcome]}`,
     reference: report.source.id,
     document: report,
     size
   }
 }
 
-/** What it says, the weightiest first. */
+/** The facts of a report, most important first. */
 const factsOf = ({ information = [], milestone, noted = [], terminal }: KeptReport): ReadonlyArray<string> => [
   ...(milestone === undefined ? [] : [milestone]),
   ...information.map((each) => each.deliveryInformation_messages),

@@ -1,4 +1,4 @@
-/** What the event log tells of a shipment, and the numbers that its events name it by. */
+/** Timeline of transit events, and the shipment numbers in them. */
 import { parseInstant } from "../../shared/Instant.ts"
 import { isObject } from "../../shared/Json.ts"
 import { plainNumber } from "../../shipment-status/model/LookupKey.ts"
@@ -21,12 +21,12 @@ export const timelineEventOf = (event: TransitEvent, size: number): TimelineEven
   }
 }
 
-/** `ARRIVED_AT_TERMINAL` as `Arrived at terminal`. */
+/** Formats `ARRIVED_AT_TERMINAL` as `Arrived at terminal`. */
 const words = (type: string): string => type[0] + type.slice(1).toLowerCase().replaceAll("_", " ")
 
 const kinds = { pro: ["PRO", "PRONUMBER"], bol: ["BOL", "BOLNUMBER", "BILLOFLADING"] } as const
 
-/** Values of one kind of reference, of the events as they stand. */
+/** Values of one kind of reference, in the order of the events. */
 export const referencesIn = (events: ReadonlyArray<TransitEvent>, kind: keyof typeof kinds): ReadonlyArray<string> => {
   const types: ReadonlyArray<string> = kinds[kind]
   const values = events.flatMap(({ shipment }) =>

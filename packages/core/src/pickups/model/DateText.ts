@@ -2,13 +2,13 @@
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
 
-/** The parts of a text that were written; none is made up. */
+/** The written parts of a text. Missing parts are not filled in. */
 export interface DateParts {
   /** Midnight of the day, in milliseconds, as if it were UTC. */
   readonly day: number | undefined
   /** Milliseconds since midnight. */
   readonly clock: number | undefined
-  /** What is ahead of UTC, in milliseconds. */
+  /** UTC offset in milliseconds. */
   readonly offset: number | undefined
 }
 
@@ -17,7 +17,7 @@ export const dayMillis = 86_400_000
 const shape =
   /^(?:(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2})?)?|(\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?)$/
 
-/** `undefined` when the text is no date, no time and no date-time of ISO 8601. */
+/** Parses a date, time or date-time of ISO 8601; `undefined` for other text. */
 export const dateParts = (text: string): DateParts | undefined => {
   const parts = shape.exec(text)
   if (parts === null) return undefined
@@ -42,14 +42,14 @@ const offsetMillis = (text: string): number => {
   return hours > 23 || minutes > 59 ? NaN : (text.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 
-/** Kept as it was written. SPEC-GAP-C8 */
+/** Kept as written. SPEC-GAP-C8 */
 export const DateText = Schema.String.check(
   Schema.makeFilter((text: string) =>
     dateParts(text) !== undefined || "Use an ISO 8601 date or time, such as 2026-11-20T08:00:00, local to the pickup location."
   )
 )
 
-/** The same where a day and a time must both be there. */
+/** A date-time: date and time are both required. */
 export const DateTimeText = Schema.String.check(
   Schema.makeFilter((text: string) => {
     const parts = dateParts(text)

@@ -1,4 +1,4 @@
-/** Why a pickup went the way it went: the published codes. Carriers add sub codes, and codes, of their own. */
+/** The published codes that explain a pickup's status. Carriers add codes and sub codes of their own. */
 import { Schema } from "effect"
 import { CarrierText, emitted, EmittedInteger, KeptText } from "./KeptText.ts"
 
@@ -7,7 +7,7 @@ interface PublishedCode {
   readonly subCodes: Readonly<Record<string, string>>
 }
 
-/** The first digit says what became of the pickup: 1 and 2 picked up, 3 another day, 4 never. SPEC-GAP-C11 */
+/** The first digit gives the result: 1 and 2 picked up, 3 rescheduled, 4 not picked up. SPEC-GAP-C11 */
 export const informationCodes: Readonly<Record<string, PublishedCode>> = {
   "100": {
     description: "Pick up made with match",
@@ -133,7 +133,7 @@ export const informationCodes: Readonly<Record<string, PublishedCode>> = {
   }
 }
 
-/** As the carrier reports it. A published code needs no words. */
+/** A code as the carrier reports it. A published code needs no description. */
 export const ReportedInformationCode = Schema.Struct({
   code: KeptText,
   codeDescription: Schema.optionalKey(Schema.NullOr(CarrierText)),
@@ -141,7 +141,7 @@ export const ReportedInformationCode = Schema.Struct({
   subCodeDescription: Schema.optionalKey(Schema.NullOr(CarrierText))
 }).annotate({ identifier: "ReportedPickupInformationCode" })
 
-/** As it is given out. Without a code, the description is the status. */
+/** A code as Waybill returns it. Without a code, the description is the status. */
 export const InformationCode = Schema.Struct({
   code: Schema.NullOr(EmittedInteger),
   codeDescription: Schema.String,
@@ -150,7 +150,7 @@ export const InformationCode = Schema.Struct({
 }).annotate({ identifier: "PickupInformationCode" })
 export type InformationCode = typeof InformationCode.Type
 
-/** As it is kept: codes are text. */
+/** A code as Waybill stores it, as text. */
 export interface KeptInformationCode {
   readonly code: string
   readonly codeDescription: string
@@ -160,7 +160,7 @@ export interface KeptInformationCode {
 
 const own = <A>(table: Readonly<Record<string, A>>, key: string): A | undefined => Object.hasOwn(table, key) ? table[key] : undefined
 
-/** A code with the words that belong to it; `undefined` when it is not published and came without words. */
+/** Completes a code with its published descriptions; `undefined` for an unpublished code without a description. */
 export const readInformationCode = (reported: typeof ReportedInformationCode.Type): KeptInformationCode | undefined => {
   const published = own(informationCodes, reported.code)
   const codeDescription = reported.codeDescription ?? published?.description
@@ -174,13 +174,13 @@ export const readInformationCode = (reported: typeof ReportedInformationCode.Typ
   }
 }
 
-/** One of the published codes with its words. */
+/** A published code with its descriptions. */
 const publishedCode = (code: string, subCode: string): KeptInformationCode => readInformationCode({ code, subCode })!
 
-/** The shipper moved it to another day. */
+/** The shipper moved the pickup to another day. */
 export const shipperRescheduled = publishedCode("300", "3")
 
-/** The shipper called it off. */
+/** The shipper cancelled the pickup. */
 export const shipperCancelled = publishedCode("400", "2")
 
 export const visibleInformationCode = (kept: KeptInformationCode | null, status: string): InformationCode =>

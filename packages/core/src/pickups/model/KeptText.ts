@@ -1,22 +1,19 @@
-/** Numbers that name things: text inside, whatever they look like. Leading zeros, letters and check digits stay. */
+/** Identifiers, stored as text. Leading zeros, letters and check digits stay. */
 import { Schema, SchemaGetter } from "effect"
 
 const printable = /^[^\p{Cc}\p{Cs}]*$/u
 
-/** Text of people and carriers: free, but of a length. */
+/** Free text with a maximum length. */
 export const textUpTo = (maxLength: number) =>
   Schema.String.check(Schema.isMaxLength(maxLength, { message: `At most ${maxLength} characters.` }))
 
-/** Text that names something, so it also stands in indexes. */
+/** An identifier. Printable, because it is indexed. */
 export const nameUpTo = (maxLength: number) =>
   textUpTo(maxLength).check(Schema.isPattern(printable, { message: "No control characters." }))
 
 export const CarrierText = textUpTo(1000)
 
-/**
- * An identifier. A sender that has it as a JSON number is understood as long as the number lost nothing on the way;
- * it is text from here on. SPEC-GAP-C5
- */
+/** An identifier. A JSON number is accepted if it is a safe integer, and converted to text. SPEC-GAP-C5 */
 export const KeptText = Schema.Union([
   nameUpTo(100),
   Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
@@ -27,13 +24,13 @@ export const KeptText = Schema.Union([
   })
 )
 
-/** Where the interface shows an integer: one if the text fits into it without loss, else the text itself. SPEC-GAP-C6 */
+/** A value that the interface defines as integer: an integer if the text converts without loss, otherwise the text. SPEC-GAP-C6 */
 export const EmittedInteger = Schema.Union([Schema.Int, Schema.String])
 
-/** `02134`, `A1A1A1` and twenty digits would not come back from an integer as they were. */
+/** `02134`, `A1A1A1` and numbers of 20 digits would change as integers, so they stay text. */
 export const emitted = (text: string): number | string =>
   /^(?:0|[1-9]\d*)$/u.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
 
-/** What nobody gave: `null`, an absent member, or an empty text, which is how some senders write `null`. */
+/** Maps missing values to `undefined`: `null`, an absent member, or a blank text, which some senders write instead of `null`. */
 export const given = (text: string | null | undefined): string | undefined =>
   text === null || text === undefined || text.trim() === "" ? undefined : text

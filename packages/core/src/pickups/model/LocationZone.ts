@@ -1,14 +1,14 @@
-/** The clocks of the place where freight is picked up. */
+/** Time zones of pickup locations. */
 import { DateTime, Option } from "effect"
 import { dayMillis } from "./DateText.ts"
 
-/** What the clocks of a place are ahead of UTC at an instant, in milliseconds. */
+/** UTC offset of a place at an instant, in milliseconds. */
 export type LocationClocks = (millis: number) => number
 
 const offsetShape = /^(?:(?:UTC|GMT)\s?)?([+-])(\d{1,2})(?::?([0-5]\d))?$/iu
 const nameShape = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/u
 
-/** `UTC-5`, `UTC+5:30` or the name of a zone in the IANA database; `undefined` for anything else. SPEC-GAP-C9 */
+/** Parses `UTC-5`, `UTC+5:30` or an IANA time zone name; `undefined` for other text. SPEC-GAP-C9 */
 export const clocksNamed = (zone: string): LocationClocks | undefined => {
   const text = zone.trim()
   if (/^(?:UTC|GMT|Z)$/iu.test(text)) return () => 0
@@ -19,7 +19,7 @@ export const clocksNamed = (zone: string): LocationClocks | undefined => {
   return fixedClocks((parts[1] === "-" ? -1 : 1) * minutes * 60_000)
 }
 
-/** Minus zero is zero. */
+/** Adding zero converts -0 to 0. */
 export const fixedClocks = (offset: number): LocationClocks => () => offset + 0
 
 const namedZone = (name: string): LocationClocks | undefined => {
@@ -28,7 +28,7 @@ const namedZone = (name: string): LocationClocks | undefined => {
   return zone === undefined ? undefined : (millis) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(millis, { timeZone: zone }))
 }
 
-/** Zones are remembered by name; many spellings of one must not fill the memory. */
+/** Zones are cached by name. The canonical name keeps different spellings from filling the cache. */
 const canonicalName = (name: string): string | undefined => {
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone
@@ -37,14 +37,14 @@ const canonicalName = (name: string): string | undefined => {
   }
 }
 
-/** `UTC-5`, `UTC+5:30`, `UTC+0`. */
+/** Formats an offset: `UTC-5`, `UTC+5:30`, `UTC+0`. */
 export const zoneText = (offset: number): string => {
   const minutes = Math.round(Math.abs(offset) / 60_000)
   const rest = minutes % 60
   return `UTC${offset < 0 ? "-" : "+"}${Math.floor(minutes / 60)}${rest === 0 ? "" : `:${String(rest).padStart(2, "0")}`}`
 }
 
-/** From the first to the last instant at which clocks show a time from `from` to `to`; `undefined` when they skip all of it. */
+/** The first and last instant at which local time is between `from` and `to`; `undefined` when the clock skips all of it. */
 export const shownBetween = (
   from: number,
   to: number,
@@ -55,7 +55,7 @@ export const shownBetween = (
   return first < last ? { first, last } : undefined
 }
 
-/** Every instant at which clocks show a time: two where they are put back over it; where they skip it, the instant at which they do. */
+/** Every instant with this local time: two when the clock is set back over it; when the clock skips it, the instant of the skip. */
 const instantsShowing = (local: number, offsetAt: LocationClocks): ReadonlyArray<number> => {
   const [before, after] = [local - 2 * dayMillis, local + 2 * dayMillis]
   const offsets = new Set([offsetAt(before), offsetAt(after)])
@@ -63,7 +63,7 @@ const instantsShowing = (local: number, offsetAt: LocationClocks): ReadonlyArray
   return showing.length > 0 ? showing : [firstAfter(local, before, after, offsetAt)]
 }
 
-/** The first instant at which clocks show something later than `local`. */
+/** The first instant whose local time is not before `local`. */
 const firstAfter = (local: number, before: number, after: number, offsetAt: LocationClocks): number => {
   let [earlier, later] = [before, after]
   while (later - earlier > 1) {

@@ -1,4 +1,4 @@
-/** A pickup as it is kept, and what happens to it. */
+/** A stored pickup, and the changes to it. */
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { dateParts, dayMillis } from "./DateText.ts"
 import { type KeptInformationCode, readInformationCode, shipperCancelled, shipperRescheduled } from "./InformationCode.ts"
@@ -9,13 +9,13 @@ import type { PickupRequest } from "./PickupRequest.ts"
 import { canMovePickup, isFinalPickup, needsInformationCode, type PickupStatus, readPickupStatus, whyNotMoved } from "./PickupStatus.ts"
 import { clocksAt, shownText, readPickupWindow } from "./PickupWindow.ts"
 
-/** What a driver's arrival is expected at, by the clocks of the place. */
+/** Expected arrival of the driver, in local time of the place. */
 export interface Eta {
   readonly stopEta: string
   readonly stopEtaTimeZone: string | null
 }
 
-/** What the carrier's desk says beside its decision. */
+/** Details that the carrier's desk adds to its decision. */
 export interface CarrierDetails {
   readonly carrierName: string | null
   readonly scac: string | null
@@ -26,7 +26,7 @@ export interface CarrierDetails {
 export interface KeptPickup {
   readonly request: PickupRequest
   readonly status: PickupStatus
-  /** The status in the published words that say most. */
+  /** The status in its most specific published wording. */
   readonly words: string
   readonly informationCode: KeptInformationCode | null
   readonly eta: Eta | null
@@ -35,7 +35,7 @@ export interface KeptPickup {
   readonly carrier: CarrierDetails
   /** Position of the last history entry. */
   readonly entries: number
-  /** Fingerprint of the last report; the same again is a duplicate. */
+  /** Fingerprint of the last report. A report with the same one is a duplicate. */
   readonly lastReport: string | null
 }
 
@@ -66,16 +66,16 @@ const dayOf = (request: PickupRequest): number | undefined => {
   return reading._tag === "Window" ? reading.window?.day : undefined
 }
 
-/** Whether a change would move an accepted pickup to another day. */
+/** Whether a change moves an accepted pickup to another day. */
 export const isOtherDay = (pickup: KeptPickup, request: PickupRequest): boolean => dayOf(pickup.request) !== dayOf(request)
 
-/** The new request in place of the old one. Another day makes it rescheduled, by the shipper. SPEC-GAP-C17 */
+/** Replaces the request. If the day changes, the pickup becomes rescheduled by the shipper. SPEC-GAP-C17 */
 export const changedPickup = (pickup: KeptPickup, request: PickupRequest, carrier: CarrierDetails): KeptPickup => {
   const changed = { ...pickup, request, carrier }
   return isOtherDay(pickup, request) ? { ...inStatus(changed, "Rescheduled", shipperRescheduled), ...unknownTruck } : changed
 }
 
-/** Who comes another time is not on its way. */
+/** A rescheduled pickup has no truck on its way. */
 const unknownTruck = { eta: null, equipment: null } as const
 
 export type PickupReportOutcome =
@@ -87,10 +87,13 @@ const refused = (member: string, detail: string, code: Fault["code"] = "invalid"
   fault: fault([member], detail, code)
 })
 
-/** A status that is the one it has is no move: the rest of the report is taken. A move says everything anew but shipments and equipment. */
+/**
+ * Applies a report. A status that does not change is not a move, so the rest of the report always applies. A move resets the information
+ * code, and keeps shipments and equipment.
+ */
 export const reportedPickup = (pickup: KeptPickup, report: PickupReport): PickupReportOutcome => {
-  const said = report.status === undefined ? undefined : readPickupStatus(report.status)
-  const to = said?.status ?? pickup.status
+  const reported = report.status === undefined ? undefined : readPickupStatus(report.status)
+  const to = reported?.status ?? pickup.status
   if (isFinalPickup(pickup.status) || (to !== pickup.status && !canMovePickup(pickup.status, to))) {
     return refused("status", whyNotMoved(pickup.status, to), "conflict")
   }
@@ -98,12 +101,12 @@ export const reportedPickup = (pickup: KeptPickup, report: PickupReport): Pickup
   if (informationCode === undefined) {
     return refused("informationCode", "This code is not published: give its codeDescription too.", "required")
   }
-  if (said !== undefined && needsInformationCode(to) && informationCode === null) {
-    return refused("informationCode", `${said.words} needs an informationCode that says why.`, "required")
+  if (reported !== undefined && needsInformationCode(to) && informationCode === null) {
+    return refused("informationCode", `${reported.words} needs an informationCode that says why.`, "required")
   }
   const eta = reportedEta(pickup.request, report)
   if (eta === undefined) return refused("stopEtaTimeZone", "Use UTC-5, UTC+5:30 or the name of a time zone, such as America/Chicago.")
-  const moved = said !== undefined && (said.words !== pickup.words || to === "Rescheduled")
+  const moved = reported !== undefined && (reported.words !== pickup.words || to === "Rescheduled")
   const isLater = moved && (to === "Rescheduled" || to === "Re-Attempt")
   return {
     _tag: "Taken",
@@ -111,7 +114,7 @@ export const reportedPickup = (pickup: KeptPickup, report: PickupReport): Pickup
       ...pickup,
       ...(isLater ? unknownTruck : {}),
       status: to,
-      words: said?.words ?? pickup.words,
+      words: reported?.words ?? pickup.words,
       informationCode: informationCode ?? (moved ? null : pickup.informationCode),
       ...(eta === null ? {} : { eta }),
       ...(report.equipmentInformation === undefined ? {} : { equipment: report.equipmentInformation }),
@@ -120,7 +123,7 @@ export const reportedPickup = (pickup: KeptPickup, report: PickupReport): Pickup
   }
 }
 
-/** `null`: not said. `undefined`: in a zone that is none. */
+/** `null`: not reported. `undefined`: unknown time zone. */
 const reportedEta = (request: PickupRequest, report: PickupReport): Eta | null | undefined => {
   const zone = given(report.stopEtaTimeZone)
   const named = zone === undefined ? clocksAt(request) : clocksNamed(zone)
@@ -134,7 +137,7 @@ const reportedEta = (request: PickupRequest, report: PickupReport): Eta | null |
   return { stopEta: shownText(instant + offsetAt(instant)), stopEtaTimeZone: zoneText(offsetAt(instant)) }
 }
 
-/** What clocks are ahead of UTC when they show a time; of two answers the earlier. */
+/** UTC offset at a local time. If two offsets apply, the one of the earlier instant. */
 const offsetShown = ({ clock, day }: { readonly clock: number | undefined; readonly day: number | undefined }, offsetAt: LocationClocks): number => {
   const local = (day ?? 0) + (clock ?? 0)
   const [before, after] = [offsetAt(local - dayMillis), offsetAt(local + dayMillis)]

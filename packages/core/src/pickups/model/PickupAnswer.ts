@@ -1,12 +1,12 @@
-/** What the shipper is answered (area C, pickup response: an array of one of these). */
+/** The answer to a shipper (area C, pickup response: an array of one answer). */
 import { Schema } from "effect"
 import type { CarrierDetails } from "./Pickup.ts"
 import { given } from "./KeptText.ts"
 import type { PickupRequest } from "./PickupRequest.ts"
 
-/** A number promises that the request will be carried out as it was sent, so only `Accept` has one. SPEC-GAP-C1 */
+/** A number promises that the request is carried out as sent, so only `Accept` has one. SPEC-GAP-C1 */
 export const PickupAnswer = Schema.Struct({
-  /** The shipper's own references and PROs, as they came. */
+  /** The shipper's references and PROs, as they were sent. */
   shipperRef: Schema.Array(Schema.String),
   carrierPickupNumber: Schema.NullOr(Schema.String),
   pickupStatus: Schema.Literals(["Accept", "Reject", "Call us"]),

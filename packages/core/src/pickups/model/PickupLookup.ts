@@ -1,4 +1,4 @@
-/** What pickups are found by. */
+/** Lookup keys of pickups. */
 import { Schema } from "effect"
 import { given, nameUpTo } from "./KeptText.ts"
 import type { PickupRequest } from "./PickupRequest.ts"
@@ -6,7 +6,7 @@ import type { PickupRequest } from "./PickupRequest.ts"
 const oneOf = (what: string, words: ReadonlyArray<string>) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
 
-/** Parameters of the visibility call, all text. `requestType` changes nothing: asking never cancels. SPEC-GAP-C13 */
+/** Parameters of the visibility call, all text. `requestType` has no effect, because reading never cancels. SPEC-GAP-C13 */
 export const PickupQuery = Schema.Struct({
   lookupValue: nameUpTo(100).check(Schema.isPattern(/\S/u, { message: "lookupValue must not be empty." })),
   lookupType: oneOf("lookupType", ["PickupConfirmationID", "PRO"]),
@@ -26,17 +26,17 @@ export const pickupLookup = ({ isTest, lookupType, lookupValue }: PickupQuery): 
     : { by: "number", number: lookupValue.trim(), isTest: test }
 }
 
-/** A PRO without what people put in for the eye. Leading zeros, letters and check digits count. */
+/** Normalises a PRO: upper case, without blanks and hyphens. Leading zeros, letters and check digits stay. */
 export const plainPro = (pro: string): string => pro.replaceAll(/[\s-]+/gu, "").toUpperCase()
 
-/** Every PRO of a list, once. */
+/** Normalises a list of PROs and removes duplicates. */
 export const plainPros = (pros: ReadonlyArray<string | null | undefined>): ReadonlyArray<string> =>
   [...new Set(pros.map((pro) => plainPro(pro ?? "")).filter((pro) => pro !== ""))]
 
 export const pickupPros = (request: PickupRequest): ReadonlyArray<string> =>
   plainPros((request.shipmentDetails ?? []).flatMap((shipment) => [shipment.proNumber, shipment.crossRefPro]))
 
-/** Whoever has one of these may see the pickup, beside the client that ordered it. */
+/** The accounts that give access to the pickup, in addition to the client that ordered it. */
 export const pickupAccounts = (request: PickupRequest): ReadonlyArray<string> => [...new Set(namedAccounts(request).map((each) => each.account))]
 
 export interface NamedAccount {
@@ -50,15 +50,15 @@ export const namedAccounts = ({ billToAddress, pickupAddress }: PickupRequest): 
     ...(billToAddress ?? []).map((each, at) => ({ account: given(each.btAccountNumber), path: ["billToAddress", at, "btAccountNumber"] }))
   ].flatMap(({ account, path }) => account === undefined ? [] : [{ account: account.trim(), path }])
 
-/** Numbers of tests are spelled like this and no others are, so a bare number tells which side it is of. SPEC-GAP-C14 */
+/** Test numbers, and only those, have this form, so a number alone shows whether it is a test. SPEC-GAP-C14 */
 const testShape = /^TEST\d{6,}$/u
 
 export const isTestNumber = (number: string): boolean => testShape.test(number)
 
-/** Nine digits, or a test's. */
+/** Nine digits, or a test number. */
 export const issuedNumber = (n: number, isTest: boolean): string => isTest ? `TEST${String(n).padStart(6, "0")}` : String(100_000_000 + n)
 
 const numberShape = /^[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}]{0,98}[^\p{Cc}\p{Cs}\s])?$/u
 
-/** Whether a text can be a number at all; nothing else reaches the store. */
+/** Whether a text can be a pickup number. Other text never reaches the store. */
 export const isPickupNumber = (text: string): boolean => numberShape.test(text)

@@ -1,4 +1,4 @@
-/** A pickup as the carrier's side sees it, with everything that happened. */
+/** A pickup with its history, for the carrier. */
 import { Schema } from "effect"
 import { carrierNamed } from "../../access/model/CarrierNumbers.ts"
 import { formatInstant } from "../../shared/Instant.ts"
@@ -9,12 +9,12 @@ import { PickupVisibility, visiblePickup } from "./PickupVisibility.ts"
 
 const whatHappened = ["ordered", "changed", "change not accepted", "cancelled", "reported"] as const
 
-/** What is kept of one entry beside its place and time. */
+/** The stored content of a history entry. */
 export interface PickupEvent {
   readonly what: typeof whatHappened[number]
-  /** The client. */
+  /** The client that caused it. */
   readonly by: string
-  /** Afterwards. */
+  /** The status after it. */
   readonly status: string
   readonly messages?: ReadonlyArray<string>
   readonly request?: PickupRequest
@@ -33,17 +33,17 @@ const HistoryEntry = Schema.Struct({
 }).annotate({ identifier: "PickupHistoryEntry" })
 
 export const PickupRecord = Schema.Struct({
-  /** The service's own. */
+  /** Waybill's id. */
   pickupId: Schema.String,
   carrierPickupNumber: Schema.NullOr(Schema.String),
   isTest: Schema.Boolean,
   client: Schema.String,
   accounts: Schema.Array(Schema.String),
-  /** The one carrier of several that has it, once it decided. */
+  /** The carrier that decided it, in tenants with several carriers. */
   carrier: Schema.NullOr(Schema.Struct({ dot: Schema.optionalKey(Schema.String), mc: Schema.optionalKey(Schema.String) })),
   createdAt: Schema.String,
   request: PickupRequest,
-  /** `pickupConfirmationId` is empty while there is no number. */
+  /** `pickupConfirmationId` is empty while the pickup has no number. */
   visibility: PickupVisibility,
   history: Schema.Array(HistoryEntry)
 }).annotate({ identifier: "PickupRecord" })

@@ -1,4 +1,4 @@
-/** What the carrier's system says of a pickup on its way (intake). */
+/** A progress report on a pickup from the carrier's system (intake). */
 import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { DateTimeText } from "./DateText.ts"
@@ -31,7 +31,7 @@ const ReportedShipment = Schema.Struct({
   )
 })
 
-/** Members that are left out stay as they are known. `carrierPickupNumber` is for a pickup that has none yet. */
+/** Members that are left out stay unchanged. `carrierPickupNumber` is for a pickup that has no number yet. */
 export const PickupReport = Schema.Struct({
   status: Schema.optionalKey(Schema.String.check(Schema.makeFilter((text: string) =>
     readPickupStatus(text) !== undefined || `status is one of ${pickupStatusWords.join(", ")}.`
@@ -45,14 +45,14 @@ export const PickupReport = Schema.Struct({
 }).annotate({ identifier: "PickupReport" })
 export type PickupReport = typeof PickupReport.Type
 
-/** A report that says nothing. */
+/** The fault of a report without members. */
 export const emptyReport = (report: PickupReport): Fault | undefined =>
   Object.keys(report).length > 0 ? undefined : fault([], "Say what happened: give at least a status.", "required")
 
-/** What became of a report. */
+/** Result of a report. */
 export const PickupReportResult = Schema.Struct({
   result: Schema.Literals(["accepted", "duplicate"]),
-  /** The service's own. */
+  /** Waybill's id. */
   pickupId: Schema.String,
   carrierPickupNumber: Schema.NullOr(Schema.String),
   status: Schema.String

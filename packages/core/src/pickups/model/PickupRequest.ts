@@ -1,11 +1,11 @@
-/** What a shipper asks for (area C, pickup request body). Fields that are not named here are left out. SPEC-GAP-C4 */
+/** A shipper's request (area C, pickup request body). Unknown fields are dropped. SPEC-GAP-C4 */
 import { Schema, SchemaGetter } from "effect"
 import { DateText } from "./DateText.ts"
 import { KeptText, nameUpTo, textUpTo } from "./KeptText.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
 
-/** Inside lists the interface does not say what is required: what may be null may be left out. SPEC-GAP-C3 */
+/** The interface does not say what is required inside lists, so members that may be null may also be left out. SPEC-GAP-C3 */
 const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const line = textUpTo(500)
@@ -24,7 +24,7 @@ const integer = (minimum: number, maximum: number) =>
 const anyCase = (what: string, words: ReadonlyArray<string>) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
 
-/** `True` and `False` in any case; JSON's own are understood too. SPEC-GAP-C2 */
+/** `True` and `False` in any case; JSON booleans are accepted too. SPEC-GAP-C2 */
 export const TestFlag = Schema.Union([Schema.Boolean, Schema.String.check(Schema.isPattern(/^(?:true|false)$/iu))])
   .annotate({ message: "isTest is \"True\" or \"False\"." })
   .pipe(Schema.decodeTo(Schema.Boolean, {
@@ -32,7 +32,7 @@ export const TestFlag = Schema.Union([Schema.Boolean, Schema.String.check(Schema
     encode: SchemaGetter.transform((flag: boolean): string | boolean => flag ? "True" : "False")
   }))
 
-/** No published list; what other areas say is understood, and kept as it came. SPEC-GAP-C7 */
+/** The interface has no list of units. Units of the other areas are accepted and kept as written. SPEC-GAP-C7 */
 export const weightUnits = ["LB", "LBS", "Pounds", "KG", "KGS", "Kilograms"] as const
 
 export const deliveryDateTypes = ["Deliver On or After Date", "Deliver By Date", "Delivery Window", "Required Delivery Date"] as const
@@ -137,7 +137,7 @@ export type ShipmentDetail = typeof ShipmentDetail.Type
 
 const EmergencyContact = Schema.Struct({ emergName: mayLack(line), emergPhone: mayLack(line), emergEmail: mayLack(line) })
 
-/** Members are required; those that may be null must be there. */
+/** All members are required; those that may be null must still be present. */
 export const PickupRequest = Schema.Struct({
   isTest: TestFlag,
   pickupAddress: list(PickupAddress, 100).check(Schema.isMinLength(1, { message: "Say where the freight is: give one address." })),

@@ -1,11 +1,11 @@
-/** What a well-formed request must say besides, as one list of faults. */
+/** Business rules of a pickup request, beyond its schema. */
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { dateParts } from "./DateText.ts"
 import { given } from "./KeptText.ts"
 import type { HandlingUnitDetail, PickupRequest, ShipmentDetail } from "./PickupRequest.ts"
 import { readPickupWindow } from "./PickupWindow.ts"
 
-/** Every fault of a request but those that depend on the caller, the path or the hour. */
+/** Lists every fault, except those that depend on the caller, the path or the time. */
 export const pickupRequestFaults = (request: PickupRequest): ReadonlyArray<Fault> => {
   const reading = readPickupWindow(request)
   return [
@@ -31,7 +31,7 @@ const functionFaults = ({ carrierPickupNumber, requestFunction }: PickupRequest)
 
 type Size = (shipment: ShipmentDetail) => boolean
 
-/** Weight, units and space: by totals of the request, or by every one of its shipments. SPEC-GAP-C10 */
+/** Weight, units and space are required: as totals of the request, or in every shipment. SPEC-GAP-C10 */
 const sizeFaults = (request: PickupRequest): ReadonlyArray<Fault> => [
   ...(request.grossPickupWeight > 0 ? [] : missingSize(request, "grossPickupWeight", hasWeight, "weight", "Give the weight, 1 to 999999")),
   ...(request.handlingUnitCount > 0 ? [] : missingSize(request, "handlingUnitCount", hasUnits, "handlingUnitCount", "Give the handling units, 1 to 500")),
@@ -44,7 +44,7 @@ const missingSize = (request: PickupRequest, total: string, has: Size, detail: s
   const shipments = request.shipmentDetails ?? []
   const lacking = shipments.flatMap((shipment, at) => has(shipment) ? [] : [at])
   if (shipments.length === 0) return [fault([total], `${sentence}, or by shipmentDetails.`, "required")]
-  // nobody began to tell it shipment by shipment
+  // no shipment has the value, so the fault names the total
   if (lacking.length === shipments.length) return [fault([total], `${sentence}, or in each of shipmentDetails.`, "required")]
   return lacking.map((at) => fault(["shipmentDetails", at, detail], `${sentence} of the request, or here as in the other shipments.`, "required"))
 }
@@ -80,7 +80,7 @@ const shipmentFaults = (shipment: ShipmentDetail, path: ReadonlyArray<PropertyKe
 const hazmatFaults = (shipment: ShipmentDetail, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Fault> =>
   shipment.hazmatCheck
     ? (["hazmatContactName", "hazmatContactPhoneNumber"] as const).flatMap((member) =>
-      given(shipment[member]) === undefined ? [fault([...path, member], "Hazardous freight needs somebody to call.", "required")] : []
+      given(shipment[member]) === undefined ? [fault([...path, member], "Hazardous freight needs a contact.", "required")] : []
     )
     : []
 
@@ -98,7 +98,7 @@ const deliveryFaults = (shipment: ShipmentDetail, path: ReadonlyArray<PropertyKe
   return endsBefore(begin, end) ? [fault([...path, "deliveryEndDate"], "A Delivery Window ends on or after its begin.")] : []
 }
 
-/** Compared where both can be: two days, or two instants, or two times of places that nobody named. */
+/** Compares only what is comparable: two days, two instants, or two local times without a zone. */
 const endsBefore = (beginText: string, endText: string): boolean => {
   const [begin, end] = [dateParts(beginText)!, dateParts(endText)!]
   if (begin.day === undefined || end.day === undefined) return false

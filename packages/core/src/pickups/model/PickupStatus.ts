@@ -1,8 +1,8 @@
-/** The life of a pickup, as a table. */
+/** The statuses of a pickup and the permitted moves between them. */
 
 /**
- * - `Call us`: the carrier has not decided; the shipper phones.
- * - `Re-Attempt`: the driver came in vain and will come again.
+ * - `Call us`: the carrier has not decided; the shipper phones the carrier.
+ * - `Re-Attempt`: the pickup failed, and the driver will come again.
  */
 export const pickupMoves = {
   "Accepted": ["Rescheduled", "En Route", "Cancelled"],
@@ -18,29 +18,29 @@ export const pickupMoves = {
 
 export type PickupStatus = keyof typeof pickupMoves
 
-/** What the carrier may answer to a request. */
+/** Statuses that the carrier may answer to a request. */
 export const firstStatuses = ["Accepted", "Rejected", "Call us"] as const satisfies ReadonlyArray<PickupStatus>
 
 export const pickupStatuses = Object.keys(pickupMoves) as ReadonlyArray<PickupStatus>
 
 export const pickupMovesFrom = (from: PickupStatus): ReadonlyArray<PickupStatus> => pickupMoves[from]
 
-/** Nothing follows. */
+/** Whether no move is permitted from this status. */
 export const isFinalPickup = (status: PickupStatus): boolean => pickupMovesFrom(status).length === 0
 
 export const canMovePickup = (from: PickupStatus, to: PickupStatus): boolean => pickupMovesFrom(from).includes(to)
 
-/** The carrier has promised to come, and did or will say what became of it: only then lookups show it. */
+/** Whether lookups show the pickup: only after the carrier accepted it. */
 export const isVisiblePickup = (status: PickupStatus): boolean => status !== "Rejected" && status !== "Call us"
 
-/** Whether the shipper may still cancel: until the driver stands at the dock. SPEC-GAP-C12 */
+/** Whether the shipper may still cancel: until the driver has arrived. SPEC-GAP-C12 */
 export const shipperMayCancel = (status: PickupStatus): boolean => status !== "Arrived" && canMovePickup(status, "Cancelled")
 
-/** A carrier that says one of these says why. */
+/** Statuses for which the carrier must give a reason. */
 export const needsInformationCode = (status: PickupStatus): boolean =>
   status === "Rescheduled" || status === "Cancelled" || status === "Re-Attempt"
 
-/** Published words for a status that say more than it; they are shown as they stand. SPEC-GAP-C11 */
+/** Published wordings that are more specific than a status. They are shown as written. SPEC-GAP-C11 */
 export const finerWords: Readonly<Record<string, PickupStatus>> = {
   "Departed with Exact Match": "Departed",
   "Departed with Shipments": "Departed",
@@ -63,13 +63,13 @@ const bySpelling = new Map<string, SaidStatus>([
   ...Object.entries(finerWords).map(([words, status]): [string, SaidStatus] => [letters(words), { status, words }])
 ])
 
-/** Every status and finer word there is. */
+/** Every status and specific wording. */
 export const pickupStatusWords: ReadonlyArray<string> = [...pickupStatuses, ...Object.keys(finerWords)]
 
-/** What a text means, whatever its case, blanks and hyphens; `undefined` when it is no status. */
+/** Parses a status, ignoring case, blanks and hyphens; `undefined` for other text. */
 export const readPickupStatus = (text: string): SaidStatus | undefined => bySpelling.get(letters(text))
 
-/** Why a pickup does not go there, in one sentence. */
+/** Why a move is not permitted, in one sentence. */
 export const whyNotMoved = (from: PickupStatus, to: PickupStatus): string =>
   isFinalPickup(from)
     ? `The pickup is ${from}, and nothing follows that; ${to} was not taken.`

@@ -1,4 +1,4 @@
-/** What a pickup looks like to whoever asks (area C, pickup visibility response). */
+/** The public view of a pickup (area C, pickup visibility response). */
 import { Schema } from "effect"
 import { visibleInformationCode, InformationCode } from "./InformationCode.ts"
 import { emitted, EmittedInteger, given } from "./KeptText.ts"
@@ -12,7 +12,7 @@ const EquipmentInformation = Schema.Struct({
   driverName: Schema.NullOr(Schema.String),
   trailerNumber: Schema.NullOr(Schema.String),
   gpsCoordinates: Schema.NullOr(Schema.Struct({ latitude: Schema.NullOr(Schema.Finite), longitude: Schema.NullOr(Schema.Finite) })),
-  /** 3, 2 or 1; `null` while it is further. */
+  /** 3, 2 or 1; `null` while more stops remain. */
   stopsAway: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "PickupEquipmentInformation" })
 
@@ -33,7 +33,7 @@ export const PickupVisibility = Schema.Struct({
   pickupConfirmationId: EmittedInteger,
   status: Schema.String,
   informationCode: InformationCode,
-  /** What the clocks of `stopEtaTimeZone` show, without a zone of its own. */
+  /** Local time in `stopEtaTimeZone`, without an offset. */
   stopEta: Schema.NullOr(Schema.String),
   stopEtaTimeZone: Schema.NullOr(Schema.String),
   equipmentInformation: Schema.NullOr(EquipmentInformation),
@@ -50,7 +50,7 @@ export const visiblePickup = (number: string, pickup: KeptPickup): PickupVisibil
   shipmentArray: pickup.shipments === null ? requestedShipments(pickup.request) : pickup.shipments.map(reportedShipment)
 })
 
-/** Before the carrier has said when it comes: when the window opens. SPEC-GAP-C15 */
+/** The start of the pickup window, until the carrier reports an arrival time. SPEC-GAP-C15 */
 const windowStart = (request: PickupRequest): { readonly stopEta: string | null; readonly stopEtaTimeZone: string | null } => {
   const reading = readPickupWindow(request)
   const window = reading._tag === "Window" ? reading.window : undefined
@@ -90,7 +90,7 @@ const emittedOrNull = (text: string | null | undefined): number | string | null 
   return some === undefined ? null : emitted(some)
 }
 
-/** Until the carrier says what it has, what was asked for: its shipments, or the whole as one. SPEC-GAP-C16 */
+/** The requested shipments, or the whole request as one shipment, until the carrier reports what it picked up. SPEC-GAP-C16 */
 const requestedShipments = (request: PickupRequest): ReadonlyArray<VisibleShipment> => {
   const shipments = request.shipmentDetails ?? []
   if (shipments.length > 0) return shipments.map((shipment, at) => requestedShipment(request, shipment, at))
@@ -114,7 +114,7 @@ const requestedShipment = (request: PickupRequest, shipment: ShipmentDetail, at:
   })) ?? null
 })
 
-/** One address is for all shipments; as many as shipments are one for each; of other counts nobody knows. */
+/** One address applies to all shipments; as many addresses as shipments apply one to one; any other number is ambiguous. */
 const destinationOf = (
   request: PickupRequest,
   at: number,

@@ -1,11 +1,11 @@
-/** When the driver may come: readyTime to closeTime on readyDate, by the clocks of the pickup location. */
+/** The pickup window: readyTime to closeTime on readyDate, in local time of the pickup location. */
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { formatInstant } from "../../shared/Instant.ts"
 import { type DateParts, dateParts, dayMillis } from "./DateText.ts"
 import { given } from "./KeptText.ts"
 import { fixedClocks, type LocationClocks, clocksNamed, shownBetween } from "./LocationZone.ts"
 
-/** The members of a request that make up its window. */
+/** The members of a request that define its window. */
 export interface WindowTexts {
   readonly readyDate: string | null
   readonly readyTime: string | null
@@ -13,22 +13,22 @@ export interface WindowTexts {
   readonly pickupLocationTimeZone: string | null
 }
 
-/** Times are what the clocks of the place show, in milliseconds as if they were UTC. */
+/** Times are local times, in milliseconds as if they were UTC. */
 export interface PickupWindow {
-  /** Midnight of its day. */
+  /** Midnight of the day. */
   readonly day: number
   readonly opens: number
   readonly closes: number
-  /** The same as instants; `undefined` when nobody said where the clocks are. */
+  /** The window as instants; `undefined` when the time zone is unknown. */
   readonly instants: { readonly first: number; readonly last: number } | undefined
 }
 
-/** A request without any time has no window. */
+/** A request without times has no window. */
 export type WindowReading =
   | { readonly _tag: "Window"; readonly window: PickupWindow | undefined }
   | { readonly _tag: "Refused"; readonly fault: Fault }
 
-/** The clocks of the place: those it names, else those of the first offset that a time was written with. */
+/** The time zone of the place: the named one, else the first offset in a time. */
 export const clocksAt = (texts: WindowTexts): LocationClocks | undefined => {
   const zone = given(texts.pickupLocationTimeZone)
   if (zone !== undefined) return clocksNamed(zone)
@@ -36,7 +36,7 @@ export const clocksAt = (texts: WindowTexts): LocationClocks | undefined => {
   return offset === undefined ? undefined : fixedClocks(offset)
 }
 
-/** SPEC-GAP-C8: one local day, ready before it closes. Whether it is over already is asked elsewhere. */
+/** SPEC-GAP-C8: within one local day, ready before close. Does not check whether the window is over. */
 export const readPickupWindow = (texts: WindowTexts): WindowReading => {
   const offsetAt = clocksAt(texts)
   if (offsetAt === undefined && given(texts.pickupLocationTimeZone) !== undefined) {
@@ -56,7 +56,7 @@ export const readPickupWindow = (texts: WindowTexts): WindowReading => {
   if (local.close?.day !== undefined && local.close.day !== day) {
     return refused("closeTime", "closeTime must be on the same day as readyTime at the pickup location.")
   }
-  // a date-time as readyDate says when, if readyTime does not
+  // if readyTime is missing, the time in readyDate counts
   const opens = day + (local.ready?.clock ?? (local.ready === undefined && local.date?.day === day ? local.date.clock : undefined) ?? 0)
   return between(day, opens, day + (local.close?.clock ?? dayMillis - 1), offsetAt)
 }
@@ -85,7 +85,7 @@ interface LocalParts {
   readonly clock: number | undefined
 }
 
-/** What has an offset is an instant, and shown by the clocks of the place; what has none is local already. */
+/** Converts a time with an offset to local time. A time without an offset is already local. */
 const localOf = (parts: DateParts | undefined, offsetAt: LocationClocks | undefined): LocalParts | undefined => {
   if (parts?.day === undefined || parts.clock === undefined || parts.offset === undefined || offsetAt === undefined) return parts
   const instant = parts.day + parts.clock - parts.offset
@@ -94,15 +94,15 @@ const localOf = (parts: DateParts | undefined, offsetAt: LocationClocks | undefi
   return { day, clock: shown - day }
 }
 
-/** Senders write a bare day as midnight, with whatever offset: then it is that day. SPEC-GAP-C8 */
+/** Senders write a date as midnight with any offset, so midnight means that date. SPEC-GAP-C8 */
 const dayAlone = (written: DateParts | undefined, local: LocalParts | undefined): number | undefined =>
   written?.clock === 0 ? written.day : local?.day
 
-/** The place whose clocks are last to show a time. */
+/** Offset of the time zone in which a local time comes last (UTC-12), in milliseconds. */
 const latestPlace = 12 * 3_600_000
 
-/** Whether the window is over, wherever the place may be. */
+/** Whether the window is over; if the time zone is unknown, in every time zone. */
 export const isWindowOver = (window: PickupWindow, now: number): boolean => (window.instants?.last ?? window.closes + latestPlace) <= now
 
-/** What clocks show, without a zone. */
+/** Formats a local time without a zone. */
 export const shownText = (local: number): string => formatInstant(local).slice(0, -1)
