@@ -165,7 +165,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     const url = await program.ready()
     const database = databaseOf(dataDir)
     process.kill(database, "SIGKILL")
-    await eventually(() => program.log.find(({ message }) => String(message).includes("ended by itself")))
+    await eventually(() => program.log.find(({ message }) => message === "Embedded Postgres exited, restarting."))
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 && databaseOf(dataDir) !== database ? true : undefined)
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })

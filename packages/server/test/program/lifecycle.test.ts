@@ -187,7 +187,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     const proxy = await databaseProxy()
     await proxy.takeAway()
     const program = new Program({ env: sharedSettings(proxy.url).env })
-    await eventually(() => program.log.find(({ message }) => String(message).includes("does not answer yet")))
+    await eventually(() => program.log.find(({ message }) => /^Database at .+ does not answer: /.test(String(message))))
     await proxy.giveBack()
     await program.ready()
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
