@@ -25,8 +25,8 @@ export const paging: Scenario = {
     // the pages at either end again, because one reading is none
     for (let round = 0; round < (bench.quick ? 2 : 9); round++) {
       firsts.push(await reader.call.page(1, pageSize))
-      await reader.call.walkTo(walk.lastWalk, pageSize, pages)
-      lasts.push(await reader.call.walkTo(walk.lastWalk, pageSize, pages))
+      await reader.call.walkTo(walk.lastCursor, pageSize, pages)
+      lasts.push(await reader.call.walkTo(walk.lastCursor, pageSize, pages))
     }
     const jump = await reader.call.jump(pages, pageSize)
     await reader.end()

@@ -87,15 +87,15 @@ const handlers = {
   walk: async (pages: number, pageSize: number) => {
     const times: Array<number> = []
     let walk: string | undefined
-    let lastWalk = ""
+    let lastCursor = ""
     for (let page = 1; page <= pages; page++) {
-      const { millis, page: shown } = await list({ page, pageSize, ...(walk === undefined ? {} : { walk }) })
+      const { millis, page: shown } = await list({ page, pageSize, ...(walk === undefined ? {} : { cursor: walk }) })
       if (shown.data.length !== pageSize) throw new Error(`Page ${page} has ${shown.data.length} events.`)
       times.push(millis)
-      lastWalk = walk ?? ""
-      walk = shown.nextWalk
+      lastCursor = walk ?? ""
+      walk = shown.nextCursor
     }
-    return { millis: times, lastWalk }
+    return { millis: times, lastCursor }
   },
   /** Seconds for so many first pages, each of another shipment's events. */
   ofShipment: (calls: number) => {
@@ -106,7 +106,7 @@ const handlers = {
     })
   },
   page: async (page: number, pageSize: number) => (await list({ page, pageSize })).millis,
-  walkTo: async (walk: string, pageSize: number, page: number) => (await list({ page, pageSize, walk })).millis,
+  walkTo: async (walk: string, pageSize: number, page: number) => (await list({ page, pageSize, cursor: walk })).millis,
   /** A page whose walk nobody began: another filter has no marks. */
   jump: async (page: number, pageSize: number) => (await list({ page, pageSize, eventTypes: ["ARRIVED_AT_TERMINAL"] })).millis,
   insert: (table: string, calls: number, events: number, atOnce: number) => timed(calls, atOnce, () => insertCall(table, events))

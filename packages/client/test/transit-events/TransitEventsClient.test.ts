@@ -62,29 +62,29 @@ describe("TransitEventsClient", () => {
     it("follows the links of the server, with their cursor, to the end", async () => {
       const { client, received } = clientOf((_, count) =>
         count === 2 ? json(page(events.slice(4)), 200, { link: "</visibility/v1/events?page=1>; rel=\"first\"" })
-          : json(page(events.slice(count * 2, count * 2 + 2), { totalPages: 99 }), 200, next(`/visibility/v1/events?pageSize=2&page=${count + 2}&walk=w1`)))
+          : json(page(events.slice(count * 2, count * 2 + 2), { totalPages: 99 }), 200, next(`/visibility/v1/events?pageSize=2&page=${count + 2}&cursor=w1`)))
       expect(await collect(client.allEvents({ pageSize: 2 }))).toEqual(events)
       expect(received.map(({ path }) => path)).toEqual([
         "/visibility/v1/events?pageSize=2",
-        "/visibility/v1/events?pageSize=2&page=2&walk=w1",
-        "/visibility/v1/events?pageSize=2&page=3&walk=w1"
+        "/visibility/v1/events?pageSize=2&page=2&cursor=w1",
+        "/visibility/v1/events?pageSize=2&page=3&cursor=w1"
       ])
     })
 
     it.each([
-      "https://evil.test/visibility/v1/events?walk=w1",
-      "http://10.0.0.7:8080/visibility/v1/events?walk=w1",
-      "//evil.test/?walk=w1",
-      "/somewhere/else?walk=w1",
-      "?walk=w1"
+      "https://evil.test/visibility/v1/events?cursor=w1",
+      "http://10.0.0.7:8080/visibility/v1/events?cursor=w1",
+      "//evil.test/?cursor=w1",
+      "/somewhere/else?cursor=w1",
+      "?cursor=w1"
     ])("never leaves the address it calls for %s", async (target) => {
       const { client, received } = clientOf((_, count) => count === 0 ? json(page(events), 200, next(target)) : json(page([])))
       await collect(client.allEvents())
-      expect(received.map(({ url }) => url)).toEqual(["https://waybill.test/visibility/v1/events", "https://waybill.test/visibility/v1/events?walk=w1"])
+      expect(received.map(({ url }) => url)).toEqual(["https://waybill.test/visibility/v1/events", "https://waybill.test/visibility/v1/events?cursor=w1"])
     })
 
     it("requests a page only when it is needed", async () => {
-      const { client, received } = clientOf((_, count) => json(page(events), 200, next(`?walk=${count}`)))
+      const { client, received } = clientOf((_, count) => json(page(events), 200, next(`?cursor=${count}`)))
       for await (const event of client.allEvents()) if (event.sequence === 5) break
       expect(received).toHaveLength(1)
     })
@@ -106,14 +106,14 @@ describe("TransitEventsClient", () => {
     })
 
     it("fails on a page or link that repeats", async () => {
-      const same = clientOf(() => json(page(events), 200, next("?walk=1")))
+      const same = clientOf(() => json(page(events), 200, next("?cursor=1")))
       await expect(collect(same.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("the same page again") })
       const broken = clientOf(() => json(page(events), 200, next("http://[")))
       await expect(collect(broken.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
 
     it("fails at the page that fails", async () => {
-      const { client } = clientOf((_, count) => count === 0 ? json(page(events), 200, next("?walk=1")) : problem(401))
+      const { client } = clientOf((_, count) => count === 0 ? json(page(events), 200, next("?cursor=1")) : problem(401))
       const seen: Array<unknown> = []
       await expect((async () => {
         for await (const event of client.allEvents()) seen.push(event)
@@ -123,7 +123,7 @@ describe("TransitEventsClient", () => {
 
     it("stops with the caller's signal between pages", async () => {
       const controller = new AbortController()
-      const { client } = clientOf((_, count) => json(page(events), 200, next(`?walk=${count}`)))
+      const { client } = clientOf((_, count) => json(page(events), 200, next(`?cursor=${count}`)))
       await expect((async () => {
         for await (const event of client.allEvents({}, { signal: controller.signal })) if (event.sequence === 5) controller.abort(new Error("enough"))
       })()).rejects.toThrow("enough")

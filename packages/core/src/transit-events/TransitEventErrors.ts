@@ -15,8 +15,8 @@ export class ShipmentNotOwn extends Schema.TaggedError<ShipmentNotOwn>()("Shipme
   }
 }
 
-/** The page cursor (`walk`) was not issued by this service, or its store was replaced since. */
-export class WalkExpired extends Schema.TaggedError<WalkExpired>()("WalkExpired", {}) {
+/** The page cursor (`cursor`) was not issued by this service, or its store was replaced since. */
+export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {}) {
   override get message(): string {
     return "This page address is no longer valid. Start again from page 1."
   }

@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect"
 import type { Visibility } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { EventFilter } from "./model/EventFilter.ts"
-import type { EventIdTaken, ShipmentNotOwn, WalkExpired } from "./TransitEventErrors.ts"
+import type { EventIdTaken, ShipmentNotOwn, CursorExpired } from "./TransitEventErrors.ts"
 
 export interface StoredEvent {
   readonly eventId: string
@@ -59,7 +59,7 @@ export interface PageRows {
 }
 
 /** Cursor: the start of a page, on the snapshot of the first page. */
-export interface PageMark {
+export interface PageCursor {
   readonly page: number
   readonly snapshot: string
   readonly after: EventPosition
@@ -70,7 +70,7 @@ export interface PageMark {
 export const countLimit = 100_000
 
 /** How long a cursor stays on its snapshot, in milliseconds. SPEC-GAP-D19 */
-export const walkMillis = 30 * 60_000
+export const cursorMillis = 30 * 60_000
 
 export class TransitEventStore extends Context.Service<TransitEventStore, {
   /** All events of these shipments, in (shipmentId, sequence, eventId) order. */
@@ -107,9 +107,9 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
     traceparent: string | undefined
   ) => Effect.Effect<ReadonlySet<string>, EventIdTaken | StorageError>
   /** Rows of one snapshot in (shipmentId, sequence, eventId) order. */
-  readonly page: (request: PageRequest) => Effect.Effect<PageRows, WalkExpired | StorageError>
+  readonly page: (request: PageRequest) => Effect.Effect<PageRows, CursorExpired | StorageError>
   /** Stores a cursor. A cursor for page 2 starts over and deletes the client's earlier cursors for this query. */
-  readonly putMark: (tenantId: string, walkKey: string, mark: PageMark) => Effect.Effect<void, StorageError>
-  /** The stored cursor nearest to a page, at or before it and younger than `walkMillis`. */
-  readonly findMark: (tenantId: string, walkKey: string, page: number) => Effect.Effect<PageMark | undefined, StorageError>
+  readonly putCursor: (tenantId: string, queryKey: string, mark: PageCursor) => Effect.Effect<void, StorageError>
+  /** The stored cursor nearest to a page, at or before it and younger than `cursorMillis`. */
+  readonly findCursor: (tenantId: string, queryKey: string, page: number) => Effect.Effect<PageCursor | undefined, StorageError>
 }>()("@waybill/core/transit-events/TransitEventStore") {}

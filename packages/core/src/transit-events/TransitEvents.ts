@@ -19,12 +19,12 @@ import { defaultEventPageSize, type EventFilter, EventQuery } from "./model/Even
 import type { Publication } from "./model/EventPublication.ts"
 import type { TransitEvent } from "./model/TransitEvent.ts"
 import { publishEvents, type PublishOptions } from "./PublishEvents.ts"
-import { type PageMark, TransitEventStore } from "./TransitEventStore.ts"
+import { type PageCursor, TransitEventStore } from "./TransitEventStore.ts"
 
 /** A page of events, each as its JSON bytes. */
 export interface EncodedEventsPage extends Page<Uint8Array> {
-  /** Value for the `walk` parameter of the next page. It keeps the pages on one snapshot, even if clients share a key. */
-  readonly nextWalk: string | undefined
+  /** Value for the `cursor` parameter of the next page. It keeps the pages on one snapshot, even if clients share a key. */
+  readonly nextCursor: string | undefined
 }
 
 export class TransitEvents extends Context.Service<TransitEvents, {
@@ -70,10 +70,10 @@ export class TransitEvents extends Context.Service<TransitEvents, {
       }, traced("TransitEvents.publish"))
 
       /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
-      const markFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, walkKey: string, page: number) {
+      const cursorFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, queryKey: string, page: number) {
         if (page === 1) return undefined
-        if (query.walk !== undefined) return yield* readWalk(query.walk, page)
-        return yield* store.findMark(principal.tenantId, walkKey, page)
+        if (query.cursor !== undefined) return yield* readCursor(query.cursor, page)
+        return yield* store.findCursor(principal.tenantId, queryKey, page)
       })
 
       const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown) {
@@ -83,29 +83,29 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const page = query.page ?? 1
         const pageSize = query.pageSize ?? defaultEventPageSize
         const visibility = visibilityOf(principal)
-        const walkKey = Base64Url.encode(
+        const queryKey = Base64Url.encode(
           yield* sha256(canonicalText({ client: principal.client, visibility, filter, pageSize }))
         )
-        const mark = yield* markFor(principal, query, walkKey, page)
+        const cursor = yield* cursorFor(principal, query, queryKey, page)
         const found = yield* store.page({
           tenantId: principal.tenantId,
           visibility,
           filter,
-          snapshot: mark?.snapshot,
-          after: mark?.after,
-          skip: (page - (mark?.page ?? 1)) * pageSize,
+          snapshot: cursor?.snapshot,
+          after: cursor?.after,
+          skip: (page - (cursor?.page ?? 1)) * pageSize,
           limit: pageSize + 1,
-          count: mark === undefined
-        }).pipe(Effect.catchTag("WalkExpired", (error) => Effect.fail(InvalidInput.of(fault(["walk"], error.message)))))
+          count: cursor === undefined
+        }).pipe(Effect.catchTag("CursorExpired", (error) => Effect.fail(InvalidInput.of(fault(["cursor"], error.message)))))
         const rows = found.rows.slice(0, pageSize)
         const hasMore = found.rows.length > pageSize
-        const totalCount = mark === undefined ? found.totalCount : mark.totalCount
+        const totalCount = cursor === undefined ? found.totalCount : cursor.totalCount
         const last = rows[rows.length - 1]
-        const next: PageMark | undefined = hasMore && last !== undefined
+        const next: PageCursor | undefined = hasMore && last !== undefined
           ? { page: page + 1, snapshot: found.snapshot, after: { shipmentId: last.shipmentId, sequence: last.sequence, eventId: last.eventId }, totalCount }
           : undefined
         // a client that follows Link headers sends its own cursor, so none is stored
-        if (next !== undefined && query.walk === undefined) yield* store.putMark(principal.tenantId, walkKey, next)
+        if (next !== undefined && query.cursor === undefined) yield* store.putCursor(principal.tenantId, queryKey, next)
         return {
           data: rows.map((row) => row.body),
           page,
@@ -113,7 +113,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
           totalCount,
           totalPages: totalCount === null ? null : pagesFor(totalCount, pageSize),
           hasMore,
-          nextWalk: next === undefined ? undefined : Base64Url.encode(JSON.stringify(next))
+          nextCursor: next === undefined ? undefined : Base64Url.encode(JSON.stringify(next))
         }
       })
 
@@ -137,18 +137,18 @@ const filterOf = (query: EventQuery): EventFilter => ({
   order: query.order ?? "asc"
 })
 
-const Walk = Schema.Struct({
+const Cursor = Schema.Struct({
   page: Schema.Int,
   snapshot: Schema.String.check(Schema.isPattern(/^[ -~]{1,3000}$/u)),
   after: Schema.Struct({ shipmentId: ShipmentId, sequence: Schema.Int, eventId: EventId }),
   totalCount: Schema.NullOr(Schema.Int)
 })
 
-const decodeWalk = Schema.decodeUnknownEffect(Schema.fromJsonString(Walk))
+const decodeCursor = Schema.decodeUnknownEffect(Schema.fromJsonString(Cursor))
 
-const readWalk = (walk: string, page: number): Effect.Effect<PageMark, InvalidInput> =>
-  Effect.fromResult(Base64Url.decodeString(walk)).pipe(
-    Effect.flatMap(decodeWalk),
+const readCursor = (cursor: string, page: number): Effect.Effect<PageCursor, InvalidInput> =>
+  Effect.fromResult(Base64Url.decodeString(cursor)).pipe(
+    Effect.flatMap(decodeCursor),
     Effect.filterOrFail((mark) => mark.page === page),
-    Effect.mapError(() => InvalidInput.of(fault(["walk"], "walk belongs to another page. Follow the Link header as it is, or leave walk out.")))
+    Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor belongs to another page. Follow the Link header as it is, or leave cursor out.")))
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxEventBytes, maxEventsPerCall, type Principal, TransitEvents, walkMillis } from "@waybill/core"
+import { maxEventBytes, maxEventsPerCall, type Principal, TransitEvents, cursorMillis } from "@waybill/core"
 import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -248,11 +248,11 @@ describe("listing", () => {
         [3, 7, 18, 3, false]
       ])
       assert.deepStrictEqual(names(pages.flatMap((each) => [...decoded(each.data)])), names(yield* listed(customer)))
-      assert.isUndefined(pages[2]!.nextWalk)
+      assert.isUndefined(pages[2]!.nextCursor)
       assert.deepStrictEqual((yield* page(9)).data, [])
     })))
 
-  it.effect("holds the pages of a walk still while events arrive, by the Link or by the client's own walk (SPEC-GAP-D19)", () =>
+  it.effect("holds the pages of one list still while events arrive, by the Link or by the client's own cursor (SPEC-GAP-D19)", () =>
     inService(Effect.gen(function*() {
       const { carrier, customer, events } = yield* journeys
       const before = names(yield* listed(customer))
@@ -260,38 +260,38 @@ describe("listing", () => {
       yield* events.publish(carrier, [reportedEvent("S0", { accounts: ["A"] }), reportedEvent("S1"), reportedEvent("S9", { accounts: ["A"] })])
       const byNumber = [first, yield* events.list(customer, { pageSize: 7, page: 2 }), yield* events.list(customer, { pageSize: 7, page: 3 })]
       assert.deepStrictEqual(byNumber.flatMap((each) => names(decoded(each.data))), before)
-      const second = yield* events.list(customer, { pageSize: 7, page: 2, walk: first.nextWalk })
-      const third = yield* events.list(customer, { pageSize: 7, page: 3, walk: second.nextWalk })
+      const second = yield* events.list(customer, { pageSize: 7, page: 2, cursor: first.nextCursor })
+      const third = yield* events.list(customer, { pageSize: 7, page: 3, cursor: second.nextCursor })
       assert.deepStrictEqual([first, second, third].flatMap((each) => names(decoded(each.data))), before)
       assert.deepStrictEqual([third.hasMore, third.totalCount], [false, 18])
       assert.strictEqual((yield* events.list(customer, { pageSize: 7 })).totalCount, 21)
     })))
 
-  it.effect("forgets a client's walk after half an hour, and goes on with what is there then", () =>
+  it.effect("forgets a client's cursor after half an hour, and goes on with what is there then", () =>
     inService(Effect.gen(function*() {
       const { carrier, customer, events } = yield* journeys
       yield* events.list(customer, { pageSize: 7 })
       yield* events.publish(carrier, [reportedEvent("S0", { accounts: ["A"] })])
-      yield* TestClock.adjust(walkMillis + 1)
+      yield* TestClock.adjust(cursorMillis + 1)
       const second = yield* events.list(customer, { pageSize: 7, page: 2 })
       assert.strictEqual(names(decoded(second.data))[0], "S1/7")
     })))
 
-  it.effect("refuses a walk that is none, or belongs to another page", () =>
+  it.effect("refuses a cursor that is none, or belongs to another page", () =>
     inService(Effect.gen(function*() {
       const { customer, events } = yield* journeys
-      const { nextWalk } = yield* events.list(customer, { pageSize: 7 })
+      const { nextCursor } = yield* events.list(customer, { pageSize: 7 })
       const forged = Buffer.from(JSON.stringify({ page: 2, snapshot: "99999", after: { shipmentId: "S", sequence: 1, eventId: "e" }, totalCount: 1 })).toString("base64url")
-      for (const query of [{ page: 3, walk: nextWalk }, { page: 2, walk: "garbage" }, { page: 2, walk: "bnVsbA" }, { page: 2, walk: forged }]) {
-        assert.deepStrictEqual((yield* faultsOf(events.list(customer, { pageSize: 7, ...query }))).map((each) => each.pointer), ["/walk"])
+      for (const query of [{ page: 3, cursor: nextCursor }, { page: 2, cursor: "garbage" }, { page: 2, cursor: "bnVsbA" }, { page: 2, cursor: forged }]) {
+        assert.deepStrictEqual((yield* faultsOf(events.list(customer, { pageSize: 7, ...query }))).map((each) => each.pointer), ["/cursor"])
       }
     })))
 
-  it.effect("shows a walk of somebody else nothing that its bearer may not see", () =>
+  it.effect("shows a cursor of somebody else nothing that its bearer may not see", () =>
     inService(Effect.gen(function*() {
       const { carrier, events, tenant } = yield* journeys
-      const { nextWalk } = yield* events.list(carrier, { pageSize: 7 })
-      const stolen = yield* events.list(tenant.customer("b", ["B"]), { pageSize: 7, page: 2, walk: nextWalk })
+      const { nextCursor } = yield* events.list(carrier, { pageSize: 7 })
+      const stolen = yield* events.list(tenant.customer("b", ["B"]), { pageSize: 7, page: 2, cursor: nextCursor })
       assert.isTrue(names(decoded(stolen.data)).every((name) => name.startsWith("S2/")))
     })))
 

@@ -32,8 +32,8 @@ export interface EventsPage {
   readonly totalPages: number | null
   readonly totalCount: number | null
   readonly hasMore: boolean
-  /** Give it as `walk` with the next page's number, and the pages of a walk hold still while events arrive. */
-  readonly nextWalk: string | undefined
+  /** Give it as `cursor` with the next page's number, and the pages of one list hold still while events arrive. */
+  readonly nextCursor: string | undefined
 }
 
 export interface SubscriptionsPage {
@@ -54,7 +54,7 @@ export interface EventListQuery {
   readonly page?: number
   readonly pageSize?: number
   readonly order?: "asc" | "desc"
-  readonly walk?: string
+  readonly cursor?: string
 }
 
 export interface SubscriptionListQuery {

@@ -11,19 +11,19 @@ export const pageHeaders = {
   "X-Total-Count": { description: "All results. Absent where counting would cost more than it tells.", schema: Schema.Int },
   "X-Total-Pages": { description: "All pages. Absent like X-Total-Count.", schema: Schema.Int },
   "Link": {
-    description: "RFC 8288: first, prev, next and, where it is known, last. Follow next as it is to keep a walk on one state of the list.",
+    description: "RFC 8288: first, prev, next and, where it is known, last. Follow next as it is: all pages then show one state of the list.",
     schema: Schema.String
   }
 } as const satisfies Readonly<Record<string, HeaderSpec>>
 
-/** `query` is what the caller asked for; every neighbour's address repeats it. `nextWalk` is put into the next page's. */
+/** `query` is what the caller asked for; every neighbour's address repeats it. `nextCursor` is put into the next page's. */
 export const headersOfPage = (
   page: Page<unknown>,
   query: Readonly<Record<string, unknown>>,
   site: Site,
-  nextWalk?: string
+  nextCursor?: string
 ): Readonly<Record<string, string>> => {
-  const link = linksOf(page, query, site, nextWalk)
+  const link = linksOf(page, query, site, nextCursor)
   return {
     "x-page": String(page.page),
     "x-page-size": String(page.pageSize),
@@ -35,20 +35,20 @@ export const headersOfPage = (
 
 const longestRepeatedQuery = 1500
 
-const linksOf = (page: Page<unknown>, query: Readonly<Record<string, unknown>>, site: Site, nextWalk: string | undefined): string => {
+const linksOf = (page: Page<unknown>, query: Readonly<Record<string, unknown>>, site: Site, nextCursor: string | undefined): string => {
   const address = site.urlOf(site.path)
-  const { page: _page, walk: _walk, ...asked } = query
+  const { page: _page, cursor: _cursor, ...asked } = query
   // four long addresses would make a header that clients refuse; the one that matters stays
   const brief = searchOf(asked).length <= longestRepeatedQuery
-  const link = (rel: string, to: number, walk?: string) => {
-    const search = searchOf({ ...asked, page: to, pageSize: page.pageSize, walk })
+  const link = (rel: string, to: number, cursor?: string) => {
+    const search = searchOf({ ...asked, page: to, pageSize: page.pageSize, cursor })
     return `<${address}?${search}>; rel="${rel}"`
   }
   const { totalPages } = page
   return [
     ...(brief ? [link("first", 1)] : []),
     ...(brief && page.page > 1 ? [link("prev", totalPages === null ? page.page - 1 : Math.max(1, Math.min(page.page - 1, totalPages)))] : []),
-    ...(page.hasMore ? [link("next", page.page + 1, nextWalk)] : []),
+    ...(page.hasMore ? [link("next", page.page + 1, nextCursor)] : []),
     ...(brief && totalPages !== null && totalPages > 0 ? [link("last", totalPages)] : [])
   ].join(", ")
 }

@@ -69,10 +69,10 @@ export const TransitEventsContract = contract({
           description: "Direction of the whole order: shipmentId, sequence, eventId.",
           default: "asc"
         },
-        walk: {
+        cursor: {
           kind: "text",
-          schema: EventQuery.fields.walk.schema,
-          description: "Stands in addresses from the Link header and keeps the pages of one walk together. Never put together by hand."
+          schema: EventQuery.fields.cursor.schema,
+          description: "Stands in addresses from the Link header and keeps the pages of one list together. Never put together by hand."
         }
       },
       answers: {

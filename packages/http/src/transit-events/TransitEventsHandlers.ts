@@ -14,7 +14,7 @@ export const TransitEventsHandlers = Effect.gen(function*() {
     listEvents: ({ principal, query, site }) =>
       Effect.map(transitEvents.list(principal, query), (page) =>
         encodedPage(page, {
-          ...headersOfPage(page, query, site, page.nextWalk),
+          ...headersOfPage(page, query, site, page.nextCursor),
           // SPEC-GAP-D26: published rules want the time of generation told, and no body has a member for it
           "last-modified": httpDate(site.now)
         })),

@@ -69,7 +69,7 @@ interface Parts {
 
 /** Parameters that may be left out, some of them, with values of their own schemas. */
 const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, string>>, subject: Subject, chance: Chance): Readonly<Record<string, string>> => {
-  const optional = Object.entries(endpoint.query ?? {}).filter(([name, { kind }]) => given[name] === undefined && kind !== "pairs" && !["cursor", "walk"].includes(name))
+  const optional = Object.entries(endpoint.query ?? {}).filter(([name, { kind }]) => given[name] === undefined && kind !== "pairs" && name !== "cursor")
   return Object.fromEntries(optional.flatMap(([name, { kind, schema }]) => {
     if (chance.happens(0.8)) return []
     const named = ({ DOT: subject.dot, MC: subject.mc } as Readonly<Record<string, string>>)[name]

@@ -129,7 +129,7 @@ describe("a stop", () => {
     const slow = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () =>
         Effect.as(Effect.andThen(Effect.sync(() => entered.openUnsafe()), released.await), {
-          data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0, hasMore: false, nextWalk: undefined
+          data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0, hasMore: false, nextCursor: undefined
         }),
       publish: () => Effect.die("not called"),
       history: () => Effect.die("not called")

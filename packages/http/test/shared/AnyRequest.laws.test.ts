@@ -104,7 +104,7 @@ const validBodies = () => ({
 })
 
 const parameters = [
-  "shipmentId", "eventTypes", "occurredFrom", "occurredTo", "page", "pageSize", "order", "walk", "status", "state", "subscriptionId", "since", "cursor", "limit",
+  "shipmentId", "eventTypes", "occurredFrom", "occurredTo", "page", "pageSize", "order", "status", "state", "subscriptionId", "since", "cursor", "limit",
   "partial", "uniqueID", "DOT", "MC", "invoiceNumber", "documentType", "fileIds", "fileIds[]", "comments", "comments[0][commentText]", "id", "commentText",
   "lookupValue", "lookupType", "requestType", "isTest"
 ] as const

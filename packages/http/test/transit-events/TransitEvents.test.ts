@@ -133,9 +133,9 @@ describe("GET /v1/events", () => {
     ["shipmentId=%00", "shipmentId"],
     ["shipmentId=%ff", "shipmentId"],
     ["shipmentId=a&shipmentId=b", "shipmentId"],
-    ["walk=...", "walk"],
-    ["page=2&walk=e30", "walk"],
-    [`page=2&walk=${Buffer.from("{\"page\":2,\"snapshot\":\"\\u0000\",\"after\":{\"shipmentId\":\"\\u0000\",\"sequence\":1,\"eventId\":\"e\"},\"totalCount\":1}").toString("base64url")}`, "walk"]
+    ["cursor=...", "cursor"],
+    ["page=2&cursor=e30", "cursor"],
+    [`page=2&cursor=${Buffer.from("{\"page\":2,\"snapshot\":\"\\u0000\",\"after\":{\"shipmentId\":\"\\u0000\",\"sequence\":1,\"eventId\":\"e\"},\"totalCount\":1}").toString("base64url")}`, "cursor"]
   ])("refuses ?%s and names the parameter", async (query, parameter) => {
     const answer = await service.send("GET", `/visibility/v1/events?${query}`, { key: acme.carrier })
     expect(problemCode(answer)).toBe("invalid_input")
@@ -144,7 +144,7 @@ describe("GET /v1/events", () => {
     expect(answer.json.errors[0].pointer).toBeUndefined()
   })
 
-  it("keeps the pages of a walk still while events arrive", async () => {
+  it("keeps the pages of one list still while events arrive", async () => {
     const tenant = await service.tenant("walks")
     await tenant.publish(...Array.from({ length: 7 }, (_, n) => reportedEvent(`S${n}`, { eventId: `old${n}` })))
     let answer = await service.send("GET", "/visibility/v1/events?pageSize=2", { key: tenant.carrier })

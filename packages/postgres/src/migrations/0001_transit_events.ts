@@ -134,9 +134,9 @@ CREATE TABLE ${schema}.cluster (
   system_identifier text NOT NULL
 );
 
-CREATE TABLE ${schema}.transit_walks (
+CREATE TABLE ${schema}.transit_cursors (
   tenant_id text COLLATE "C" NOT NULL,
-  walk_key text COLLATE "C" NOT NULL,
+  query_key text COLLATE "C" NOT NULL,
   page bigint NOT NULL,
   snapshot text NOT NULL,
   after_shipment text COLLATE "C" NOT NULL,
@@ -144,9 +144,9 @@ CREATE TABLE ${schema}.transit_walks (
   after_event text COLLATE "C" NOT NULL,
   total_count bigint,
   created_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (tenant_id, walk_key, page)
+  PRIMARY KEY (tenant_id, query_key, page)
 );
-CREATE INDEX transit_walks_age ON ${schema}.transit_walks (tenant_id, created_at);
+CREATE INDEX transit_cursors_age ON ${schema}.transit_cursors (tenant_id, created_at);
 
 CREATE TABLE ${schema}.transit_subscriptions (
   tenant_id text COLLATE "C" NOT NULL,

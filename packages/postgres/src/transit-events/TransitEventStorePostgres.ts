@@ -3,7 +3,7 @@ import {
   countLimit,
   EventIdTaken,
   type NewEvent,
-  type PageMark,
+  type PageCursor,
   type PageRequest,
   type SequenceRequest,
   ShipmentNotOwn,
@@ -11,8 +11,8 @@ import {
   type StoredEvent,
   TransitEventStore,
   typeMask,
-  walkMillis,
-  WalkExpired
+  cursorMillis,
+  CursorExpired
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -102,7 +102,7 @@ export const layer = Layer.effect(
       }).pipe(
         Effect.mapError((error) =>
           request.snapshot !== undefined && isBadSnapshot(error)
-            ? new WalkExpired()
+            ? new CursorExpired()
             : new StorageError({ operation: "TransitEventStore.page", cause: error })
         )
       )
@@ -117,48 +117,48 @@ export const layer = Layer.effect(
       })
     }
 
-    const putMark = (tenantId: string, walkKey: string, mark: PageMark) =>
+    const putCursor = (tenantId: string, queryKey: string, cursor: PageCursor) =>
       Effect.gen(function*() {
-        if (mark.page === 2) {
+        if (cursor.page === 2) {
           yield* sql.bulk(
-            `DELETE FROM ${schema}.transit_walks
-             WHERE tenant_id = $1 AND (walk_key = $2 OR created_at < now() - $3::float8 * interval '1 millisecond')`,
-            [tenantId, walkKey, walkMillis]
+            `DELETE FROM ${schema}.transit_cursors
+             WHERE tenant_id = $1 AND (query_key = $2 OR created_at < now() - $3::float8 * interval '1 millisecond')`,
+            [tenantId, queryKey, cursorMillis]
           )
         }
         yield* sql.bulk(
-          `INSERT INTO ${schema}.transit_walks
-             (tenant_id, walk_key, page, snapshot, after_shipment, after_sequence, after_event, total_count)
+          `INSERT INTO ${schema}.transit_cursors
+             (tenant_id, query_key, page, snapshot, after_shipment, after_sequence, after_event, total_count)
            VALUES ($1, $2, $3::int8, $4, $5, $6::int8, $7, $8::int8)
-           ON CONFLICT (tenant_id, walk_key, page) DO UPDATE
+           ON CONFLICT (tenant_id, query_key, page) DO UPDATE
            SET snapshot = EXCLUDED.snapshot, after_shipment = EXCLUDED.after_shipment, after_sequence = EXCLUDED.after_sequence,
                after_event = EXCLUDED.after_event, total_count = EXCLUDED.total_count, created_at = EXCLUDED.created_at`,
           [
             tenantId,
-            walkKey,
-            mark.page,
-            mark.snapshot,
-            mark.after.shipmentId,
-            mark.after.sequence,
-            mark.after.eventId,
-            mark.totalCount
+            queryKey,
+            cursor.page,
+            cursor.snapshot,
+            cursor.after.shipmentId,
+            cursor.after.sequence,
+            cursor.after.eventId,
+            cursor.totalCount
           ]
         )
-      }).pipe(StorageError.refail("TransitEventStore.putMark"))
+      }).pipe(StorageError.refail("TransitEventStore.putCursor"))
 
-    const findMark = (tenantId: string, walkKey: string, page: number) =>
+    const findCursor = (tenantId: string, queryKey: string, page: number) =>
       sql.bulk(
         `SELECT page, snapshot, after_shipment, after_sequence, after_event, total_count
-         FROM ${schema}.transit_walks
-         WHERE tenant_id = $1 AND walk_key = $2 AND page <= $3::int8
+         FROM ${schema}.transit_cursors
+         WHERE tenant_id = $1 AND query_key = $2 AND page <= $3::int8
            AND created_at >= now() - $4::float8 * interval '1 millisecond'
          ORDER BY page DESC
          LIMIT 1`,
-        [tenantId, walkKey, page, walkMillis],
+        [tenantId, queryKey, page, cursorMillis],
         ["int8", "text", "text", "int8", "text", "int8"]
       ).pipe(
-        Effect.map(([row]) => row === undefined ? undefined : markOf(row)),
-        StorageError.refail("TransitEventStore.findMark")
+        Effect.map(([row]) => row === undefined ? undefined : cursorOf(row)),
+        StorageError.refail("TransitEventStore.findCursor")
       )
 
     const storedAt = (tenantId: string, eventId: string) =>
@@ -167,7 +167,7 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.storedAt")
       )
 
-    return TransitEventStore.of({ find, storedAt, ofShipments, recent, allocate, carriers, append, page, putMark, findMark })
+    return TransitEventStore.of({ find, storedAt, ofShipments, recent, allocate, carriers, append, page, putCursor, findCursor })
   })
 )
 
@@ -180,7 +180,7 @@ const eventOf = ([eventId, shipmentId, sequence, body]: Row): StoredEvent => ({
   body: body as Uint8Array
 })
 
-const markOf = ([page, snapshot, shipmentId, sequence, eventId, totalCount]: Row): PageMark => ({
+const cursorOf = ([page, snapshot, shipmentId, sequence, eventId, totalCount]: Row): PageCursor => ({
   page: page as number,
   snapshot: snapshot as string,
   after: { shipmentId: shipmentId as string, sequence: sequence as number, eventId: eventId as string },

@@ -36,7 +36,7 @@ describe("a database from another cluster", () => {
       }))
     })
 
-  /** A walk's second page: limited to what its first page saw. */
+  /** A second page: limited to what its first page saw. */
   const secondPage = Effect.gen(function*() {
     const store = yield* TransitEventStore
     const filter = { shipmentId: undefined, eventTypes: undefined, occurredFrom: undefined, occurredTo: undefined, order: "asc" } as const

@@ -5,15 +5,15 @@ import {
   type EventPosition,
   maySee,
   type NewEvent,
-  type PageMark,
+  type PageCursor,
   type PageRequest,
   type PageRows,
   type SequenceRequest,
   ShipmentNotOwn,
   TransitEventStore,
   typeMask,
-  WalkExpired,
-  walkMillis
+  CursorExpired,
+  cursorMillis
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
@@ -50,16 +50,16 @@ export const TransitEventStoreMemory = {
       const withStatus = (tenantId: string, events: ReadonlyArray<NewEvent>): ReadonlySet<string> =>
         new Set(events.map(({ shipmentId }) => shipmentId).filter((shipmentId) => owners.hasStatus(tenantId, shipmentId)))
 
-      const putMark = (tenantId: string, walkKey: string, mark: PageMark, now: number): void => {
-        const { walks } = rows.of(tenantId)
-        const earlier = mark.page === 2 ? [] : walks.get(walkKey)?.marks ?? []
-        journal.put(walks, walkKey, { marks: new Map([...earlier, [mark.page, { mark, at: now }]]) })
+      const putCursor = (tenantId: string, queryKey: string, cursor: PageCursor, now: number): void => {
+        const { cursors } = rows.of(tenantId)
+        const earlier = cursor.page === 2 ? [] : cursors.get(queryKey)?.byPage ?? []
+        journal.put(cursors, queryKey, { byPage: new Map([...earlier, [cursor.page, { cursor, at: now }]]) })
       }
 
-      const findMark = (tenantId: string, walkKey: string, page: number, now: number): PageMark | undefined =>
-        [...rows.of(tenantId).walks.get(walkKey)?.marks.values() ?? []]
-          .filter(({ at, mark }) => mark.page <= page && at > now - walkMillis)
-          .sort((a, b) => b.mark.page - a.mark.page)[0]?.mark
+      const findCursor = (tenantId: string, queryKey: string, page: number, now: number): PageCursor | undefined =>
+        [...rows.of(tenantId).cursors.get(queryKey)?.byPage.values() ?? []]
+          .filter(({ at, cursor }) => cursor.page <= page && at > now - cursorMillis)
+          .sort((a, b) => b.cursor.page - a.cursor.page)[0]?.cursor
 
       const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyArray<EventRow> =>
         [...new Set(shipmentIds)].sort(compareText).flatMap((shipmentId) => rows.of(tenantId).shipments.get(shipmentId)?.events ?? [])
@@ -83,9 +83,9 @@ export const TransitEventStoreMemory = {
         append: (tenantId, events, traceparent) =>
           Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
             stored ? Effect.succeed(withStatus(tenantId, events)) : Effect.fail(new EventIdTaken())),
-        page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new WalkExpired()) : Effect.succeed(page)),
-        putMark: (tenantId, walkKey, mark) => operate((now) => putMark(tenantId, walkKey, mark, now)),
-        findMark: (tenantId, walkKey, page) => operate((now) => findMark(tenantId, walkKey, page, now))
+        page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new CursorExpired()) : Effect.succeed(page)),
+        putCursor: (tenantId, queryKey, cursor) => operate((now) => putCursor(tenantId, queryKey, cursor, now)),
+        findCursor: (tenantId, queryKey, page) => operate((now) => findCursor(tenantId, queryKey, page, now))
       })
     })
   )

@@ -2,7 +2,7 @@
 import {
   DeliveryQueue,
   type EventFilter,
-  type PageMark,
+  type PageCursor,
   type PageRequest,
   type StoragePorts,
   Transaction,
@@ -362,7 +362,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* page(freshTenant(), { count: true })).totalCount, 0)
       }))
 
-    it.effect("holds the pages of a walk still while events arrive", () =>
+    it.effect("holds the pages of one list still while events arrive", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "M", eventId: "m1" }, { shipmentId: "M", eventId: "m2" }, { shipmentId: "Q", eventId: "q" }])
@@ -380,7 +380,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         for (const snapshot of ["", "garbage", "1:2", "9;DROP TABLE", "-1", "99999999999999999999999999", "ä"]) {
           const refused = yield* Effect.flip(page(freshTenant(), { snapshot }))
-          assert.strictEqual(refused._tag, "WalkExpired", snapshot)
+          assert.strictEqual(refused._tag, "CursorExpired", snapshot)
         }
       }))
 
@@ -389,32 +389,32 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
         const { snapshot } = yield* page(tenantId)
-        const mark = (n: number): PageMark => ({
+        const cursor = (n: number): PageCursor => ({
           page: n,
           snapshot,
           after: { shipmentId: "S", sequence: n, eventId: `e${n}` },
           totalCount: n === 3 ? null : 40
         })
-        assert.strictEqual(yield* store.findMark(tenantId, "walk", 2), undefined)
-        for (const n of [2, 3, 5]) yield* store.putMark(tenantId, "walk", mark(n))
-        assert.strictEqual(yield* store.findMark(tenantId, "walk", 1), undefined)
-        assert.deepStrictEqual(yield* store.findMark(tenantId, "walk", 2), mark(2))
-        assert.deepStrictEqual(yield* store.findMark(tenantId, "walk", 4), mark(3))
-        assert.deepStrictEqual(yield* store.findMark(tenantId, "walk", 1000), mark(5))
-        assert.strictEqual(yield* store.findMark(tenantId, "other walk", 5), undefined)
-        assert.strictEqual(yield* store.findMark(freshTenant(), "walk", 5), undefined)
+        assert.strictEqual(yield* store.findCursor(tenantId, "cursor", 2), undefined)
+        for (const n of [2, 3, 5]) yield* store.putCursor(tenantId, "cursor", cursor(n))
+        assert.strictEqual(yield* store.findCursor(tenantId, "cursor", 1), undefined)
+        assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 2), cursor(2))
+        assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 4), cursor(3))
+        assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 1000), cursor(5))
+        assert.strictEqual(yield* store.findCursor(tenantId, "other cursor", 5), undefined)
+        assert.strictEqual(yield* store.findCursor(freshTenant(), "cursor", 5), undefined)
       }))
 
-    it.effect("forgets a walk's marks when it starts anew", () =>
+    it.effect("forgets a query's cursors when it starts anew", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
         const { snapshot } = yield* page(tenantId)
-        const mark = (n: number, eventId: string): PageMark => ({ page: n, snapshot, after: { shipmentId: "S", sequence: n, eventId }, totalCount: null })
-        for (const n of [2, 3, 4]) yield* store.putMark(tenantId, "walk", mark(n, "old"))
-        yield* store.putMark(tenantId, "walk", mark(2, "new"))
-        yield* store.putMark(tenantId, "walk", mark(2, "newer"))
-        assert.deepStrictEqual(yield* store.findMark(tenantId, "walk", 9), mark(2, "newer"))
+        const cursor = (n: number, eventId: string): PageCursor => ({ page: n, snapshot, after: { shipmentId: "S", sequence: n, eventId }, totalCount: null })
+        for (const n of [2, 3, 4]) yield* store.putCursor(tenantId, "cursor", cursor(n, "old"))
+        yield* store.putCursor(tenantId, "cursor", cursor(2, "new"))
+        yield* store.putCursor(tenantId, "cursor", cursor(2, "newer"))
+        assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 9), cursor(2, "newer"))
       }))
 
     it.effect("keeps tenants apart, whatever ids they share", () =>

@@ -1,5 +1,5 @@
 /** Events by shipment, subscriptions by what they match: the rows behind the memory stores of the event log. */
-import type { NewEvent, PageMark, SubscriptionRecord } from "@waybill/core"
+import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
@@ -22,8 +22,8 @@ export interface ShipmentRow {
   last: number
 }
 
-interface Walk {
-  readonly marks: ReadonlyMap<number, { readonly mark: PageMark; readonly at: number }>
+interface StoredCursors {
+  readonly byPage: ReadonlyMap<number, { readonly cursor: PageCursor; readonly at: number }>
 }
 
 interface TenantEvents {
@@ -31,7 +31,7 @@ interface TenantEvents {
   readonly shipments: Map<string, ShipmentRow>
   /** Sorted. */
   readonly shipmentIds: Array<string>
-  readonly walks: Map<string, Walk>
+  readonly cursors: Map<string, StoredCursors>
   readonly subscriptions: Map<string, SubscriptionRecord>
   /** Whose removed ones were. */
   readonly removed: Map<string, string>
@@ -80,7 +80,7 @@ export class TransitEventRows {
         events: new Map(),
         shipments: new Map(),
         shipmentIds: [],
-        walks: new Map(),
+        cursors: new Map(),
         subscriptions: new Map(),
         removed: new Map(),
         byShipment: new Map(),

@@ -22,7 +22,7 @@ export const EventQuery = Schema.Struct({
   pageSize: Schema.optionalKey(pageSizeUpTo(maxEventPageSize)),
   order: Schema.optionalKey(Schema.Literals(["asc", "desc"]).annotate({ message: "order is asc or desc." })),
   /** Cursor from the `Link` header, which keeps the pages on one snapshot. Not one of the published parameters. */
-  walk: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,4096}$/u, { message: "walk comes from a Link header; follow that header instead." })))
+  cursor: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,4096}$/u, { message: "cursor comes from a Link header; follow that header instead." })))
 }).annotate({ identifier: "EventQuery" })
 export type EventQuery = typeof EventQuery.Type
 
