@@ -1,4 +1,4 @@
-/** All storage ports on Postgres, in one schema, brought up to date when the layer is built. */
+/** All storage ports on Postgres, in one schema. Building the layer applies missing migrations. */
 import { Effect, Layer } from "effect"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
 import * as AuditStorePostgres from "./audit/AuditStorePostgres.ts"
@@ -29,16 +29,16 @@ import * as TransitSubscriptionStorePostgres from "./transit-events/TransitSubsc
 export interface StoragePostgresOptions {
   /** The schema that holds every table; `waybill` by default. */
   readonly schema?: string
-  /** Apply missing migrations (the default), or fail when any is missing because somebody else applies them. */
+  /** True (the default) applies missing migrations; false fails when one is missing, for hosts that apply them with their own tool. */
   readonly migrate?: boolean
-  /** Whether this process hears wake-ups of others; only processes that deliver need to. True by default. */
+  /** Whether this process listens for wake-ups of others; only delivering processes need to. True by default. */
   readonly listen?: boolean
 }
 
-/** Where the bytes of entries are kept. */
+/** Tables that hold the bytes of entries. */
 const payloads = [transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]
 
-/** Over a `PgClient`, whosever pool it has. */
+/** Uses the `PgClient` in the context, with its own pool or the host's. */
 export const layer = (options: StoragePostgresOptions = {}) => {
   const name = options.schema ?? "waybill"
   const upToDate = Effect.gen(function*() {

@@ -10,15 +10,15 @@ import { InHostTransaction } from "./shared/HostTransaction.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
 
 export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresOptions {
-  /** The host's pool. We add our statements to it and never end it. */
+  /** The host's pool. Waybill uses it and never ends it. */
   readonly pool?: pg.Pool
-  /** Or a pool of our own. */
+  /** Opens Waybill's own pool instead. */
   readonly url?: string
-  /** Connections of a pool of our own; 10 by default. */
+  /** Connections of Waybill's own pool; 10 by default. */
   readonly maxConnections?: number
-  /** How long a statement of a pool of our own may run before Postgres cancels it; 45,000 by default. On a host's pool we set nothing. */
+  /** How long a statement on Waybill's own pool may run before Postgres cancels it; 45,000 by default. Not set on a host's pool. */
   readonly statementTimeoutMillis?: number
-  /** How long a transaction of a pool of our own may wait for its next statement; 10,000 by default. On a host's pool we set nothing. */
+  /** How long a transaction on Waybill's own pool may wait for its next statement; 10,000 by default. Not set on a host's pool. */
   readonly idleTransactionTimeoutMillis?: number
   /** Prepare repeated statements; turn it off behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
@@ -27,8 +27,8 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
 /**
  * Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false.
  *
- * `waybill.within(tx)` takes a `pg` client that has sent `BEGIN`, what `fromDrizzle`, `fromKysely`, `fromKnex` or `fromPrisma`
- * make of a transaction, or `{ executeSql(text, values) }` for anything else that can send a statement on one.
+ * `waybill.within(tx)` takes a `pg` client that has sent `BEGIN`, the result of `fromDrizzle`, `fromKysely`, `fromKnex` or
+ * `fromPrisma`, or `{ executeSql(text, values) }` for any other client.
  */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage => {
   const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, statementTimeoutMillis, url } = options
@@ -46,7 +46,7 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     })
     : PgClient.layerFromPool(pool, statements)
 
-  // the client that the layer was built with; joining needs the very same one
+  // joining needs the same client instance that the layer was built with
   let open: PgClient.PgClient | undefined
   const remembered = Layer.effectDiscard(Effect.acquireRelease(
     Effect.map(PgClient.PgClient, (sql) => {
@@ -79,7 +79,7 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
             const behind = error instanceof StorageError ? error.cause : error
             if (!isSqlError(behind)) return Effect.fail(error)
             const fault = hostFault(behind)
-            // trying again would not help, and only whoever wrote the call can
+            // a retry would not help: the calling code has to be corrected
             if (fault !== undefined) return Effect.die(new Error(fault, { cause: behind }))
             return Effect.fail(error === behind ? new StorageError({ operation: "within", cause: behind }) : error)
           })

@@ -1,6 +1,6 @@
-/** The statements of clients' access. */
+/** SQL statements for clients' access. */
 
-/** What one source says of a client. From a token it says that one was seen now. Whether it had no access before. */
+/** Stores one source's view of a client; a token also updates `last_seen_at`. Returns whether the client was held before. */
 export const putClient = (schema: string) => `
 WITH before AS (
   SELECT NOT bool_or(live_until > now()) AS held FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2
@@ -23,7 +23,7 @@ INSERT INTO ${schema}.client_accounts (tenant_id, account, client, origin)
 SELECT $1, account, $2, $3 FROM unnest($4::text[]) AS given (account)
 ON CONFLICT DO NOTHING`
 
-/** Rows of one client, locked. */
+/** Locks and returns the rows of one client. */
 export const clientRows = (schema: string) => `
 SELECT origin, live_until, ending_through, now() AS now
 FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2 ORDER BY origin FOR UPDATE`
@@ -46,12 +46,12 @@ SELECT $1, $2, 'key', false, '-infinity', now(), $3::uuid WHERE NOT EXISTS (SELE
 export const unmarkEnding = (schema: string) => `
 UPDATE ${schema}.clients SET ending_through = NULL, review_at = nullif(live_until, 'infinity') WHERE tenant_id = $1 AND client = $2`
 
-/** Of all tenants: ids only, a few at a time. */
+/** Reads across tenants: ids only, a limited number. */
 export const clientsDue = (schema: string) => `
 SELECT c.tenant_id, c.client, c.review_at FROM ${schema}.clients AS c
 WHERE c.review_at <= now() ORDER BY c.review_at LIMIT $1::int8`
 
-/** A page of clients over their sources. What they are used by is read for the page alone. */
+/** A page of clients, combined from their sources. Keys and subscriptions are read only for the clients of the page. */
 export const pageClients = (schema: string) => `
 WITH page AS MATERIALIZED (
   SELECT c.client,
@@ -73,7 +73,7 @@ SELECT p.client, coalesce(p.roles, '{}') AS roles,
   p.last_seen_at, p.live
 FROM page AS p ORDER BY p.client`
 
-/** Keys and the rows of their clients, in the order of their keys, so that two processes never wait for each other in a circle. */
+/** Keys and the rows of their clients, locked in key order so that two processes cannot deadlock. */
 export const touchKeys = (schema: string) => `
 UPDATE ${schema}.api_keys AS k SET last_used_at = u.at
 FROM unnest($2::uuid[], $3::timestamptz[]) AS u (id, at)

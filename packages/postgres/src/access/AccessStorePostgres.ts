@@ -99,10 +99,10 @@ interface Database {
   readonly schema: string
 }
 
-/** What stays of a deleted tenant: the mark that keeps its id taken for a while, and who did what, its deletion included, until retention removes it. */
+/** Tables that keep rows of a deleted tenant: its own row reserves the id for a while, and audit entries stay until retention removes them. */
 const staying = ["tenants", "audit_entries"]
 
-/** Tables of the schema that hold something of tenants, whichever area made them. */
+/** Every table of the schema with a `tenant_id` column, of any area. */
 const tablesOf = (sql: Database["sql"], schema: string) =>
   Effect.map(
     sql.bulk(
@@ -117,7 +117,7 @@ const tablesOf = (sql: Database["sql"], schema: string) =>
     (rows) => rows.map(([relation]) => relation as string)
   )
 
-/** One table after the other, so many rows at most, each statement its own transaction. */
+/** Deletes at most `limit` rows, table by table. Each statement is its own transaction. */
 const purgeTenant = Effect.fnUntraced(function*({ schema, sql }: Database, schemaName: string, tenantId: string, limit: number) {
   let removed = 0
   for (const table of yield* tablesOf(sql, schemaName)) {
@@ -282,7 +282,7 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
     )
 })
 
-/** Ids arrive from paths; what is no uuid names nothing. */
+/** Ids come from request paths; an id that is not a UUID matches no row. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)
 
 type Row = ReadonlyArray<unknown>

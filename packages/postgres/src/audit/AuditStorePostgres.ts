@@ -38,7 +38,7 @@ export const layer = Layer.effect(
         ]
       )
 
-    /** A statement for each tenant, so that none crosses tenants. */
+    /** One statement per tenant, so that no statement crosses tenants. */
     const put = (records: ReadonlyArray<AuditRecord>) => {
       const byTenant = new Map<string, Array<AuditRecord>>()
       for (const record of records) {

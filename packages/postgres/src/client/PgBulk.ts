@@ -1,12 +1,12 @@
-/** Many rows in one statement: arrays as parameters in Postgres' binary format, and rows back as plain arrays. */
+/** Bulk statements: arrays as parameters in Postgres' binary format, and result rows as plain arrays. */
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { type ColumnHint, epochOffsetMs, int64Max, int64Min } from "./PgTypes.ts"
 
-/** What a bulk statement takes beside {@link PgArray}: scalars as any statement does. */
+/** Parameters of a bulk statement: {@link PgArray} and the usual scalars. */
 export type BulkValue = PgArray | string | number | bigint | boolean | Date | Uint8Array | null
 
-/** Whatever can run a bulk statement: the `PgClient` service. */
+/** Runs bulk statements: the `PgClient` service. */
 export interface BulkRunner {
   readonly bulk: (
     statement: string,
@@ -16,13 +16,12 @@ export interface BulkRunner {
 }
 
 /**
- * Runs one statement on the connection of the current transaction, else on a connection of the pool, and returns its
- * rows as arrays in the order of the columns, decoded as `ColumnType` says.
+ * Runs one statement on the connection of the current transaction, or else on a connection of the pool. Returns its
+ * rows as arrays in column order, decoded as `ColumnType` describes.
  *
- * Each parameter needs its cast in the text (`$1::text[]`), because the bytes of an array say what they are and
- * Postgres refuses them under another type. `columns` is needed only where the statement may run in a host's
- * transaction through `executeSql`, whose rows do not say what they are; everywhere else it is ignored. For the same
- * reason give every column its own name, not a number.
+ * Each parameter needs a cast in the text (`$1::text[]`): a binary array carries its element type, and Postgres
+ * refuses it as another type. `columns` is used only when the statement runs in a host's transaction through
+ * `executeSql`, whose rows have no column types. For the same reason every column needs its own name, not a number.
  *
  * @stability unstable
  */
@@ -34,8 +33,8 @@ export const bulk = (
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError> => sql.bulk(statement, values, columns)
 
 /**
- * An array on its way to Postgres. It becomes bytes when its statement is sent, or an array literal where only text can
- * be sent. It may be a value of a bulk statement and of any other.
+ * An array parameter. It is encoded as bytes when its statement is sent, or as an array literal if only text can
+ * be sent. Bulk and ordinary statements accept it.
  *
  * @stability unstable
  */
@@ -48,12 +47,12 @@ export class PgArray {
     this.elements = elements
   }
 
-  /** Throws where an element is not of the type; the message names its place, never its value. */
+  /** Throws if an element has another type; the message names its index, never its value. */
   encode(): Buffer {
     return encoders[this.type](this.elements)
   }
 
-  /** The array literal, `{1,NULL,3}`, under the same conditions. */
+  /** The array literal, `{1,NULL,3}`. Throws under the same condition. */
   literal(): string {
     const write = texts[this.type]
     const parts = this.elements.map((element, index) => element == null ? "NULL" : quote(write(element, index)))
@@ -61,7 +60,7 @@ export class PgArray {
   }
 }
 
-/** The arrays that can be sent. */
+/** Array types that can be sent. */
 export type PgArrayType = "bool" | "bytea" | "float8" | "int4" | "int8" | "text" | "timestamptz" | "uuid"
 
 type Elements<A> = ReadonlyArray<A | null>
@@ -94,7 +93,7 @@ type Encoder = (elements: ReadonlyArray<unknown>) => Buffer
 
 const header = 20
 
-/** Elements of one width: the length of the whole is known at once. */
+/** Encodes elements of fixed width: the total length is known in advance. */
 const fixed = (oid: number, width: number, write: (into: Buffer, element: any, at: number, index: number) => void): Encoder =>
 (elements) => {
   const bytes = Buffer.allocUnsafe(header + elements.length * (4 + width))
@@ -114,7 +113,7 @@ const fixed = (oid: number, width: number, write: (into: Buffer, element: any, a
   return finish(bytes, oid, elements.length, nulls, at)
 }
 
-/** Elements of any width: measured first, then written. */
+/** Encodes elements of variable width: measures first, then writes. */
 const varying = (oid: number, width: (element: any, index: number) => number, write: (into: Buffer, element: any, at: number) => void): Encoder =>
 (elements) => {
   const widths = new Array<number>(elements.length)
@@ -189,7 +188,7 @@ interface ElementTypes {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** 4713 BC to 294276 AD, the years that Postgres knows and a `Date` reaches. */
+/** 4713 BC to 294276 AD: the range of both Postgres and `Date`. */
 const firstMs = -210_866_803_200_000
 const lastMs = 8.64e15
 

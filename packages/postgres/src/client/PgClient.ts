@@ -1,4 +1,4 @@
-/** The SQL client on Postgres: a pool of its own or the host application's, or the transaction that the host holds. */
+/** The SQL client on Postgres: over its own pool, over the host application's pool, or inside a transaction of the host. */
 import { isTraced } from "@waybill/core"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -25,13 +25,12 @@ import { lendFrom } from "./PgPool.ts"
 import { BinaryClient, cancelDeadlineMs } from "./PgSocket.ts"
 
 /**
- * Effect's `SqlClient` with what Postgres adds to it, in the shape of `@effect/sql-pg`, and with two things that has not:
- * `bulk` and `joined`.
+ * Effect's `SqlClient` with Postgres features, with the interface of `@effect/sql-pg` plus `bulk` and `joined`.
  *
- * Differences that matter when a statement is written: `int8` arrives as a number, `timestamptz` as a `Date`,
- * `numeric`, `date` and `timestamp` as text, `bytea` as a `Buffer`. Interrupting a statement cancels it on the server;
- * inside a transaction that fails the transaction, as any failed statement does. A `COMMIT` that Postgres answers with
- * `ROLLBACK`, because a failed statement's error was caught, fails instead of passing for success.
+ * Result types: `int8` is a number, `timestamptz` a `Date`,
+ * `numeric`, `date` and `timestamp` text, `bytea` a `Buffer`. Interrupting a statement cancels it on the server;
+ * inside a transaction this fails the transaction, like any failed statement. Postgres answers `COMMIT` with
+ * `ROLLBACK` when the error of a failed statement was caught; `withTransaction` then fails.
  *
  * @stability unstable
  */
@@ -39,14 +38,14 @@ export interface PgClient extends SqlClient.SqlClient, BulkRunner {
   readonly config: PgClientConfig
   /** A value as a `json` or `jsonb` parameter. */
   readonly json: (value: unknown) => Statement.Fragment
-  /** The payloads of a channel; an empty one means "look for yourself", see `listenOn`. */
+  /** The payloads of a channel; an empty payload means that notifications may be lost, see `listenOn`. */
   readonly listen: (channel: string) => Stream.Stream<string, SqlError>
-  /** Inside a transaction it is sent when that commits. */
+  /** Inside a transaction the notification is sent on commit. */
   readonly notify: (channel: string, payload: string) => Effect.Effect<void, SqlError>
   /**
-   * Runs an effect so that every statement of this client goes to the host's open transaction. `withTransaction` inside
-   * becomes a savepoint; the outer transaction is the host's to commit or roll back, and its client the host's to
-   * release. Calls on one host wait for each other. Callbacks given to `afterCommit` run when the effect succeeds, which is before the host commits.
+   * Runs an effect with every statement of this client in the host's open transaction. `withTransaction` inside
+   * becomes a savepoint. The host commits or rolls back the outer transaction and releases its client.
+   * Calls on one host run one after the other. `afterCommit` callbacks run when the effect succeeds, before the host commits.
    */
   readonly joined: (
     host: HostClient | HostExecutor
@@ -61,18 +60,18 @@ export interface PgClient extends SqlClient.SqlClient, BulkRunner {
 export const PgClient = Context.Service<PgClient>("@waybill/postgres/client/PgClient")
 
 /**
- * How statements are sent, over whosever pool.
+ * How statements are sent, on any pool.
  *
  * @stability unstable
  */
 export interface PgStatementOptions {
-  /** Prepare repeated statements under names; the default on a pool of our own. Turn it off behind PgBouncer in transaction mode. */
+  /** Prepare repeated statements under names; the default on Waybill's own pool. Turn it off behind PgBouncer in transaction mode. */
   readonly prepare?: boolean | undefined
   readonly spanAttributes?: Record<string, unknown> | undefined
 }
 
 /**
- * A pool of our own. Options that Postgres knows too may also stand in the URL, which wins.
+ * Options of Waybill's own pool. Connection options may also be in the URL, which takes precedence.
  *
  * @stability unstable
  */
@@ -80,36 +79,36 @@ export interface PgPoolConfig extends PgStatementOptions {
   readonly url: Redacted.Redacted
   /** 10 by default. Each `listen` adds one. */
   readonly maxConnections?: number | undefined
-  /** 0 by default: idle connections are all closed in time. */
+  /** 0 by default: all idle connections are closed after `idleTimeout`. */
   readonly minConnections?: number | undefined
   /** How long a connection stays unused before it is closed; a minute by default. */
   readonly idleTimeout?: Duration.Input | undefined
-  /** How old a connection grows; without end by default. */
+  /** The maximum age of a connection; unlimited by default. */
   readonly connectionTTL?: Duration.Input | undefined
-  /** For reaching the server, not for waiting until one of the pool is free; ten seconds by default. */
+  /** For connecting to the server, not for waiting for a free connection of the pool; ten seconds by default. */
   readonly connectTimeout?: Duration.Input | undefined
   /** Shown in `pg_stat_activity`; `waybill` by default. */
   readonly applicationName?: string | undefined
   /**
-   * How long a statement may run before the server cancels it, which keeps the connection: 45 seconds by default. Migrations
-   * take as long as they take. With `prepare: false` it is set only where it is given, because a proxy may refuse it.
+   * How long a statement may run before the server cancels it; the connection stays usable. 45 seconds by default, no limit for
+   * migrations. With `prepare: false` it is set only if given, because a proxy may refuse it.
    */
   readonly statementTimeout?: Duration.Input | undefined
   /** How long a transaction may wait for its next statement before the server ends it: ten seconds by default. */
   readonly idleTransactionTimeout?: Duration.Input | undefined
   /**
-   * How long the server may take to answer a statement before that is cancelled and the connection given up; a minute by
-   * default, and longer than a statement may run. Where the other end is gone without a word, nothing else would tell. Migrations take as long as they take.
+   * How long the server may take to answer a statement before the client cancels it and closes the connection; a minute by
+   * default, longer than the statement timeout. It detects connections whose server vanished. No limit for migrations.
    */
   readonly answerTimeout?: Duration.Input | undefined
   readonly ssl?: pg.ClientConfig["ssl"]
 }
 
-/** What a client was made of; the URL only where the pool is our own. */
+/** The options a client was made with; the URL only for Waybill's own pool. */
 export type PgClientConfig = PgStatementOptions & Partial<PgPoolConfig>
 
 /**
- * Opens a pool and closes it with the scope. Fails at once where the server cannot be reached.
+ * Opens a pool and closes it with the scope. Fails at once if the server cannot be reached.
  *
  * @stability unstable
  */
@@ -125,7 +124,7 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
       ...(config.statementTimeout === undefined ? {} : { statement_timeout: millis(config.statementTimeout) }),
       ...(config.ssl === undefined ? {} : { ssl: config.ssl })
     }
-    // the pool hands its own options to its clients; given to it, the timeout would also cover the wait for a free one
+    // pg's pool passes its options to its clients; as a pool option the timeout would also limit the wait for a free client
     const Client = class extends BinaryClient {
       constructor() {
         super(connection)
@@ -149,11 +148,11 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
   }))
 
 /**
- * Uses the host application's pool, which we neither configure nor end. Ours are the statements only; `listen` opens a
- * connection with the pool's options beside it. Bulk results arrive as text, which costs about three times a pool of our own.
+ * Uses the host application's pool without configuring or ending it. `listen` opens an extra
+ * connection with the pool's options. Bulk results arrive as text, which costs about three times as much as on Waybill's own pool.
  *
- * Statements are planned anew each time, unless `prepare` is true: kept plans of queue tables go wrong, and the settings that
- * prevent it are not ours to make on a connection that the host uses too.
+ * Statements are planned each time, unless `prepare` is true: cached plans of queue tables can be wrong, and the settings that
+ * prevent it cannot be made on a connection that the host also uses.
  *
  * @stability unstable
  */
@@ -170,7 +169,7 @@ export const layerFromPool = (
     return yield* make({ pool, dedicated: () => new Client(pool.options), config: options, answerMillis: undefined })
   }))
 
-/** Without a listener, an idle connection that the server closes would end the process. The pool has let go of it already. */
+/** Without an `error` listener, an idle connection that the server closes would crash the process. The pool has already removed it. */
 const onIdleError = () => {}
 
 const layerOf = <E>(
@@ -181,34 +180,33 @@ const layerOf = <E>(
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * Queue tables are empty most of the time. A plan that was kept from such a moment would read them from end to end when
- * they are full, until somebody analyses them.
+ * Queue tables are empty most of the time. A plan cached then uses sequential scans, which are slow when the table is
+ * full, until the next ANALYZE.
  */
 const keepToIndexes = "-c enable_seqscan=off"
 
 /**
- * Statements are written so that one plan is right whatever their values are. Left to choose, the server plans the claim
- * anew each time, which takes longer than running it, because a short array looks cheaper to it than an unknown one.
+ * Each statement is written so that one generic plan fits all values. By default the server would make a custom plan for
+ * the claim each time, because a short array looks cheaper than an unknown one; planning takes longer than running it.
  */
 const planOnce = "-c plan_cache_mode=force_generic_plan"
 
 const defaultStatementTimeout: Duration.Input = "45 seconds"
 
 /**
- * A statement that runs away must not hold its locks and its connection for ever. And between two statements of a transaction
- * we never wait for anything: when the next does not come, we are gone without the server knowing, and the locks of the
- * transaction would be kept for hours.
+ * A runaway statement must not hold its locks and its connection forever. Waybill never waits between two statements of a
+ * transaction, so an idle transaction means that the process vanished; without a timeout its locks would stay for hours.
  */
 const timeouts = ({ idleTransactionTimeout, statementTimeout }: PgPoolConfig): ReadonlyArray<string> => [
   `-c statement_timeout=${millis(statementTimeout ?? defaultStatementTimeout)}`,
   `-c idle_in_transaction_session_timeout=${millis(idleTransactionTimeout ?? "10 seconds")}`
 ]
 
-/** The server gives up first, because then the connection can be used again. */
+/** The server cancels first, so that the connection stays usable. */
 const answerMillisOf = ({ answerTimeout, statementTimeout }: PgPoolConfig): number =>
   answerTimeout === undefined ? Math.max(60_000, millis(statementTimeout ?? defaultStatementTimeout) + 15_000) : millis(answerTimeout)
 
-/** A server that no longer answers does not hold up the shutdown for longer. */
+/** How long a server that does not answer can delay the shutdown. */
 const endDeadlineMs = 5000
 
 const millis = (input: Duration.Input): number => Duration.toMillis(input)
@@ -249,7 +247,7 @@ const make = Effect.fnUntraced(function*({ answerMillis, config, dedicated, pool
       Effect.flatMap(hostConnection(host, statementName), (connection) =>
         withTransaction(Effect.provideService(effect, Joining, undefined)).pipe(
           Effect.provideService(Joining, connection),
-          // a transaction of our own that is open around us is not the host's
+          // an open Waybill transaction around this call is not the host's transaction
           Effect.updateContext((context: Context.Context<R>) =>
             Context.omit(client.transactionService)(context) as Context.Context<any>),
           inTurn(host)
@@ -257,21 +255,21 @@ const make = Effect.fnUntraced(function*({ answerMillis, config, dedicated, pool
   } satisfies Omit<PgClient, keyof SqlClient.SqlClient> & Pick<PgClient, "withTransaction">) as PgClient
 })
 
-/** The host's connection that the next outermost transaction runs on, in place of one from the pool. */
+/** The host's connection for the next outermost transaction, instead of a connection from the pool. */
 const Joining = Context.Reference<PgConnection | undefined>("@waybill/postgres/client/Joining", {
   defaultValue: () => undefined
 })
 
 /**
- * Transactions as Effect makes them, but for three things: the outermost one of a joined host is neither begun nor ended,
- * a connection that is lost needs no roll-back, and releasing a savepoint may fail as any statement may.
+ * Effect's transactions with three differences: the outermost transaction of a joined host is neither begun nor ended,
+ * a lost connection needs no rollback, and releasing a savepoint may fail like any statement.
  */
 const transactions = (
   transactionService: SqlClient.SqlClient["transactionService"],
   acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>,
   spanAttributes: ReadonlyArray<readonly [string, unknown]>
 ): SqlClient.SqlClient["withTransaction"] => {
-  // where even this fails, the connection is closed on release, or is the host's, whose commit then rolls back
+  // if this fails too, the connection is closed on release; on a host's connection, the host's commit then rolls back
   const undo = (connection: PgConnection, text: string) =>
     connection.isLost() ? Effect.void : Effect.ignore(connection.control(text, cancelDeadlineMs))
   const unlessHosted = <E>(connection: PgConnection, effect: Effect.Effect<void, E>) =>
@@ -288,10 +286,10 @@ const transactions = (
           ? restore(Effect.tap(acquirer, (connection) => Effect.sync(() => connection.begin(begin))))
           : Effect.succeed(joining)
       }),
-    // goes along with the first statement, where it can still be interrupted
+    // BEGIN is sent with the first statement, which is interruptible
     begin: () => Effect.void,
     commit: (connection) => unlessHosted(connection, commit(connection)),
-    // over already; but pg has not yet read so, and would give the connection up as one inside a transaction
+    // the transaction has ended, but pg has not read that yet and would close the connection as one inside a transaction
     onCommitFailure: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
     rollback: (connection) => unlessHosted(connection, undo(connection, "ROLLBACK")),
     savepoint: (connection, depth) => Effect.asVoid(send(connection, `SAVEPOINT waybill_${depth}`)),
@@ -308,12 +306,12 @@ const transactions = (
     within(Effect.tap(effect, () => releaseSavepoint)) as Effect.Effect<A, E | SqlError, R>
 }
 
-/** How long the server may take to begin or commit before its connection is given up; a commit's outcome is then unknown. */
+/** How long the server may take to begin or commit before the connection is closed; the outcome of a commit is then unknown. */
 const controlDeadlineMs = 60_000
 
 /**
- * An interruption waits for the answer, as what follows a commit has to follow this one. But only for a moment: whoever stops
- * must not be kept by a connection whose other end is gone without a word.
+ * An interruption waits for the answer, because the work after a commit must run if the commit succeeded. It waits only briefly:
+ * a connection whose server vanished must not delay a shutdown.
  */
 const send = (connection: PgConnection, text: string): Effect.Effect<PgResult, SqlError> =>
   Effect.uninterruptible(Effect.gen(function*() {

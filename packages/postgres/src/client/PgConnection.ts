@@ -1,4 +1,4 @@
-/** One connection as Effect's SQL client sees it, whatever carries the statements behind it. */
+/** One connection as Effect's SQL client uses it, over any driver. */
 import * as Effect from "effect/Effect"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,15 +18,15 @@ export interface PgConnection extends Connection {
     values: ReadonlyArray<BulkValue>,
     columns: ReadonlyArray<ColumnHint> | undefined
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
-  /** Ends a transaction, or begins or ends a savepoint. Effect lets nobody interrupt these, so they have a deadline of their own. */
+  /** Ends a transaction, or begins or ends a savepoint. Effect makes these uninterruptible, so they have their own deadline. */
   readonly control: (text: string, deadlineMs: number) => Effect.Effect<PgResult, SqlError>
-  /** The host application began this connection's transaction and will end it; we never do. */
+  /** The host application began this connection's transaction and ends it; Waybill never does. */
   readonly isHosted: boolean
-  /** Nothing can be sent any more, and the server has rolled back whatever was open. */
+  /** The connection cannot be used any more, and the server has rolled back its transaction. */
   readonly isLost: () => boolean
 }
 
-/** The configuration that `query` of a pg client takes. */
+/** The configuration of `query` of a pg client. */
 export interface PgQuery {
   readonly text: string
   readonly values: ReadonlyArray<unknown>
@@ -36,20 +36,20 @@ export interface PgQuery {
   readonly binary?: boolean
   readonly queryMode?: "extended"
   readonly query_timeout?: number
-  /** What begins the transaction whose first statement this is; goes along with it. */
+  /** The BEGIN statement, sent together with the first statement of a transaction. */
   readonly begin?: string
 }
 
-/** What a pg client answers. */
+/** The result of a pg client. */
 export interface PgResult {
   readonly rows: ReadonlyArray<any>
   readonly command?: string
 }
 
-/** What sends the statements of a {@link PgWireConnection}. */
+/** Sends the statements of a {@link PgWireConnection}. */
 export interface PgWire {
   readonly run: (query: PgQuery) => Effect.Effect<PgResult, SqlError>
-  /** Not where the host begins. */
+  /** Missing if the host begins transactions. */
   readonly begin?: (text: string) => void
   readonly statementName: (text: string) => string | undefined
   readonly readsBinary: boolean
@@ -60,7 +60,7 @@ export interface PgWire {
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * A connection over a pg client: one of our pool, or the host application's.
+ * A connection over a pg client, of Waybill's own pool or of the host application.
  *
  * @stability unstable
  */
@@ -79,7 +79,7 @@ export class PgWireConnection implements PgConnection {
     return this.wire.isLost()
   }
 
-  /** Begins a transaction with the next statement, in the same round trip where that can be. */
+  /** Begins a transaction with the next statement, in the same round trip if possible. */
   begin(text: string): void {
     this.wire.begin?.(text)
   }
@@ -92,7 +92,7 @@ export class PgWireConnection implements PgConnection {
     return this.send({ text, values, types: rowTypes }, true)
   }
 
-  /** Fetches all rows, then emits them: there is no cursor. Read large tables page by page. */
+  /** Fetches all rows before it emits them, because there is no cursor. Read large tables page by page. */
   executeStream(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
     return Stream.unwrap(Effect.map(this.execute(text, values, transformRows), (rows) => Stream.fromIterable(rows)))
   }
@@ -133,7 +133,7 @@ export class PgWireConnection implements PgConnection {
   }
 }
 
-/** Here and not while pg binds: an error thrown there leaves the named statement closed and pg believing it open. */
+/** Encodes before pg binds: an error thrown while binding leaves the named statement closed, but pg considers it open. */
 const encoded = (values: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   values.some((value) => value instanceof PgArray)
     ? values.map((value) => value instanceof PgArray ? value.encode() : value)
@@ -144,7 +144,7 @@ const rowsOf = (
   transformRows: TransformRows
 ): Effect.Effect<ReadonlyArray<any>, SqlError> =>
   Effect.map(result, (answer) => {
-    // several statements in one text answer with a list; the last one speaks
+    // several statements in one text return a list of results; the last one counts
     const { rows } = Array.isArray(answer) ? answer.at(-1) as PgResult : answer
     return transformRows === undefined ? rows : transformRows(rows)
   })

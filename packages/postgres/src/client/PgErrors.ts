@@ -1,4 +1,4 @@
-/** What went wrong, told from the error code that Postgres, the socket or an ORM around them reports. */
+/** Classifies errors by the code that Postgres, the socket or an ORM reports. */
 import {
   AuthenticationError,
   AuthorizationError,
@@ -16,7 +16,7 @@ import {
 } from "effect/sql/SqlError"
 
 /**
- * Classifies whatever a driver threw. Looks through wrappers: Drizzle puts the database's error under `cause`, Prisma
+ * Classifies an error thrown by a driver. Unwraps it: Drizzle puts the database's error under `cause`, Prisma
  * its code under `meta`, and with a driver adapter deeper still.
  *
  * @stability unstable
@@ -35,19 +35,19 @@ export const classify = (cause: unknown, operation?: string): SqlErrorReason => 
 }
 
 /**
- * The typed failure for whatever a driver threw.
+ * The typed failure for an error thrown by a driver.
  *
  * @stability unstable
  */
 export const sqlError = (cause: unknown, operation?: string): SqlError =>
   cause instanceof SqlError ? cause : new SqlError({ reason: classify(cause, operation) })
 
-/** A failure this layer found by itself, with its own sentence. */
+/** A failure that this layer detects itself, with its own message. */
 export const refusal = (message: string, operation: string): SqlError =>
   new SqlError({ reason: new UnknownError({ cause: new Error(message), message, operation }) })
 
 /**
- * What a host did wrong with the transaction that we were to take part in, as one sentence; nothing where it is not at fault.
+ * A message for errors that the host made with its transaction; `undefined` for other errors.
  *
  * @stability unstable
  */
@@ -63,10 +63,10 @@ export const hostFault = (error: SqlError): string | undefined => {
   return undefined
 }
 
-/** Knex and Kysely have no codes for a transaction that is over. */
+/** Knex and Kysely have no error code for a transaction that has ended. */
 const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)/
 
-/** The connection can no longer be used, with its own sentence. */
+/** The failure for a connection that can no longer be used, with its own message. */
 export const connectionLost = (message: string, operation: string, cause: unknown = new Error(message)): SqlError =>
   new SqlError({ reason: new ConnectionError({ cause, message, operation }) })
 
@@ -147,11 +147,11 @@ const unwrap = (cause: unknown): ReadonlyArray<ErrorLayer> => {
   return layers
 }
 
-/** The innermost sentence: wrappers repeat the statement and its values, which belong in no log. */
+/** The innermost message: wrappers repeat the statement and its values, which must not be logged. */
 const messageOf = (layers: ReadonlyArray<ErrorLayer>): string =>
   layers.findLast(({ message }) => message !== "")?.message ?? "The database driver failed without saying why"
 
-/** Prisma over a driver adapter keeps the database's words at `meta.driverAdapterError.cause`. */
+/** Prisma with a driver adapter keeps the database error at `meta.driverAdapterError.cause`. */
 const adapterCause = (meta: unknown): unknown =>
   isRecord(meta) && isRecord(meta.driverAdapterError) ? meta.driverAdapterError.cause : undefined
 

@@ -1,4 +1,4 @@
-/** A connection inside a transaction that the host application began and will end. */
+/** A connection inside a transaction that the host application begins and ends. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -11,7 +11,7 @@ import { refusal, sqlError } from "./PgErrors.ts"
 import { type ColumnHint, hintedParser } from "./PgTypes.ts"
 
 /**
- * A pg `Client` or `PoolClient` that has sent `BEGIN` and had its answer.
+ * A pg `Client` or `PoolClient` whose `BEGIN` has completed.
  *
  * @stability unstable
  */
@@ -20,8 +20,8 @@ export interface HostClient {
 }
 
 /**
- * Anything else that can send a statement with `$1` placeholders on the connection of an open transaction: what `fromDrizzle`,
- * `fromKysely`, `fromKnex` and `fromPrisma` make of theirs. Rows are objects, their keys in the order of the columns.
+ * Sends a statement with `$1` placeholders on the connection of an open transaction. `fromDrizzle`,
+ * `fromKysely`, `fromKnex` and `fromPrisma` return one. Rows are objects with keys in column order.
  *
  * @stability unstable
  */
@@ -31,7 +31,7 @@ export interface HostExecutor {
 
 /**
  * The connection over a host's transaction. Its statements run one after the other, also when two fibers or two calls
- * share the host, and an interruption waits for the statement under way: the client is not ours to cancel or to close.
+ * share the host. An interruption waits for the running statement, because Waybill must not cancel or close the host's client.
  *
  * @stability unstable
  */
@@ -59,14 +59,14 @@ export const hostConnection = (
 }
 
 /**
- * One call after the other on a host's transaction: savepoints of calls that overlap would end one another, and what one
- * takes back would take the other's with it.
+ * Runs calls on a host's transaction one after the other: savepoints of overlapping calls would release each other, and a
+ * rollback of one would undo the other's work.
  */
 export const inTurn = (host: HostClient | HostExecutor) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(TurnOf, (holder) =>
     holder === host ? call : lockOf(turns, host).withPermit(Effect.provideService(call, TurnOf, host)))
 
-/** Whose turn it is that we run in; a call inside of a call does not wait for itself. */
+/** The host whose call is running, so that a nested call does not wait for itself. */
 const TurnOf = Context.Reference<object | undefined>("@waybill/postgres/client/TurnOf", { defaultValue: () => undefined })
 
 type Locks = WeakMap<object, Semaphore.Semaphore>
@@ -89,7 +89,7 @@ const exclusiveOn = (host: object) => {
 
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** Text both ways: an executor neither sends bytes for arrays nor says what its columns are. */
+/** Sends and receives text: an executor cannot send binary arrays and does not report column types. */
 class ExecutorConnection implements PgConnection {
   readonly isHosted = true
   private readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult, SqlError>
@@ -141,8 +141,8 @@ class ExecutorConnection implements PgConnection {
 }
 
 /**
- * Arrays as literals, and their parameters typed as text (`$1` becomes `$1::text`, so `$1::int8[]` becomes
- * `$1::text::int8[]`): every driver can send a string where the server expects text.
+ * Sends arrays as literals with parameters typed as text (`$1` becomes `$1::text`, so `$1::int8[]` becomes
+ * `$1::text::int8[]`), because every driver can send a string for a text parameter.
  */
 const asText = (text: string, values: ReadonlyArray<unknown>): [string, ReadonlyArray<unknown>] => {
   if (!values.some((value) => value instanceof PgArray)) return [text, values]
@@ -151,7 +151,7 @@ const asText = (text: string, values: ReadonlyArray<unknown>): [string, Readonly
   return [typed, values.map((value) => value instanceof PgArray ? value.literal() : value)]
 }
 
-/** Whatever the host's driver made of a column, turned into what `bulkTypes` would have made of it. */
+/** Converts a column value of the host's driver to the value that `bulkTypes` would return. */
 const decoded = (value: unknown, hint: ColumnHint | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (typeof value === "string") return hint === undefined ? value : hintedParser(hint)(value)

@@ -1,4 +1,4 @@
-/** Notifications of one channel, over a connection of their own that comes back by itself. */
+/** Notifications of one channel, over a dedicated connection that reconnects automatically. */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,12 +10,12 @@ import pg from "pg"
 import { connectionLost, sqlError } from "./PgErrors.ts"
 
 /**
- * The payloads sent to a channel from now on. An **empty string** comes first, and again each time the connection had to be
- * made anew: whatever was sent in between is lost, so an empty string means "look for yourself".
+ * The payloads sent to a channel from now on. The stream starts with an **empty string** and emits another after each
+ * reconnect: notifications sent in between are lost, so the reader has to poll.
  *
- * The stream holds one connection outside the pool while it runs; share it rather than listening twice. It fails only
- * where trying again cannot help, such as a refused password. A reader that falls 4,096 payloads behind loses the
- * oldest. Behind PgBouncer it needs session pooling.
+ * The stream uses one connection outside the pool; share the stream instead of listening twice. It fails only
+ * on errors that a retry cannot fix, such as a refused password. A reader that is 4,096 payloads behind loses the
+ * oldest. PgBouncer needs session pooling for it.
  *
  * @stability unstable
  */
@@ -44,7 +44,7 @@ export const listenOn = (
 
 const backoffMs = (failures: number): number => Math.min(5000, 100 * 2 ** Math.min(failures, 10))
 
-/** How often the connection is asked whether it lives, and how long it has to answer. */
+/** How often the connection is checked, and the timeout of the check. */
 interface Pulse {
   readonly every: Duration.Input
   readonly deadline: Duration.Input
@@ -64,7 +64,7 @@ const hear = (
     const lost = yield* Deferred.make<never, SqlError>()
     const client = yield* Effect.acquireRelease(
       Effect.sync(connect),
-      // while it is still connecting, pg's `end` may never be answered; nobody waits for it
+      // while pg is connecting, `end` may never complete; do not wait for it
       (client) => Effect.sync(() => void client.end().catch(() => {}))
     )
     const fail = (cause: unknown) =>

@@ -1,11 +1,11 @@
-/** Names for statements worth preparing: those that are sent again and again. */
+/** Names of prepared statements, for statements that are sent repeatedly. */
 import { createHash } from "node:crypto"
 
 /**
- * Returns the name under which a statement is prepared, or `undefined` where it goes unprepared.
+ * Returns the name under which a statement is prepared, or `undefined` for an unprepared statement.
  *
- * A text gets its name when it is seen for the second time, and at most `limit` texts ever do, so texts that are built
- * anew each time (an `IN` list of changing length) neither fill the server's memory nor take a name from the others.
+ * A text gets a name when it is sent for the second time, and at most `limit` texts get one. Texts that differ
+ * each time (an `IN` list of changing length) therefore neither fill the server's memory nor use up names.
  * The name is a hash of the text: the same on every connection and in every process.
  *
  * @stability unstable

@@ -1,4 +1,4 @@
-/** Connections lent by a pool of pg clients, each taken back clean or not at all. */
+/** Lends connections of a pool of pg clients. A connection returns to the pool clean, or is closed. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -11,26 +11,26 @@ import { type PgQuery, type PgResult, type PgWire, PgWireConnection } from "./Pg
 import { connectionLost, sqlError } from "./PgErrors.ts"
 import { AskedQuery, cancelDeadlineMs, FirstQuery, readsBinary, requestCancel } from "./PgSocket.ts"
 
-/** The two ways in which Effect's SQL client takes a connection. */
+/** The two ways in which Effect's SQL client acquires a connection. */
 export interface PgLending {
   /** For one statement. */
   readonly borrower: Borrower
-  /** Until the scope closes; statements of several fibers wait for each other. */
+  /** Until the scope closes; statements of several fibers run one after the other. */
   readonly acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>
 }
 
-/** Statements that take as long as they take, such as those of migrations. */
+/** Statements without a timeout, such as those of migrations. */
 export const NoTimeout = Context.Reference<boolean>("@waybill/postgres/client/NoTimeout", { defaultValue: () => false })
 
-/** Statements that must not wait behind all others, because leases run out: those of delivery workers. */
+/** Statements of delivery workers, which must not queue behind all others, because leases expire. */
 export const HighPriority = Context.Reference<boolean>("@waybill/postgres/client/HighPriority", { defaultValue: () => false })
 
-/** A pool of at least so many keeps one of them for what is urgent. */
+/** A pool with at least this many connections reserves one for high priority statements. */
 const smallestDivided = 3
 
 export interface LendingOptions {
   readonly statementName: (text: string) => string | undefined
-  /** How long an answer may take before its connection is given up; as long as it takes by default. */
+  /** How long an answer may take before its connection is closed; unlimited by default. */
   readonly answerMillis: number | undefined
 }
 
@@ -68,7 +68,7 @@ const wireOf = (client: TakenClient, statementName: (text: string) => string | u
   isLost: () => client.lost !== undefined
 })
 
-/** When the clients of a pool last answered. Where one falls silent, those that rest have perhaps lost their other end with it. */
+/** When the clients of a pool last answered. If one stops answering, idle clients may have lost their server as well. */
 class Answers {
   readonly answerMillis: number | undefined
   private readonly last = new WeakMap<object, number>()
@@ -82,18 +82,18 @@ class Answers {
     this.last.set(client, performance.now())
   }
 
-  /** One that was asked at this time never answered. */
+  /** A client that sent a statement at this time got no answer. */
   missed(askedAt: number): void {
     this.silentSince = Math.max(this.silentSince, askedAt)
   }
 
-  /** Nothing was heard of it since another fell silent. Whoever waited for each of them to be found out would wait long. */
+  /** It has not answered since another client stopped answering. Waiting for each such client to time out would take too long. */
   isDoubtful(client: object): boolean {
     return (this.last.get(client) ?? Infinity) < this.silentSince
   }
 }
 
-/** Interrupting the wait leaves a place in the pool's queue; the client that arrives there goes back unused. */
+/** An interrupted wait keeps its place in the pool's queue; its client is returned unused. */
 const takeFrom = (pool: pg.Pool, answers: Answers): Effect.Effect<TakenClient, SqlError> =>
   Effect.callback((resume) => {
     let abandoned = false
@@ -121,13 +121,13 @@ class TakenClient {
   /** Why nothing can be sent any more. */
   lost: SqlError | undefined = undefined
   private toBegin: string | undefined = undefined
-  /** One at a time: a cancel request means whatever the connection runs. */
+  /** One statement at a time, because a cancel request cancels whatever statement the connection is running. */
   private isAsked = false
   private waiting: Array<() => void> = []
   readonly readsBinary: boolean
   private readonly client: pg.PoolClient
   private readonly answers: Answers
-  // without a listener, a server that hangs up would end the process
+  // without an error listener, a server that closes the connection would crash the process
   private readonly onError = (cause: unknown) => {
     this.lost ??= connectionLost("The connection was lost while it was in use", "connection", cause)
   }
@@ -150,7 +150,7 @@ class TakenClient {
       const begin = this.toBegin
       if (begin === undefined) return this.ask(query, answerMillis)
       this.toBegin = undefined
-      // nothing was asked within: there is nothing to end
+      // no statement was sent, so there is no transaction to end
       if (query.text === "COMMIT" || query.text === "ROLLBACK") return Effect.succeed({ rows: [], command: query.text })
       if (this.readsBinary && query.queryMode === "extended") return this.ask({ ...query, begin }, answerMillis)
       return Effect.andThen(this.ask({ text: begin, values: [], types: query.types }, answerMillis), this.run(query))
@@ -162,7 +162,7 @@ class TakenClient {
     this.waiting.push(() => resume(Effect.void))
   })
 
-  /** Calls all who wait, and the first of them asks: one that was called alone could have been interrupted meanwhile. */
+  /** Wakes all waiting statements, and the first of them is sent: a single woken one could have been interrupted. */
   private rest(): void {
     this.isAsked = false
     const { waiting } = this
@@ -180,7 +180,7 @@ class TakenClient {
       const askedAt = performance.now()
       const answer = (error: Error | null, result: PgResult) => {
         ended = true
-        // what is lost is known before the next one asks
+        // record a lost connection before the next statement is sent
         const answered = error ? Effect.fail(this.failureOf(error, askedAt)) : Effect.succeed(result)
         if (!error) this.answers.came(this.client)
         if (onEnd === undefined) this.rest()
@@ -194,7 +194,7 @@ class TakenClient {
         if (ended) return
         const end = new Promise<void>((done) => onEnd = done)
         const stopped = Promise.all([requestCancel(this.client), end]).then(() => true)
-        // both: a cancel that is still under way could hit the connection's next statement
+        // wait for both: a cancel request in flight could hit the next statement of the connection
         if (!(await Promise.race([stopped, deadline()]))) {
           this.answers.missed(askedAt)
           this.lost ??= connectionLost("A statement was interrupted and did not end", "interrupt")
@@ -205,19 +205,19 @@ class TakenClient {
   }
 
   private failureOf(error: Error, askedAt: number): SqlError {
-    // pg's own words for query_timeout; the answer may still come, to nobody
+    // pg's message for query_timeout; the answer may still arrive and is ignored
     const isLate = error.message === "Query read timeout"
     const failure = isLate ? connectionLost("The server did not answer in time", "execute", error) : sqlError(error, "execute")
     if (isLate) {
       this.answers.missed(askedAt)
-      // the statement may still run, and hold locks, although nobody listens any more
+      // the statement may still run and hold locks
       void requestCancel(this.client)
     }
     if (failure.reason._tag === "ConnectionError") this.lost ??= failure
     return failure
   }
 
-  /** A client that is lost, or that is still inside a transaction, is closed instead. */
+  /** Closes a client that is lost or still inside a transaction instead of returning it. */
   giveBack(): void {
     this.client.off("error", this.onError)
     const status = this.client.getTransactionStatus?.()
@@ -227,7 +227,7 @@ class TakenClient {
 
 const deadline = () => after(cancelDeadlineMs, false, { ref: false })
 
-/** pg's `query` with a callback, which is typed for other arguments. */
+/** pg's `query` with a callback; its types expect other arguments. */
 interface CallbackClient {
   readonly query: (query: AskedQuery | FirstQuery, answer: (error: Error | null, result: PgResult) => void) => void
 }

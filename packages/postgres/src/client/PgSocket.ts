@@ -1,17 +1,17 @@
-/** A pg client whose rows may arrive in binary, and the cancel request, the two things that pg leaves to others. */
+/** A pg client that can read binary rows, and the cancel request; pg has neither. */
 import pg from "pg"
 import type { PgQuery } from "./PgConnection.ts"
 import { Parser } from "pg-protocol/dist/parser.js"
 
 /**
- * pg asks the server for binary rows but reads every column as UTF-8 text, which breaks any byte beyond 127. This
- * client reads rows that were announced as binary as bytes, and everything else as pg does. The bytes are a view on the
- * socket's buffer: they hold until the row is decoded, which pg does before it reads on.
+ * pg can request binary rows but reads every column as UTF-8 text, which corrupts bytes beyond 127. This
+ * client reads binary columns as bytes, and everything else as pg does. The bytes are a view on the
+ * socket's buffer, valid until pg reads the next packet, after it has decoded the row.
  *
  * @stability unstable
  */
 export class BinaryClient extends pg.Client {
-  /** False where pg's parser is not the one this was written for; rows are then asked for as text. */
+  /** False if pg's parser is not the supported one; rows are then requested as text. */
   readonly readsBinary = typeof internals.handlePacket === "function"
 
   constructor(config: pg.ClientConfig) {
@@ -31,7 +31,7 @@ export class BinaryClient extends pg.Client {
 /** Whether bulk statements may ask this client for binary rows. */
 export const readsBinary = (client: object): boolean => client instanceof BinaryClient && client.readsBinary
 
-/** Only what is used here of pg's connection, which is typed without its insides. */
+/** The parts of pg's connection that are used here; pg's types do not include them. */
 interface WireConnection {
   attachListeners: (stream: NodeJS.ReadableStream) => void
   readonly emit: (event: string, message: unknown) => boolean
@@ -78,7 +78,7 @@ const rowOfBytes = (bytes: Buffer, start: number) => {
   return { fields, fieldCount: fields.length }
 }
 
-/** A statement as pg takes it. pg copies the descriptors of all that it is given, which costs more than the rest of sending it: here is one. */
+/** A statement for pg with a single own property: pg copies all property descriptors, which would cost more than sending the statement. */
 export class AskedQuery {
   private readonly own: readonly [PgQuery, number | undefined]
 
@@ -113,15 +113,15 @@ export class AskedQuery {
 }
 
 /**
- * The first statement of a transaction, with what begins it: both are sent in one go and answered in one go. An error in the
- * one keeps the server from running the other.
+ * The first statement of a transaction together with its BEGIN: both are sent and answered in one round trip. After an error
+ * in BEGIN the server does not run the statement.
  *
  * @stability unstable
  */
 export class FirstQuery extends pg.Query {
   private readonly opening: string
   private opened = false
-  // pg looks for it on whatever it is given
+  // pg looks for this property on every query
   readonly query_timeout: number | undefined
 
   constructor(query: AskedQuery, begin: string) {
@@ -132,7 +132,7 @@ export class FirstQuery extends pg.Query {
 
   prepare(connection: QueryConnection): void {
     const own = this as unknown as OwnQuery
-    // named before it is begun: pg takes the first statement that the server has parsed for the one with the name
+    // set the name before BEGIN: pg assigns the name to the first statement that the server has parsed
     if (own.name !== undefined && !own.hasBeenParsed(connection)) {
       connection.parse({ text: own.text, name: own.name, types: undefined })
       connection.submittedNamedStatements[own.name] = own.text
@@ -149,7 +149,7 @@ export class FirstQuery extends pg.Query {
   }
 }
 
-/** Only what is used here of pg's query and connection, which are typed without their insides. */
+/** The parts of pg's query and connection that are used here; pg's types do not include them. */
 interface OwnQuery {
   readonly text: string
   readonly name: string | undefined
@@ -168,7 +168,7 @@ const inherited = pg.Query.prototype as unknown as {
   readonly handleCommandComplete: (this: unknown, message: unknown, connection: QueryConnection) => void
 }
 
-/** What a cancel request needs of a client; a client that pg's native bindings made has none of it. */
+/** The properties that a cancel request needs; clients of pg's native bindings lack them. */
 interface Cancellable {
   readonly processID?: number | null
   readonly secretKey?: number | null
@@ -178,8 +178,8 @@ interface Cancellable {
 }
 
 /**
- * Asks the server, over a connection of its own that is in no pool and needs no login, to stop what `client` is running.
- * Resolves when the server has passed it on, or when it could not be asked. Never rejects.
+ * Sends a cancel request for the statement that `client` is running, over a separate connection without login.
+ * Resolves when the server has accepted the request, or when it could not be sent. Never rejects.
  *
  * @stability unstable
  */
@@ -199,7 +199,7 @@ export const requestCancel = (client: object): Promise<void> => {
   })
 }
 
-/** How long a cancelled statement or a roll-back may take to end before its connection is given up. */
+/** How long a cancelled statement or a rollback may take before its connection is closed. */
 export const cancelDeadlineMs = 2000
 
 interface CancelConnection {

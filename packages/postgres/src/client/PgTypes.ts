@@ -1,7 +1,7 @@
-/** How a value from Postgres becomes a JavaScript value, in both of its wire formats. */
+/** Decodes Postgres values to JavaScript values, from both wire formats. */
 
 /**
- * The columns that `bulkTypes` can decode, and what they become:
+ * The columns that `bulkTypes` can decode, and their JavaScript values:
  *
  * | column | value |
  * |---|---|
@@ -32,7 +32,7 @@ interface Column {
 const same = (text: string): string => text
 const utf8 = (bytes: Buffer): string => bytes.toString("utf8")
 
-/** Bytes are copied: the view is on the socket's buffer, which the next packet overwrites. */
+/** Copies bytes, because the next packet overwrites the socket's buffer. */
 const copy = (bytes: Buffer): Buffer => Buffer.from(bytes)
 
 const columns: Record<ColumnType, Column> = {
@@ -68,7 +68,7 @@ const byArrayOid = new Map(Object.values(columns).flatMap((column) => column.arr
 
 type Parser = (raw: any) => unknown
 
-/** pg's `types` option: where a query's result columns get their parsers. */
+/** pg's `types` option: the parsers of result columns. */
 export interface ResultTypes {
   readonly getTypeParser: (oid: number, format?: string) => Parser
 }
@@ -85,7 +85,7 @@ export const bulkTypes: ResultTypes = {
 
 /**
  * Decodes the rows of ordinary statements as pg does, with three exceptions: `int8` is a number, `date` and `timestamp`
- * stay text, and no parser that the host application registered with pg is asked. So `timestamptz` is a `Date`,
+ * stay text, and parsers that the host application registered with pg are ignored. `timestamptz` is a `Date`,
  * `json` is parsed, `numeric` is text.
  *
  * @stability unstable
@@ -110,7 +110,7 @@ const rowParsers = new Map<number, Parser>(rowScalars.flatMap(([type, parse]) =>
     : [[oid, parse], [arrayOid, (text: string) => arrayOfText(text, parse)]] as const
 }))
 
-/** The text parser of a column named by a hint, for executors that do not say what their columns are. */
+/** The text parser of a column by its hint, for executors that do not report column types. */
 export const hintedParser = (hint: ColumnHint): (text: string) => unknown => {
   const { text } = columns[hint.replace("[]", "") as ColumnType]
   return hint.endsWith("[]") ? (literal) => arrayOfText(literal, text) : text
@@ -145,7 +145,7 @@ const arrayOfBytes = (bytes: Buffer): ReadonlyArray<unknown> => {
   return values
 }
 
-/** `{a,"b\\"c",NULL}`, perhaps with bounds before it: `[0:2]={…}`. */
+/** Parses `{a,"b\\"c",NULL}`, optionally with bounds: `[0:2]={…}`. */
 const arrayOfText = (text: string, decode: Parser): ReadonlyArray<unknown> => {
   const values: Array<unknown> = []
   const start = text.indexOf("{") + 1
@@ -207,7 +207,7 @@ const dayOfBinary = (days: number): string => {
   return dateText(epochOffsetMs + days * 86_400_000)
 }
 
-/** A day as Postgres writes it: no sign, at least four digits of year, `BC` behind. */
+/** Formats a date as Postgres does: no sign, at least four digits of year, `BC` at the end. */
 const dateText = (ms: number): string => {
   const [, sign, year = "", rest = ""] = /^([+-]?)(\d+)(-\d\d-\d\d)/.exec(new Date(ms).toISOString()) ?? []
   // year 0 is 1 BC

@@ -1,4 +1,4 @@
-/** The statements of subscriptions to freight charges, and of what was in flight when they were made. */
+/** SQL statements for charge subscriptions and their in-flight lists. */
 
 export const insertSubscription = (schema: string) => `
 WITH stored AS (
@@ -13,7 +13,7 @@ INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill
 SELECT $1, $2::uuid, g.bill_id, g.body, g.accounts::text[]
 FROM unnest($3::text[], $4::bytea[], $5::text[]) AS g (bill_id, body, accounts)`
 
-/** A statement of its own, after the lock: it sees what those queued and collected whom the lock had to wait for. */
+/** A separate statement after the lock, so that it sees entries of the transactions that the lock waited for. */
 export const cancelSubscription = (schema: string) => `
 WITH gone AS (
   UPDATE ${schema}.freight_charge_subscriptions

@@ -1,4 +1,4 @@
-/** Subscriptions to freight charges on Postgres, with what was in flight and the windows of slow cadences. */
+/** Charge subscriptions on Postgres, with their in-flight lists and the windows of hourly and daily frequencies. */
 import {
   type ChargeSubscriptionRecord,
   ChargeSubscriptionStore,
@@ -85,7 +85,7 @@ export const layer = Layer.effect(
       return row![0] === 1
     })
 
-    /** More may be due, or these were closed by somebody else meanwhile: the next call sees. This one holds its locks until its transaction ends. */
+    /** More windows may be due, or other processes may have closed these: the next call handles that. This call holds its locks until its transaction ends. */
     const closeWindows = (tenantId: string) =>
       sql.withTransaction(Effect.gen(function*() {
         const due = yield* sql.bulk(statements.dueWindows(schema), [tenantId], ["uuid"])
@@ -149,7 +149,7 @@ export const layer = Layer.effect(
         ),
       windowsDue: (limit) =>
         Effect.gen(function*() {
-          // in this order: what becomes due between the two is found by both, and not by neither
+          // in this order: a window that becomes due between the two is found twice, never missed
           const [next] = yield* sql.bulk(statements.nextClosing(schema), [], ["float8"])
           const rows = yield* sql.bulk(statements.windowsDue(schema), [limit], ["text", "timestamptz"])
           const millis = next?.[0] as number | null | undefined

@@ -1,8 +1,8 @@
-/** The statements of freight bills. */
+/** SQL statements for freight bills. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 
-/** What the delivery queue must know to find the bytes that entries refer to: single notices, and closed windows of them. */
+/** Where the delivery queue finds the bytes of entries: single notices and closed windows. */
 export const freightChargePayloads: PayloadSource = {
   source: "freight-charges",
   table: "freight_charge_notices",
@@ -44,7 +44,7 @@ export const freightChargeWindowPayloads: PayloadSource = {
   remainder: (schema) => splitWindows(schema)
 }
 
-/** A window of which a client may see a part only goes out as another window that has this part. */
+/** If a client may see only part of a window, a new window with that part is sent instead. */
 const splitWindows = (schema: string) => `
 WITH kept AS MATERIALIZED (
   SELECT g.lane_id, w.closed_at, (
@@ -79,10 +79,10 @@ CROSS JOIN LATERAL (
   ) AS n
 ) AS z`
 
-/** Not in the words of the index of what is live, by client: by that, all of a tenant would be read to find a few by their ids. */
+/** The condition differs from that of the live index by client on purpose: with that index Postgres would read the whole tenant to find a few ids. */
 const isLive = "coalesce(s.cancelled_at, 'infinity') = 'infinity'"
 
-/** A bill that does not exist yet is locked by a row of version 0, which nobody sees; should it stay, because nothing was stored after all, it is old already. */
+/** A bill that does not exist yet is locked by an invisible row of version 0. If nothing is stored and the row stays, it is old enough for retention. */
 export const lockBills = (schema: string) => `
 INSERT INTO ${schema}.freight_bills AS b (tenant_id, bill_id, version, state, accounts, doc, ended_at)
 SELECT $1, bill_id, 0, 'open', '{}', '', '-infinity' FROM unnest($2::text[]) AS bill_id
@@ -90,12 +90,12 @@ ORDER BY bill_id COLLATE "C"
 ON CONFLICT (tenant_id, bill_id) DO UPDATE SET version = b.version
 RETURNING bill_id, version, state, accounts, doc`
 
-/** Accounts fall into this many gates, so that a call with a thousand of them takes few locks. */
+/** Accounts share this many lock keys, so that a call with a thousand accounts takes few locks. */
 const gates = 64
 
 /**
- * Advisory locks: one per gate of the tenant's accounts, in order. Publishers share them, so they never wait for one another;
- * whoever makes a subscription takes them alone. The clock is read once they are held.
+ * Takes advisory locks on the lock keys of the accounts, in order. Publishers take them shared and never wait for each other;
+ * creating a subscription takes them exclusively. The clock is read after the locks are held.
  */
 const gate = (lock: string) => `
 WITH held AS MATERIALIZED (
@@ -111,15 +111,15 @@ export const sharedGate = gate("pg_advisory_xact_lock_shared")
 export const closedGate = gate("pg_advisory_xact_lock")
 
 /**
- * What a client has stays as it is until the transaction ends, whichever of its origins is known already. Else a client that gets an account
- * while it subscribes to all it has would neither be listed nor told what comes for that account until the subscription is stored.
+ * Locks the client's accounts until the transaction ends, for every origin. Otherwise a client that gets an account
+ * while it subscribes to all its accounts would miss bills of that account, in the list and in notifications, until the subscription is stored.
  */
 export const holdAccess = (schema: string) => `
 INSERT INTO ${schema}.clients AS c (tenant_id, client, origin, sees_all, live_until)
 SELECT $1, $2, origin, false, '-infinity' FROM unnest(ARRAY['token', 'key']) AS origin
 ON CONFLICT (tenant_id, client, origin) DO UPDATE SET sees_all = c.sees_all`
 
-/** Only accounts that the client itself has: seeing all of a tenant's freight does not count here. $2: what clients have, $3: the account of each. */
+/** Only the client's own accounts count, not access to all freight of the tenant. $2: clients, $3: the account of each. */
 export const viewers = (schema: string) => `
 WITH seen AS (
   SELECT r.subscription_id, a.held AS account
@@ -167,8 +167,8 @@ SELECT DISTINCT $1, account, g.bill_id FROM given AS g CROSS JOIN unnest(g.accou
 ON CONFLICT DO NOTHING`
 
 /**
- * Stores notices, queues what goes out at once, and collects what waits for its window. The latter's subscriptions are locked already;
- * the former's are held together with other publishers: whoever cancels one waits, and finds what is queued here when its lane is closed.
+ * Stores notices, queues those of real-time subscriptions, and collects those of windows. Subscriptions with windows are already locked;
+ * real-time subscriptions are locked in share mode with other publishers, so that a cancellation waits and finds the entries queued here when it closes the lane.
  */
 export const storeNotices = (schema: string) => `
 WITH added AS (
@@ -217,14 +217,14 @@ INSERT INTO ${schema}.freight_charge_collected AS c (tenant_id, subscription_id,
 SELECT $1, subscription_id, closes_at, bill_id, notice_no FROM later
 ON CONFLICT (tenant_id, subscription_id, closes_at, bill_id) DO UPDATE SET notice_no = EXCLUDED.notice_no`
 
-/** Whoever collects for a window, closes it or cancels holds the subscription's row; always in this order. */
+/** Collecting for a window, closing it and cancelling lock the subscription's row, always in this order. */
 export const lockSubscriptions = (schema: string) => `
 SELECT id FROM ${schema}.freight_charge_subscriptions
 WHERE tenant_id = $1 AND id = ANY ($2::uuid[])
 ORDER BY id
 FOR UPDATE`
 
-/** Ids are capital letters and digits, and `[` follows them. $3: limit, for each beginning. */
+/** Ids are capital letters and digits; `[` sorts after them. $3: limit for each prefix. */
 export const billsBeginning = (schema: string) => `
 SELECT DISTINCT ON (b.bill_id) b.bill_id, b.version, b.state, b.accounts, b.doc
 FROM unnest($2::text[]) AS g (prefix)
@@ -262,7 +262,7 @@ CROSS JOIN LATERAL (
 ) AS b
 ORDER BY b.bill_id`
 
-/** The one question across tenants about windows: whose close. */
+/** The only statement across tenants about windows: which tenants have windows to close. */
 export const windowsDue = (schema: string) => `
 SELECT tenant_id, min(closes_at) AS due
 FROM ${schema}.freight_charge_subscriptions
@@ -315,7 +315,7 @@ SELECT (
 
 const closedAtOnce = 200
 
-/** However many close at the same midnight, each call looks at the next few. */
+/** Each call closes a limited number, even if many windows close at the same midnight. */
 export const dueWindows = (schema: string) => `
 SELECT id
 FROM ${schema}.freight_charge_subscriptions
@@ -323,7 +323,7 @@ WHERE tenant_id = $1 AND closes_at <= now()
 ORDER BY closes_at
 LIMIT ${closedAtOnce}`
 
-/** In everybody's order; what somebody else closed meanwhile falls out. */
+/** Locks in the common order, and skips windows that another process closed meanwhile. */
 export const lockDueWindows = (schema: string) => `
 SELECT id
 FROM ${schema}.freight_charge_subscriptions
@@ -332,8 +332,8 @@ ORDER BY id
 FOR UPDATE`
 
 /**
- * Closes whatever is due of these subscriptions: several windows of one, when nobody came to close the first. A statement of
- * its own, after the locks: it sees what those collected whom the locks had to wait for.
+ * Closes the due windows of these subscriptions: several of one subscription, if the first was not closed in time. A separate
+ * statement after the locks, so that it sees what the transactions that the locks waited for collected.
  */
 export const closeWindows = (schema: string) => `
 WITH due AS MATERIALIZED (
@@ -397,7 +397,7 @@ gone AS (
 )
 SELECT count(*) FILTER (WHERE version > 0) AS pruned FROM gone`
 
-/** Lists of what was in flight for subscriptions that were cancelled long ago. */
+/** In-flight lists of subscriptions that were cancelled long ago. */
 export const pruneLists = (schema: string) => `
 WITH old AS MATERIALIZED (
   SELECT id FROM ${schema}.freight_charge_subscriptions
@@ -414,7 +414,7 @@ marked AS (
 )
 SELECT count(*) AS pruned FROM old`
 
-/** Before their notices: as long as a window is there, those are needed. */
+/** Removed before their notices, which a window needs while it exists. */
 export const pruneWindows = (schema: string) =>
   pruneLowest(schema, { table: "freight_charge_windows", number: "window_no", payloads: freightChargeWindowPayloads, most: pruneSize })
 

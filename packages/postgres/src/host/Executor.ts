@@ -1,12 +1,12 @@
-/** What every adapter is made of: one function that sends a statement on the transaction of a host's library. */
+/** The base of every adapter: one function that sends a statement on the transaction of a host's library. */
 import type { HostExecutor } from "../client/PgHost.ts"
 
-/** Sends a statement with `$1` placeholders and answers its rows: objects, their keys in the order of the columns. */
+/** Sends a statement with `$1` placeholders and returns its rows as objects with keys in column order. */
 export type Execute = (sql: string, values: Array<unknown>) => PromiseLike<ReadonlyArray<unknown>>
 
 const executors = new WeakMap<object, HostExecutor>()
 
-/** The same executor for the same transaction: calls that share a transaction wait for each other by it. */
+/** Returns the same executor for the same transaction, so that calls sharing a transaction wait for each other. */
 export const executorOver = (transaction: object, execute: Execute): HostExecutor => {
   const known = executors.get(transaction)
   if (known !== undefined) return known
@@ -15,7 +15,7 @@ export const executorOver = (transaction: object, execute: Execute): HostExecuto
   return executor
 }
 
-/** Refuses what is no transaction with a sentence that says where to find one. */
+/** Refuses a value that is not a transaction, with a message that says where to get one. */
 export const refuseUnless = (isTransaction: boolean, sentence: string): void => {
   if (!isTransaction) throw new TypeError(sentence)
 }

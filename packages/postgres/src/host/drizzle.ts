@@ -4,7 +4,7 @@ import { executorOver, refuseUnless } from "./Executor.ts"
 
 export type { HostExecutor }
 
-/** What `db.transaction(async (tx) => …)` hands out; `db` itself has no `rollback`. */
+/** The `tx` of `db.transaction(async (tx) => …)`; `db` itself has no `rollback`. */
 export interface DrizzleTransaction {
   readonly execute: (query: never) => PromiseLike<unknown>
   readonly rollback: () => never
@@ -16,7 +16,7 @@ export const fromDrizzle = (tx: DrizzleTransaction): HostExecutor => {
     "fromDrizzle(tx) takes the tx that db.transaction(async (tx) => …) hands out."
   )
   return executorOver(tx, async (sql, params) => {
-    // what Drizzle's own sql`…` becomes before it is sent; written so, its placeholders stay where they are
+    // the compiled form of Drizzle's sql`…`, which leaves the placeholders unchanged
     const query = { getSQL: () => query, toQuery: () => ({ sql, params }) }
     const answer = await tx.execute(query as never) as ReadonlyArray<unknown> | { readonly rows: ReadonlyArray<unknown> }
     return "rows" in answer ? answer.rows : answer

@@ -4,7 +4,7 @@ import { executorOver, refuseUnless } from "./Executor.ts"
 
 export type { HostExecutor }
 
-/** What `knex.transaction(async (trx) => …)` hands out, or `await knex.transaction()` answers. */
+/** The `trx` of `knex.transaction(async (trx) => …)`, or the result of `await knex.transaction()`. */
 export interface KnexTransaction {
   readonly isCompleted: () => boolean
   readonly raw: (sql: string) => { readonly options: (options: { readonly values: Array<unknown> }) => PromiseLike<unknown> }
@@ -16,7 +16,7 @@ export const fromKnex = (trx: KnexTransaction): HostExecutor => {
     "fromKnex(trx) takes the trx that knex.transaction(async (trx) => …) hands out."
   )
   return executorOver(trx, async (sql, values) => {
-    // Knex's own placeholder is a question mark; `$1` it leaves alone, and its options go to pg as they are
+    // Knex's placeholder is a question mark; it leaves `$1` unchanged and passes its options to pg
     const { rows } = await trx.raw(sql.replaceAll("?", "\\?")).options({ values }) as { readonly rows: ReadonlyArray<unknown> }
     return rows
   })

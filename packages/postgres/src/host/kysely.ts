@@ -4,7 +4,7 @@ import { executorOver, refuseUnless } from "./Executor.ts"
 
 export type { HostExecutor }
 
-/** What `db.transaction().execute(async (trx) => …)` hands out, or `db.startTransaction().execute()` answers. */
+/** The `trx` of `db.transaction().execute(async (trx) => …)`, or the result of `db.startTransaction().execute()`. */
 export interface KyselyTransaction {
   readonly isTransaction: true
   readonly withoutPlugins: () => { readonly executeQuery: (query: never) => PromiseLike<{ readonly rows: ReadonlyArray<unknown> }> }
@@ -18,7 +18,7 @@ export const fromKysely = (trx: KyselyTransaction): HostExecutor => {
   return executorOver(trx, async (sql, parameters) => {
     const queryId = { queryId: crypto.randomUUID() }
     const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] }
-    // plugins change rows as they please, the names of columns for one
+    // plugins may change rows, such as the names of columns
     const { rows } = await trx.withoutPlugins().executeQuery({ sql, parameters, query, queryId } as never)
     return rows
   })

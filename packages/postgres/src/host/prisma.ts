@@ -4,7 +4,7 @@ import { executorOver, refuseUnless } from "./Executor.ts"
 
 export type { HostExecutor }
 
-/** What `prisma.$transaction(async (tx) => …)` hands out; only `prisma` itself has a `$connect`. */
+/** The `tx` of `prisma.$transaction(async (tx) => …)`; only `prisma` itself has a `$connect`. */
 export interface PrismaTransaction {
   readonly $queryRawUnsafe: (sql: string, ...values: ReadonlyArray<never>) => PromiseLike<unknown>
   readonly $connect?: never

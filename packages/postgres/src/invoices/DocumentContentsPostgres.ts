@@ -1,4 +1,4 @@
-/** Contents of documents as rows of pieces on Postgres. */
+/** Contents of documents on Postgres, stored as rows of chunks. */
 import { DocumentContents, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
@@ -7,7 +7,7 @@ import { timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
-/** A multiple of three, so that base64 can be made of each piece by itself. */
+/** A multiple of three, so that each chunk can be encoded as base64 separately. */
 const pieceBytes = 192 * 1024
 
 const swept = new Error("The content is no longer there: its upload took longer than the sweep waits.")
@@ -18,7 +18,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
 
-    /** Of a content that is there: what is written behind the sweep would never go. */
+    /** Only for a content that exists: a chunk written after the sweep would never be removed. */
     const insertPiece = (tenantId: string, contentId: string, piece: number, bytes: Uint8Array) =>
       sql.bulk(
         `INSERT INTO ${schema}.document_pieces (tenant_id, content_id, piece, bytes)
@@ -27,7 +27,7 @@ export const layer = Layer.effect(
         [tenantId, contentId, piece, bytes]
       ).pipe(Effect.filterOrFail((rows) => rows.length === 1, () => swept))
 
-    /** Those of the contents that \`condition\` holds for, with their pieces. */
+    /** Removes the contents that match `condition`, with their chunks. */
     const removeWhere = (tenantId: string, contentIds: ReadonlyArray<string>, condition: string) =>
       sql.bulk(
         `WITH gone AS (
@@ -43,7 +43,7 @@ export const layer = Layer.effect(
       const contentId = randomUUID()
       yield* Effect.acquireRelease(
         sql.bulk(`INSERT INTO ${schema}.document_contents (tenant_id, content_id) VALUES ($1, $2::uuid)`, [tenantId, contentId]),
-        // what cannot be removed now is swept later
+        // a content that cannot be removed now is swept later
         () => Effect.ignore(removeWhere(tenantId, [contentId], "NOT kept"))
       )
       let held: Array<Uint8Array> = []
@@ -59,7 +59,7 @@ export const layer = Layer.effect(
       const write = Effect.fnUntraced(function*(bytes: Uint8Array) {
         for (let from = 0; from < bytes.length;) {
           const part = bytes.subarray(from, from + pieceBytes - length)
-          // the caller may use its buffer again
+          // the caller may reuse its buffer
           held.push(Uint8Array.from(part))
           length += part.length
           from += part.length

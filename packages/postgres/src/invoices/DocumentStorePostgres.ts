@@ -34,7 +34,7 @@ export const layer = Layer.effect(
       const beyond = after === undefined
         ? ""
         : `AND (t.invoice_number, t.dot, t.mc) > (${p.add(after.invoiceNumber)}, ${p.add(after.carrier.dot)}, ${p.add(after.carrier.mc)})`
-      // in one statement: a record may be somebody else's by the time of a second, with files that were never this viewer's
+      // in one statement: before a second one the record could change owner and get files that this viewer may not see
       const rows = yield* sql.bulk(
         `SELECT t.invoice_number, t.dot, t.mc, t.shipment_id, t.accounts, t.doc,
                 f.file_ids, f.document_types, f.content_ids, f.sizes, f.sha256s, f.media_types

@@ -1,8 +1,8 @@
-/** The statements of invoices and documents. */
+/** SQL statements for invoices and documents. */
 import type { InvoiceViewer } from "@waybill/core"
 import { type BulkValue, textArray } from "../client/PgBulk.ts"
 
-/** Collects parameters beside the text that names them. */
+/** Collects parameters and returns their placeholders. */
 export const parameters = (tenantId: string) => {
   const values: Array<BulkValue> = [tenantId]
   return { values, add: (value: BulkValue) => `$${values.push(value)}` }
@@ -10,11 +10,11 @@ export const parameters = (tenantId: string) => {
 
 export type Parameters = ReturnType<typeof parameters>
 
-/** A condition for each filter that is given. */
+/** One condition for each given filter. */
 export const matching = (p: Parameters, filters: Readonly<Record<string, string | undefined>>): string =>
   Object.entries(filters).map(([column, value]) => value === undefined ? "" : `AND t.${column} = ${p.add(value)}`).join(" ")
 
-/** The rows of one carrier, as `isOfCarrier` tells them: a number that a row does not have is no other one. */
+/** The rows of one carrier, by the rule of `isOfCarrier`: a missing number is not a different number. */
 export const ofCarrier = (p: Parameters, { dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): string => {
   if (dot === undefined || mc === undefined) return matching(p, { dot, mc })
   const [ownDot, ownMc] = [p.add(dot), p.add(mc)]
@@ -22,8 +22,8 @@ export const ofCarrier = (p: Parameters, { dot, mc }: { readonly dot: string | u
 }
 
 /**
- * The rows of a table `t (dot, mc, shipment_id, …)` that a viewer may see. `named` tells which rows name one of the accounts
- * itself; the accounts of their shipment see them as well.
+ * The rows of a table `t (dot, mc, shipment_id, …)` that a viewer may see. `named` selects rows that name one of the accounts
+ * directly; accounts of the row's shipment see it as well.
  */
 export const seenBy = (
   schema: string,
@@ -79,7 +79,7 @@ WITH gone AS (
 DELETE FROM ${schema}.invoice_accounts AS a USING gone
 WHERE a.tenant_id = $1 AND a.account = ANY (gone.accounts) AND a.unique_id = $2 AND a.dot = $3 AND a.mc = $4`
 
-/** The list of whoever sees by accounts begins with what is addressed to them: a tenant's other invoices cost nothing. */
+/** The list of a viewer with accounts starts from the invoices addressed to these accounts, so its cost does not depend on the tenant's other invoices. */
 export const addressedTo = (schema: string, accounts: string) => `(
   SELECT a.unique_id, a.dot, a.mc FROM ${schema}.invoice_accounts AS a WHERE a.tenant_id = $1 AND a.account = ANY (${accounts})
   UNION
@@ -125,7 +125,7 @@ FROM unnest($8::text[], $9::text[], $10::uuid[], $11::int8[], $12::text[], $13::
   AS f (file_id, document_type, content_id, size, sha256, media_type, place)
 ORDER BY f.place`
 
-/** Removes all, or exactly those named: none when one of them is not there. */
+/** Removes all, or exactly the named ones: none if one of them does not exist. */
 export const removeDocuments = (schema: string) => `
 WITH wanted AS MATERIALIZED (
   SELECT f.file_no, f.file_id FROM ${schema}.document_files AS f

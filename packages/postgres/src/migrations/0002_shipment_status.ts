@@ -4,7 +4,7 @@ import type { Migration } from "./Migrations.ts"
 export const shipmentStatus: Migration = {
   id: 2,
   name: "shipment_status",
-  // an older program would hand out lanes of sources it does not know
+  // an older program would claim lanes of sources that it does not know
   breaking: true,
   up: (schema) => `
 ALTER TABLE ${schema}.delivery_lanes

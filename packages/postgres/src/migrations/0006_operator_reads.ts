@@ -1,9 +1,9 @@
-/** What operators look at: the subscriptions of a tenant by state, and what a subscription was sent. */
+/** Indexes for operator pages: the subscriptions of a tenant by state, and the finished deliveries of a subscription. */
 import type { Migration } from "./Migrations.ts"
 
 /**
- * `deliveries_settled` leaves out what may still be sent: workers look for that by an index that must stay small, and no plan may
- * mistake the one for the other. Where millions of deliveries are kept, it may be built beforehand with CONCURRENTLY.
+ * `deliveries_settled` excludes deliveries that may still be sent: workers find these by an index that must stay small, and no plan may
+ * use one index for the other. With millions of stored deliveries, build it beforehand with CONCURRENTLY.
  */
 export const operatorReads: Migration = {
   id: 6,

@@ -1,7 +1,7 @@
 /** The audit log. */
 import type { Migration } from "./Migrations.ts"
 
-/** `entry_id` is a UUID of version 7, so it orders by time. `tenant_id` is empty where a call concerned no tenant; entries outlive their tenant. */
+/** `entry_id` is a UUID of version 7, so it orders by time. `tenant_id` is empty for calls without a tenant; entries outlive their tenant. */
 export const audit: Migration = {
   id: 7,
   name: "audit",

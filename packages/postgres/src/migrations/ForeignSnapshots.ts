@@ -1,8 +1,8 @@
-/** Transaction ids mean something only in the cluster that gave them out; after a restore elsewhere they are forgotten. */
+/** Transaction ids are valid only in the cluster that assigned them; after a restore into another cluster they are reset. */
 import { Effect } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 
-/** Marks every event as seen by all snapshots when the database came from another cluster. */
+/** Makes every event visible to all snapshots when the database comes from another cluster. */
 export const forgetForeignSnapshots = Effect.fn("forgetForeignSnapshots")(function*(schema: string) {
   const sql = yield* PgClient
   yield* sql.withTransaction(Effect.gen(function*() {
@@ -17,7 +17,7 @@ export const forgetForeignSnapshots = Effect.fn("forgetForeignSnapshots")(functi
        RETURNING 1`,
       [systemIdentifier]
     )
-    // another program did it while this one waited, and may have stored events since
+    // another process did it while this one waited, and may have stored events since
     if (changed === undefined) return
     // 3 is the oldest ordinary id: in the past of every snapshot
     if (known !== undefined) yield* sql.bulk(`UPDATE ${schema}.transit_events SET xid = '3'`, [])

@@ -1,4 +1,4 @@
-/** Migrations for hosts that apply them with a tool of their own. */
+/** Migrations for hosts that apply them with their own tool. */
 import { Effect, Redacted } from "effect"
 import type pg from "pg"
 import * as PgClient from "../client/PgClient.ts"
@@ -6,15 +6,15 @@ import { migrations } from "./index.ts"
 import { pending, print } from "./Migrations.ts"
 
 /**
- * Every migration as plain SQL in one transaction, for `psql` or a migration tool. `after` prints only those behind a version;
- * run elsewhere than at that version, the text changes nothing and says so.
+ * Every migration as plain SQL in one transaction, for `psql` or a migration tool. `after` returns only the migrations after a version;
+ * on a database at another version this SQL fails with a message and changes nothing.
  */
 export const printMigrations = (schema = "waybill", options: { readonly after?: number } = {}): string =>
   print({ schema, migrations }, options.after)
 
 /**
- * The names of the migrations that a database lacks; empty when it is up to date. Nothing is changed or locked. Rejects with
- * `MigrationRefused` when a newer program has been there, or another one.
+ * The names of missing migrations; empty when the database is up to date. Changes and locks nothing. Rejects with
+ * `MigrationRefused` when a newer version or another program changed the tables.
  */
 export const checkMigrations = async (
   options: { readonly schema?: string } & ({ readonly pool: pg.Pool } | { readonly url: string })

@@ -1,4 +1,4 @@
-/** Brings the tables of one schema up to date: numbered migrations, each applied once, however many processes start at once. */
+/** Applies the numbered migrations of one schema, each exactly once, also when many processes start at the same time. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -16,29 +16,29 @@ import { NoTimeout } from "../client/PgPool.ts"
 export interface Migration {
   readonly id: number
   readonly name: string
-  /** Programs that know only the migrations before this one must not run on a database that has it. */
+  /** Versions without this migration must not run on a database that has it. */
   readonly breaking: boolean
   /**
-   * Plain SQL, one or more statements. Every name in it is qualified with `schema`, which arrives quoted: they run with an
-   * empty `search_path`, as the statements of a host's transaction may too.
+   * Plain SQL, one or more statements. Every name is qualified with `schema`, which is already quoted, because statements run with an
+   * empty `search_path`; those of a host's transaction may too.
    */
   readonly up: (schema: string) => string
 }
 
-/** The schema to work on, by its bare name, and every migration that this program knows. */
+/** The unquoted schema name, and every migration that this version has. */
 export interface MigrationOptions {
   readonly schema: string
   readonly migrations: ReadonlyArray<Migration>
 }
 
-/** The database went where this program cannot follow. */
+/** The database has a breaking migration that this version does not know. */
 export class MigrationRefused extends Schema.TaggedError<MigrationRefused>()("MigrationRefused", {
   schema: Schema.String,
   reason: Schema.Literals(["newer", "different"]),
-  /** The newest migration that this program knows, and the newest that the database has. */
+  /** The newest migration of this version, and the newest of the database. */
   programVersion: Schema.Int,
   databaseVersion: Schema.Int,
-  /** The migration of the database that stands in the way. */
+  /** The migration of the database that this version does not support. */
   id: Schema.Int,
   name: Schema.String
 }) {
@@ -50,7 +50,7 @@ export class MigrationRefused extends Schema.TaggedError<MigrationRefused>()("Mi
   }
 }
 
-/** A migration did not go through; it left nothing behind. */
+/** A migration failed and was rolled back. */
 export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
   schema: Schema.String,
   id: Schema.Int,
@@ -63,7 +63,7 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
   }
 }
 
-/** The name is not one that every statement could carry. */
+/** The schema name is invalid. */
 export class InvalidSchemaName extends Schema.TaggedError<InvalidSchemaName>()("InvalidSchemaName", {
   schema: Schema.String
 }) {
@@ -73,7 +73,7 @@ export class InvalidSchemaName extends Schema.TaggedError<InvalidSchemaName>()("
 }
 
 /**
- * The schema's name as it stands in a statement, in quotes. Throws {@link InvalidSchemaName}.
+ * The quoted schema name for statements. Throws {@link InvalidSchemaName}.
  *
  * @stability unstable
  */
@@ -83,11 +83,11 @@ export const quoteSchema = (schema: string): string => {
 }
 
 /**
- * Applies what is missing, in order, each migration in one transaction with its line in the ledger, and returns what it
- * applied. Processes that start at once wait for each other, migration by migration; the lock is the transaction's,
- * so it needs no session and dies with its connection.
+ * Applies missing migrations in order and returns them. Each one runs in a transaction with its row in the `migrations` table.
+ * Processes that start at the same time wait for each other at each migration. The lock belongs to the transaction,
+ * so it works without session state and ends with its connection.
  *
- * A database that is ahead is left alone where the migrations ahead are not breaking, and refused where one is.
+ * A newer database is accepted if its additional migrations are not breaking, and refused otherwise.
  *
  * @stability unstable
  */
@@ -102,15 +102,15 @@ export const migrate = Effect.fn("migrate")(function*(options: MigrationOptions)
   return applied
 })
 
-/** Somebody was at work on a table for longer than a migration waits; nothing of it was applied. */
+/** Another transaction held a table for longer than a migration waits; nothing was applied. */
 const isBusy = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
   error._tag === "MigrationFailed" && ["55P03", "40P01"].includes((error.cause as { readonly code?: string } | undefined)?.code ?? "")
 
-/** About a minute of tries, each behind transactions that ended in the meantime. */
+/** About a minute of attempts. */
 const patience = 100
 
 /**
- * What {@link migrate} would apply, without changing or locking anything.
+ * The migrations that {@link migrate} would apply, without changing or locking anything.
  *
  * @stability unstable
  */
@@ -120,8 +120,8 @@ export const pending = (
   Effect.flatMap(ledger(options), (rows) => Effect.fromResult(outstanding(options, rows)))
 
 /**
- * All migrations as one text for a database administrator, to be run once on a database that has none of them, or only those
- * behind version `after` for a database at that version. Afterwards {@link pending} is empty and programs need no right to
+ * All migrations as one SQL text for a database administrator, to run once on a database without migrations, or only those
+ * after version `after` for a database at that version. Afterwards {@link pending} is empty and programs need no right to
  * create anything.
  *
  * @stability unstable
@@ -158,7 +158,7 @@ interface LedgerRow {
   readonly breaking: boolean
 }
 
-/** What is missing, or why this program must not touch the database. */
+/** The missing migrations, or why this version must not use the database. */
 const outstanding = (
   options: MigrationOptions,
   rows: ReadonlyArray<LedgerRow>
@@ -184,7 +184,7 @@ const outstanding = (
   return Result.succeed(known.filter(({ id }) => !applied.has(id)))
 }
 
-/** One transaction: wait for the lock, look again, apply the first that is missing. */
+/** One transaction: waits for the lock, checks again, applies the first missing migration. */
 const applyNext = (
   options: MigrationOptions
 ): Effect.Effect<
@@ -203,7 +203,7 @@ const applyNext = (
       SELECT to_regnamespace(${schema}) IS NOT NULL AS schema,
              to_regclass(${`${schema}.migrations`}) IS NOT NULL AS ledger
     `
-    // looked for first: IF NOT EXISTS asks for the right to create even where there is nothing to create
+    // check first: IF NOT EXISTS needs the CREATE right even if the object exists
     if (!found?.schema) yield* run(`CREATE SCHEMA ${schema}`)
     if (!found?.ledger) yield* run(createLedger(schema))
     const [next] = yield* pending(options)
@@ -215,9 +215,9 @@ const applyNext = (
     return next
   }).pipe(
     (transaction) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(transaction)),
-    // a stricter default would show the ledger as it was before the lock was given
+    // with a stricter default isolation level the transaction would not see migrations committed before it got the lock
     Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
-    // others may be migrating, and a large table takes its time
+    // other processes may be migrating, and a large table takes long
     Effect.provideService(NoTimeout, true)
   )
 
@@ -232,15 +232,15 @@ const ledger = (options: MigrationOptions) =>
     return yield* sql.unsafe<LedgerRow>(`SELECT id, name, breaking FROM ${schema}.migrations ORDER BY id`)
   })
 
-/** Nothing is found by luck of a search path, and no limit that was set for ordinary statements stops a migration. */
+/** An empty search path, and none of the timeouts for ordinary statements. */
 const settings = `set_config('search_path', '', true),
        set_config('lock_timeout', '0', true),
        set_config('statement_timeout', '0', true),
        set_config('idle_in_transaction_session_timeout', '0', true)`
 
 /**
- * Who waits for a table makes everybody who comes later wait too, and writers of several tables could end in a deadlock with a
- * migration. It gives way before Postgres looks for one, which it does after a second.
+ * A migration that waits for a table lock blocks all later statements on the table, and could deadlock with writers of several tables.
+ * It gives up before Postgres checks for deadlocks, after a second.
  */
 const yielding = "set_config('lock_timeout', '500ms', true)"
 
@@ -255,7 +255,7 @@ const createLedger = (schema: string): string =>
 const record = (schema: string, { breaking, id, name }: Migration): string =>
   `INSERT INTO ${schema}.migrations (id, name, breaking) VALUES (${id}, '${name.replaceAll("'", "''")}', ${breaking})`
 
-/** One lock per schema, the same number in every program. */
+/** One lock per schema, with the same number in every process. */
 const lockKey = (schema: string): bigint =>
   createHash("sha256").update(`waybill migrations of ${schema}`).digest().readBigInt64BE(0)
 

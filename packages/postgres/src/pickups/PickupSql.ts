@@ -1,9 +1,9 @@
-/** The statements of pickups. */
+/** SQL statements for pickups. */
 
-/** One request of a client under one key at a time. */
+/** Serialises requests of a client with the same idempotency key. */
 export const lockAnswer = "SELECT pg_advisory_xact_lock(hashtext('waybill pickup ' || $1 || ' ' || $2), hashtext($3))::text AS held"
 
-/** What the pickup is found by from now on, and the entry of its history. */
+/** Replaces the PRO numbers of the pickup and adds its history entry. */
 const found = (schema: string) => `
 dropped AS (
   DELETE FROM ${schema}.pickup_pros WHERE tenant_id = $1 AND pickup_id = $2::uuid AND pro <> ALL ($6::text[])
@@ -35,7 +35,7 @@ SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.doc, p.created_
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = $1`
 
-/** Real ones, by several PROs. $3: limit. */
+/** Pickups that are not tests, by several PROs. $3: limit. */
 export const pickupsOfPros = (schema: string) => `${selectPickups(schema)}
 AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = $1 AND r.pro = ANY ($2::text[])) AND NOT p.is_test
 ORDER BY p.created_at DESC, p.pickup_id DESC
@@ -49,8 +49,8 @@ ORDER BY h.pickup_id, h.position`
 const pruneSize = 1000
 
 /**
- * One that somebody wrote to since this statement began to look stays until the next call: it would go by itself, and what was
- * written with it would stay for good.
+ * A pickup that was changed after this statement started stays until the next call: otherwise the pickup would be removed and
+ * the rows written with the change would stay forever.
  */
 export const prunePickups = (schema: string) => `
 WITH seen AS MATERIALIZED (

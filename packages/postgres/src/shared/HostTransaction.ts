@@ -1,4 +1,4 @@
-/** Whether we write inside a transaction that the host will end, at a time nobody tells us. */
+/** Whether the current transaction belongs to the host, so that Waybill does not know when it commits. */
 import { Context } from "effect"
 
 export class InHostTransaction extends Context.Reference<boolean>("@waybill/postgres/shared/InHostTransaction", {

@@ -1,7 +1,7 @@
-/** A lane's state as rows tell it. */
+/** Reads a lane's state from rows. */
 import type { LaneState, LaneStatus, PausedBy } from "@waybill/core"
 
-/** From state, reason, since and who paused it, in that order. */
+/** From the columns state, reason, since and paused_by, in that order. */
 export const statusOf = ([state, reason, since, pausedBy]: ReadonlyArray<unknown>): LaneStatus => ({
   state: state as LaneState,
   reason: (reason as string | null) ?? undefined,

@@ -1,9 +1,9 @@
-/** The schema that holds every table, as it stands in statements. */
+/** The schema of all tables. */
 import { Context } from "effect"
 
 export class WaybillSchema extends Context.Service<WaybillSchema, {
-  /** Bare, as configured. */
+  /** Unquoted, as configured. */
   readonly name: string
-  /** In quotes, to be put before a table's name. */
+  /** Quoted, as a prefix of table names. */
   readonly quoted: string
 }>()("@waybill/postgres/shared/WaybillSchema") {}

@@ -1,4 +1,4 @@
-/** The lock that orders what happens to a shipment, whichever area writes, and the accounts that come with it. */
+/** The row lock that orders writes to a shipment across all areas, with its accounts and carrier. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { boolArray, int4Array, int8Array, PgArray, textArray } from "../client/PgBulk.ts"
@@ -7,19 +7,19 @@ import * as statements from "./ShipmentSql.ts"
 
 export interface ShipmentClaim {
   readonly shipmentId: string
-  /** Who may see it from now on; `undefined` leaves it as it is. */
+  /** The accounts that may see it; `undefined` keeps the stored ones. */
   readonly accounts: ReadonlyArray<string> | undefined
-  /** Whose it is from now on; of a writer with numbers, only where nothing was written before. */
+  /** The carrier that owns it. A writer with numbers sets it only for a shipment without earlier writes. */
   readonly carrier?: ReadonlyArray<string> | undefined
-  /** Whether something of it is written now. */
+  /** Whether this call writes data of the shipment. */
   readonly written?: boolean | undefined
-  /** Event numbers to take, and the highest that a sender gave itself. */
+  /** How many event numbers to allocate, and the highest number that a sender gave itself. */
   readonly needed?: number
   readonly highestGiven?: number
 }
 
 export interface LockedShipment {
-  /** The first event number taken. */
+  /** The first allocated event number. */
   readonly first: number
   /** Whether the writer may write to it. */
   readonly own: boolean
@@ -29,7 +29,7 @@ export const arrayLiteral = (elements: ReadonlyArray<string>): string => new PgA
 
 const literalOf = (elements: ReadonlyArray<string> | undefined) => elements === undefined ? null : arrayLiteral(elements)
 
-/** Locks the shipments until the transaction ends. `writer` is what a carrier with a number is known by. */
+/** Locks the shipments until the transaction ends. `writer`: the numbers of a carrier with DOT or MC. */
 export const makeLockShipments = (sql: PgClient, schema: string) => {
   const lock = statements.lockShipments(schema)
   const replaceAccounts = statements.replaceAccounts(schema)
@@ -56,7 +56,7 @@ export const makeLockShipments = (sql: PgClient, schema: string) => {
     })
 }
 
-/** The carrier of each of the shipments that something was written of. */
+/** The carrier of each shipment that has been written. */
 export const makeCarriersOf = (sql: PgClient, schema: string) => {
   const carriersOf = statements.carriersOf(schema)
   return (tenantId: string, shipmentIds: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, SqlError> =>

@@ -1,12 +1,12 @@
-/** The statements of what all areas share of a shipment: its lock, its accounts, and who may see it. */
+/** SQL statements for the parts of a shipment that all areas share: its lock, its accounts, and who may see it. */
 
 /**
- * Locks each shipment's row until the transaction ends, in one order for everybody, and takes its numbers.
- * A new row's counter is highest given + needed; an old one's the greater of that and its own + needed. Says of each
- * shipment whether its accounts or its carrier have changed, and whether the writer may write to it.
+ * Locks each shipment's row until the transaction ends, in a common order, and allocates its event numbers.
+ * The counter of a new row is highest given + needed; of an existing row the greater of that and its own + needed. Returns for each
+ * shipment whether its accounts or its carrier changed, and whether the writer may write to it.
  *
- * $8: the numbers of a writer that is one carrier among several. What it writes first is its carrier's; the carrier of what was
- * written before is changed by writers without numbers only.
+ * $8: the DOT and MC numbers of a writer that is one of several carriers. A shipment that it writes first belongs to its carrier; only
+ * writers without numbers can change the carrier of an existing shipment.
  */
 export const lockShipments = (schema: string) => `
 INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated, carrier, written, reassigned)
@@ -23,7 +23,7 @@ SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.
     written = s.written OR EXCLUDED.written
 RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, $8::text[] IS NULL OR coalesce(carrier && $8::text[], false) AS own`
 
-/** Accounts and carriers find shipments by this table; what a call says of a shipment replaces what was said before. */
+/** Accounts and carriers find shipments by this table. The accounts of a call replace the stored ones. */
 export const replaceAccounts = (schema: string) => `
 WITH given AS MATERIALIZED (
   SELECT s.shipment_id, coalesce(s.accounts, '{}') || coalesce(s.carrier, '{}') AS accounts
@@ -46,17 +46,17 @@ LEFT JOIN LATERAL (
 CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
-/** The carriers of shipments that something was written of. */
+/** The carriers of shipments that have been written. */
 export const carriersOf = (schema: string) => `
 SELECT s.shipment_id, coalesce(s.carrier, '{}') AS carrier
 FROM ${schema}.shipments AS s
 WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2::text[]) AND s.written`
 
-/** Whether a shipment belongs to a carrier that is known by one of these texts. A lookup by the whole key for each. */
+/** Whether a shipment belongs to a carrier with one of these numbers. One lookup by the full key for each number. */
 export const ofCarrier = (schema: string, shipmentId: string, carrier: string) =>
   `EXISTS (SELECT FROM ${schema}.shipment_accounts AS own WHERE own.tenant_id = $1 AND own.account = ANY (${carrier}::text[]) AND own.shipment_id = ${shipmentId})`
 
-/** Those of a relation \`ships (shipment_id)\` that have a status. */
+/** The shipments of a relation `ships (shipment_id)` that have a status. */
 export const withStatus = (schema: string) => `
 SELECT s.shipment_id FROM ships AS s
 CROSS JOIN LATERAL (
@@ -64,7 +64,7 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS status`
 
-/** Who may see the shipments in a relation \`ships (shipment_id)\`: as \`viewers (shipment_id, client)\`. Costs a lookup per shipment and account; a carrier's number is one more. */
+/** Clients that may see the shipments in a relation `ships (shipment_id)`, as `viewers (shipment_id, client)`. One lookup per shipment, account and carrier number. */
 export const viewers = (schema: string) => `
 viewers AS MATERIALIZED (
   SELECT s.shipment_id, ca.client
@@ -86,7 +86,7 @@ viewers AS MATERIALIZED (
   WHERE c.tenant_id = $1 AND c.sees_all
 )`
 
-/** Whether one of a client's accounts is a shipment's: a lookup for the shipment and one for each of its accounts; a carrier's number is one more. */
+/** Whether a client has one of a shipment's accounts: one lookup for the shipment, one for each of its accounts and carrier numbers. */
 export const accountsSee = (schema: string, client: string, shipmentId: string): string => `EXISTS (
     SELECT FROM (
       SELECT unnest(sh.accounts || sh.carrier) AS account FROM ${schema}.shipments AS sh WHERE sh.tenant_id = $1 AND sh.shipment_id = ${shipmentId}
@@ -99,7 +99,7 @@ export const accountsSee = (schema: string, client: string, shipmentId: string):
     OFFSET 0
   )`
 
-/** Whether a client may see a shipment, by whatever credentials it has now: one lookup for a client that sees everything, else also those for its accounts. */
+/** Whether a client may see a shipment with its current credentials: one lookup for a client that sees everything, otherwise also those of `accountsSee`. */
 export const clientSees = (schema: string, client: string, shipmentId: string): string => `(
   EXISTS (SELECT FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client} AND c.sees_all OFFSET 0)
   OR ${accountsSee(schema, client, shipmentId)}

@@ -1,4 +1,4 @@
-/** Transactions on Postgres; inside the host's they are savepoints. */
+/** Transactions on Postgres; inside a host's transaction they are savepoints. */
 import { StorageError, Transaction } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"

@@ -1,9 +1,9 @@
-/** The statements of shipment statuses. */
+/** SQL statements for shipment statuses. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { accountsSee, clientSees, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
-/** What the delivery queue must know to find the bytes that an entry refers to. */
+/** Where the delivery queue finds the bytes of an entry. */
 export const shipmentStatusPayloads: PayloadSource = {
   source: "shipment-status",
   table: "shipment_status_notices",
@@ -22,7 +22,7 @@ FROM ${schema}.shipment_statuses
 WHERE tenant_id = $1 AND shipment_id = ANY ($2::text[])
 ORDER BY shipment_id`
 
-/** Answers the shipments that take another place among those found: new ones, newly covered ones, those with another pick-up. */
+/** Returns the shipments whose position in lookups changed: new ones, newly covered ones, those with another pickup time. */
 export const putStatuses = (schema: string) => `
 WITH given AS MATERIALIZED (
   SELECT g.*
@@ -49,7 +49,7 @@ stored AS (
 )
 SELECT shipment_id FROM moved`
 
-/** Gives the keys and accounts of shipments the place that their statuses have now. */
+/** Copies the position of statuses (pickup time, covered) to the keys and accounts of shipments. */
 export const placeShipments = (schema: string) => `
 WITH moved AS MATERIALIZED (
   SELECT s.shipment_id, s.pickup_at, s.covered
@@ -64,7 +64,7 @@ UPDATE ${schema}.shipment_accounts AS a SET pickup_at = CASE WHEN m.covered THEN
 FROM moved AS m
 WHERE a.tenant_id = $1 AND a.shipment_id = m.shipment_id AND a.shipment_id = ANY ($2::text[]) AND a.pickup_at IS DISTINCT FROM CASE WHEN m.covered THEN m.pickup_at END`
 
-/** The keys (or references) of shipments become these; what stays is not touched. */
+/** Replaces the keys (or references) of shipments; unchanged rows are not written. */
 const replaced = (table: string, column: string) => `
 WITH given AS MATERIALIZED (
   SELECT g.shipment_id, g.texts::text[] AS texts FROM unnest($2::text[], $3::text[]) AS g (shipment_id, texts)
@@ -74,7 +74,7 @@ dropped AS (
   WHERE t.tenant_id = $1 AND t.shipment_id = g.shipment_id AND t.shipment_id = ANY ($2::text[]) AND t.${column} <> ALL (g.texts)
 )`
 
-/** The statuses are stored already. */
+/** Needs the statuses to be stored first. */
 export const replaceKeys = (schema: string) => `${replaced(`${schema}.shipment_keys`, "key")}
 INSERT INTO ${schema}.shipment_keys (tenant_id, shipment_id, key, pickup_at, covered)
 SELECT $1, g.shipment_id, text, s.pickup_at, s.covered
@@ -96,7 +96,7 @@ export const addHistory = (schema: string) => `
 INSERT INTO ${schema}.shipment_status_history (tenant_id, shipment_id, position, occurred_at, doc)
 SELECT $1, g.* FROM unnest($2::text[], $3::int8[], $4::timestamptz[], $5::text[]) AS g (shipment_id, position, occurred_at, doc)`
 
-/** Stores notices and puts each into the lane of every subscription that follows one of its shipment's references: one statement, one fact. */
+/** Stores notices and queues each for every subscription that follows one of its shipment's references, in one atomic statement. */
 export const addNotices = (schema: string) => `
 WITH stored AS (
   INSERT INTO ${schema}.shipment_status_notices (tenant_id, shipment_id, sequence, notice_id, body, traceparent)
@@ -133,10 +133,10 @@ queued AS (
 INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
 SELECT DISTINCT $1::text, lane_id FROM queued`
 
-/** Whoever writes "N/A" for a number shares it with everybody who does: that lookup must not cost what all of theirs do. */
+/** Limits lookups of a key such as "N/A", which very many shipments may share. */
 const maxOfOneKey = 1000
 
-/** $3: of this carrier's shipments only, where it is not null. */
+/** $3: only this carrier's shipments, if not null. */
 export const resolveKeys = (schema: string) => `
 SELECT g.place, k.shipment_id
 FROM unnest($2::text[]) WITH ORDINALITY AS g (key, place)
@@ -154,7 +154,7 @@ CROSS JOIN LATERAL (
   LIMIT 1
 ) AS k`
 
-/** Accounts of null are a carrier's: everything is its own. Of one shipment only the view that the caller may have is read. */
+/** Null accounts are a carrier's, which owns everything. Reads only the view of a shipment that the caller may see. */
 export const findStatuses = (schema: string) => `
 SELECT g.place, c.own, CASE WHEN c.own THEN s.verified ELSE s.public END AS body
 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS g (key, accounts, place)
@@ -208,7 +208,7 @@ export const accountKnown = (schema: string) => `
 SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = $1 AND account = $2)
     OR EXISTS (SELECT FROM ${schema}.shipment_accounts WHERE tenant_id = $1 AND account = $2) AS known`
 
-/** The same as far as a carrier's own shipments tell. */
+/** The same, but only by a carrier's own shipments. */
 export const accountKnownTo = (schema: string) => `
 SELECT EXISTS (
   SELECT FROM ${schema}.shipment_accounts AS a
@@ -221,7 +221,7 @@ FROM ${schema}.shipment_statuses AS s
 LEFT JOIN ${schema}.shipments AS sh ON sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
 WHERE s.tenant_id = $1 AND s.shipment_id = $2`
 
-/** $3: how many of the last entries; all of them when it is null. */
+/** $3: how many of the last entries; null for all. */
 export const readHistory = (schema: string) => `
 SELECT h.position, h.occurred_at, h.doc
 FROM (
@@ -233,7 +233,7 @@ FROM (
 ) AS h
 ORDER BY h.position`
 
-/** $2: an id, $3: whole keys, $4: beginnings of keys that end in a blank, which `!` follows; $5: limit, of each of them as well. */
+/** $2: an id, $3: full keys, $4: key prefixes that end in a blank (`!` is the next character); $5: limit, also for each key and prefix. */
 export const searchStatuses = (schema: string) => `
 WITH found AS (
   SELECT $2::text AS shipment_id
@@ -267,8 +267,8 @@ LIMIT $5::int8`
 const pruneSize = 1000
 
 /**
- * A statement of its own in front of the next, which then sees what they wrote who had the shipments before. A shipment that somebody
- * writes to right now is left for the next time: its lock is the one that every writer takes first.
+ * A separate statement before `pruneShipments`, which then sees the writes of transactions that held the locks. It skips shipments
+ * that are being written, because every writer takes this lock first; the next run removes them.
  */
 export const lockOldShipments = (schema: string) => `
 SELECT h.shipment_id FROM ${schema}.shipments AS h
@@ -280,7 +280,7 @@ WHERE h.tenant_id = $1 AND h.shipment_id = ANY (ARRAY(
 ))
 FOR UPDATE SKIP LOCKED`
 
-/** $3: shipments that are locked. */
+/** $3: locked shipments. */
 export const pruneShipments = (schema: string) => `
 WITH old AS MATERIALIZED (
   SELECT shipment_id FROM ${schema}.shipment_statuses

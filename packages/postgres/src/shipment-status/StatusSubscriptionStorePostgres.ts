@@ -1,4 +1,4 @@
-/** Who follows which references, on Postgres. */
+/** Status subscriptions by reference, on Postgres. */
 import { StatusSubscriptionStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"

@@ -1,8 +1,8 @@
-/** The statements of the event log. */
+/** SQL statements for the event log. */
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { accountsSee, clientSees, viewers, withStatus } from "../shared/ShipmentSql.ts"
 
-/** What the delivery queue must know to find the bytes that an entry refers to. */
+/** Where the delivery queue finds the bytes of an entry. */
 export const transitEventPayloads: PayloadSource = {
   source: "transit-events",
   table: "transit_events",
@@ -21,7 +21,7 @@ SELECT event_id, shipment_id, sequence, body
 FROM ${schema}.transit_events
 WHERE tenant_id = $1 AND event_id = ANY ($2::text[])`
 
-/** The last events of one shipment, each beside the shipment's accounts. */
+/** The last events of one shipment, with the shipment's accounts. */
 export const recentEvents = (schema: string) => `
 SELECT e.event_id, e.shipment_id, e.sequence, e.body, s.accounts
 FROM (
@@ -36,9 +36,9 @@ LEFT JOIN LATERAL (
 ORDER BY e.sequence DESC, e.event_id DESC`
 
 /**
- * Which subscriptions want the events of the shipments in a relation \`ships (shipment_id)\`: as \`matched (shipment_id,
- * subscription_id, type_mask)\`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from
- * turning it into a scan of everything), so subscriptions to other freight cost nothing.
+ * Subscriptions that match the shipments in a relation `ships (shipment_id)`, as `matched (shipment_id,
+ * subscription_id, type_mask)`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from
+ * choosing a full scan), so subscriptions to other freight cost nothing.
  */
 export const matchShipments = (schema: string) => `
 ${viewers(schema)},
@@ -67,11 +67,11 @@ matched AS MATERIALIZED (
 )`
 
 /**
- * Stores the events and puts each into the lane of every subscription that wants it: one statement, one fact. Answers the shipments
- * that have a status, so that nobody has to ask for those that have none.
+ * Stores the events and queues each for every matching subscription, in one atomic statement. Returns the shipments
+ * that have a status, so that only these are read afterwards.
  *
- * The arrays come by way of a subquery (`given`), so that the planner cannot see how long they are. For a single event it
- * would else plan anew each time, which takes three times as long as what is planned.
+ * The arrays go through a subquery (`given`), so that the planner does not see their length. Otherwise it would make a custom plan
+ * for every single event, which takes three times as long as running it.
  */
 export const append = (schema: string) => `
 WITH stored AS (

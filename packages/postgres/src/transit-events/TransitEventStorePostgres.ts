@@ -51,7 +51,7 @@ export const layer = Layer.effect(
       sql.bulk(statements.recentEvents(schema), [tenantId, shipmentId, limit], ["text", "text", "int8", "bytea", "text[]"]).pipe(
         Effect.map((rows) => ({
           accounts: (rows[0]?.[4] as ReadonlyArray<string> | null | undefined) ?? [],
-          // a shipment without events has one row, of its accounts alone
+          // a shipment without events has one row, with only its accounts
           events: rows.filter(([eventId]) => eventId !== null).map(eventOf)
         })),
         StorageError.refail("TransitEventStore.recent")
@@ -107,7 +107,7 @@ export const layer = Layer.effect(
         )
       )
 
-    /** Everything on the first page is counted already; otherwise count, up to a limit. */
+    /** A complete first page needs no count; otherwise count up to a limit. */
     const count = (request: PageRequest, shown: number, snapshot: string) => {
       if (request.skip === 0 && shown < request.limit) return Effect.succeed(shown)
       const counting = countStatement(schema, request, snapshot === "" ? undefined : snapshot)
@@ -187,7 +187,7 @@ const cursorOf = ([page, snapshot, shipmentId, sequence, eventId, totalCount]: R
   totalCount: totalCount as number | null
 })
 
-/** What Postgres says of a snapshot it did not write. */
+/** Postgres' error codes for an invalid snapshot. */
 const isBadSnapshot = (error: SqlError): boolean => {
   const cause = error.reason.cause as { readonly code?: string } | undefined
   return cause?.code === "22P02" || cause?.code === "22003"
@@ -198,7 +198,7 @@ interface Prepared {
   readonly values: ReadonlyArray<BulkValue>
 }
 
-/** Collects parameters beside the text that names them. */
+/** Collects parameters and returns their placeholders. */
 const parameters = () => {
   const values: Array<BulkValue> = []
   return { values, add: (value: BulkValue) => `$${values.push(value)}` }
@@ -206,7 +206,7 @@ const parameters = () => {
 
 type Parameters = ReturnType<typeof parameters>
 
-/** The relation of what the caller may see: the log itself, or the log of the shipments of some accounts or of one carrier. */
+/** The relation that the caller may see: the whole log, or the log of the shipments of some accounts or of one carrier. */
 const visibleEvents = (schema: string, request: PageRequest, p: Parameters): string => {
   const tenant = p.add(request.tenantId)
   if (request.visibility._tag === "All") return `${schema}.transit_events AS e WHERE e.tenant_id = ${tenant}`

@@ -1,8 +1,8 @@
-/** The statements of subscriptions to transit events. */
+/** SQL statements for subscriptions to transit events. */
 import type { ColumnHint } from "../client/PgTypes.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
-/** Locks the rows of shipments in everybody's order, making those that are missing, and says which were. */
+/** Locks the rows of shipments in the common order, inserts missing ones, and returns which were inserted. */
 export const lockShipments = (schema: string) => `
 INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id)
 SELECT $1, id FROM unnest($2::text[]) AS id
@@ -26,8 +26,8 @@ JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = 
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
 
 /**
- * Behind it: the lane as well. Whoever waits for a row reads all others as they were before it waited, and whoever locks the subscription alone
- * would write back the state that its lane had then, over a pause that came meanwhile.
+ * Locks the lane as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller
+ * would write back the old state of its lane, over a pause that was committed meanwhile.
  */
 export const lockedWithLane = "FOR UPDATE OF s FOR NO KEY UPDATE OF l"
 
@@ -42,7 +42,7 @@ WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.client = $2 AND l.state = 
 export const seesShipment = (schema: string) => `
 SELECT ${clientSees(schema, "$2", "$3")} AS sees`
 
-/** Everything that is known of the named shipments goes in front of what comes. */
+/** Queues the stored events of the named shipments before new ones. */
 export const queueHistory = (schema: string) => `
 WITH queued AS (
   INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
@@ -58,7 +58,7 @@ WITH queued AS (
 INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
 SELECT DISTINCT $1::text, lane_id FROM queued`
 
-/** Whether the subscription exists, and how many events were queued once more. */
+/** Returns whether the subscription exists, and how many events were queued again. */
 export const replay = (schema: string) => `
 WITH wanted AS (
   SELECT s.id, s.client, s.type_mask, s.shipment_ids

@@ -35,8 +35,8 @@ export const layer = Layer.effect(
       })
 
     /**
-     * Publishers hold the rows of their shipments until they commit. Taking the same rows, and standing in for those that
-     * do not exist yet, waits for every publisher that may have matched without us, and makes the next ones wait for us.
+     * Publishers lock the rows of their shipments until they commit. Locking the same rows, with placeholders for those that
+     * do not exist yet, waits for every publisher that may have matched without this subscription, and makes later publishers wait.
      */
     const insertWithHistory = (tenantId: string, record: SubscriptionRecord, shipmentIds: ReadonlyArray<string>) =>
       Effect.gen(function*() {
@@ -90,7 +90,7 @@ export const layer = Layer.effect(
         if (row === undefined) return "unknown" as const
         if (row[0] === true) return "gone" as const
         yield* sql.bulk(`DELETE FROM ${schema}.transit_routes WHERE tenant_id = $1 AND subscription_id = $2::uuid`, [tenantId, id])
-        // the row stays, empty, so that deleting again succeeds
+        // the empty row stays, so that deleting again succeeds
         yield* sql.bulk(
           `UPDATE ${schema}.transit_subscriptions SET deleted_at = now(), doc = '{}', shipment_ids = NULL
            WHERE tenant_id = $1 AND id = $2::uuid`,
