@@ -1,4 +1,4 @@
-/** The whole service for hosts that do not use Effect: plain promises, a `Request` handler, start and stop. */
+/** The whole service for hosts without Effect: promises, a `Request` handler, start and stop. */
 import {
   ApiKeys,
   AuditLog,
@@ -43,7 +43,7 @@ import { type Problem, problemDetails } from "./shared/ProblemDetails.ts"
 import { type Failure, problemOf } from "./shared/ProblemOf.ts"
 import { stopping } from "./shared/Refused.ts"
 
-/** Nothing is opened before the first call; a storage that is not there yet is asked again at the next. */
+/** Connects to the storage at the first call; if it is unavailable, the next call tries again. */
 export const createWaybill = (options: WaybillOptions): Waybill => {
   const service = new Service(options)
   const { joined } = storageAdapter(options.storage)!
@@ -129,7 +129,7 @@ const listEvents = (said: HostPrincipal, query: object) =>
 
 const decoder = new TextDecoder()
 
-/** How long `stop` waits for calls that are running. */
+/** How long `stop` waits for running calls. */
 const patienceMillis = 10_000
 
 class Apps extends Context.Service<Apps, WaybillApps>()("@waybill/http/createWaybill/Apps") {}
@@ -197,7 +197,7 @@ class Service {
     })())
   }
 
-  /** A call runs for as long as its body is being sent. */
+  /** A call ends only when its body has been sent. */
   #untilSent(response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse {
     const { body } = response
     if (body._tag !== "Stream") return response
@@ -233,7 +233,7 @@ class Service {
   }
 }
 
-/** What is collected until now goes out with what is due. */
+/** Closes charge windows first, so that their notifications are sent in the same run. */
 const deliverOnce = Effect.gen(function*() {
   const windows = yield* ChargeWindows
   const worker = yield* DeliveryWorker
@@ -251,7 +251,7 @@ const build = async (layer: Layer.Layer<Services, Failure>) => {
   throw errorOf(exit.cause)
 }
 
-/** The same, for requests that came by way of somebody else's server or router. */
+/** For requests that arrived through the host's own server or router. */
 const reachedBy = ({ host, mountPath = "", remoteAddress }: HandlerOptions, app: App): App => {
   const mount = mountPath.replace(/\/+$/, "")
   const told = host === undefined ? app : Effect.provideService(app, HostRequest, host)

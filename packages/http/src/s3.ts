@@ -1,4 +1,4 @@
-/** Documents in S3. Needs `@aws-sdk/client-s3`, which this package does not bring along. */
+/** Documents in S3. Requires `@aws-sdk/client-s3`, which is not a dependency of this package. */
 import type { DocumentsOutside } from "./facade/DocumentsOutside.ts"
 import { documentsOutside } from "./facade/DocumentsOutside.ts"
 import { DocumentContentsS3, type DocumentContentsS3Options } from "./invoices/DocumentContentsS3.ts"

@@ -1,4 +1,4 @@
-/** A host's own log-in in place of ours. */
+/** Authentication by the host application, instead of Waybill's API keys. */
 import {
   AccountNumber,
   AuthenticationUnavailable,
@@ -14,33 +14,33 @@ import {
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
-/** Who is calling, as a host says it. `accounts` may be left out, `origin` need not be known. */
+/** The caller, as the host identifies it. `accounts` and `origin` are optional. */
 export interface HostPrincipal {
   readonly tenantId: string
-  /** A bare name means `key:<name>`, the client of API keys of that name; `jwt:<issuer>:<sub>` is the client of a token. */
+  /** A bare name means `key:<name>`, the client of API keys with that name; `jwt:<issuer>:<sub>` is the client of a token. */
   readonly client: string
   readonly roles: ReadonlyArray<Principal["roles"][number]>
   readonly accounts?: ReadonlyArray<string>
   readonly dot?: string
   readonly mc?: string
   readonly origin?: Principal["origin"]
-  /** Of an operator: it writes nothing and reads no bodies of deliveries. */
+  /** For operators: no writes, and no reads of delivery bodies. */
   readonly readOnly?: boolean
 }
 
 interface HostLogin {
-  // a method, so that `host` may be declared as what the framework really hands over
+  // A method, so that `host` may be declared with the framework's own type.
   authenticate(request: Request, host?: unknown): Promise<HostPrincipal | undefined>
 }
 
 /**
- * Answers `undefined` when the request has no valid credentials. A rejection says that the host could not find out, which
- * callers see as 503. `request` has method, address and headers; `host` is the framework's own request with whatever your
- * log-in put there before (Express and Nest `req`, Fastify `request`, Hono `c`), where a mount handed it over.
+ * Returns `undefined` when the request has no valid credentials. A rejection means that the credentials could not be
+ * checked; callers get 503. `request` has method, address and headers. `host` is the framework's own request, with the
+ * results of your authentication (Express and Nest `req`, Fastify `request`, Hono `c`), if the mount provides it.
  */
 export type HostAuthenticate = HostLogin["authenticate"]
 
-/** The framework's own request, of the call that is running. */
+/** The framework's own request of the current call. */
 export const HostRequest = Context.Reference<unknown>("@waybill/http/access/HostRequest", { defaultValue: () => undefined })
 
 export const AuthenticatorHost = {
@@ -88,7 +88,7 @@ const Customer = Schema.Struct({
 
 const decode = Schema.decodeUnknownEffect(Customer)
 
-/** What a host says is checked once, here: a principal without a tenant must not reach a store. Dies with what is wrong. */
+/** Validates the host's principal once: a principal without a tenant must not reach a store. Dies with the reason. */
 export const principalOf = (said: HostPrincipal): Effect.Effect<Principal> => {
   const { accounts = [], client, dot, mc, origin = "token", readOnly, roles, tenantId } = said
   if (Array.isArray(roles) && roles.includes("operator")) {

@@ -1,4 +1,4 @@
-/** Credentials as Waybill gives them out: API keys, the operator's key, and JWTs of a trusted identity provider. */
+/** Authentication by Waybill's own credentials: API keys, operator keys, and JWTs of a trusted identity provider. */
 import {
   ApiKeys,
   type AuthenticationUnavailable,
@@ -19,7 +19,7 @@ import { presentedIn } from "./PresentedCredentials.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 export interface AuthenticatorStandardOptions {
-  /** Open `/operator`. Without any only operators' JWTs do. */
+  /** Keys for `/operator`. Without keys, only operator JWTs open it. */
   readonly operatorKeys?: ReadonlyArray<OperatorKey> | undefined
   readonly jwt?: JwtOptions | undefined
 }
@@ -41,8 +41,8 @@ export const AuthenticatorStandard = {
   /**
    * The same credentials for every area. SPEC-GAP-X1
    *
-   * Takes `X-API-Key` and `Authorization: Bearer`; either may carry an API key or an operator's key. A request that shows
-   * two credentials must show two of the same caller.
+   * Accepts `X-API-Key` and `Authorization: Bearer`; either may carry an API key or an operator key. Two credentials in
+   * one request must belong to the same caller.
    */
   layer: (options: AuthenticatorStandardOptions = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessPorts> =>
     Layer.effect(Authenticator, make(options))
@@ -60,7 +60,7 @@ const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) 
     const text = Redacted.value(key)
     if (text === "") return yield* invalid("empty key")
     if (text.startsWith("wb.")) return yield* apiKeys.principalOf(key)
-    // hashes have one length, so their comparison tells nothing of the key's
+    // Hashes have equal length, so comparing them reveals nothing about the key.
     const presented = yield* sha256(text)
     const found = operators.find(({ hash }) => sameHash(hash, presented))
     return found === undefined ? yield* invalid("unknown key") : found.principal
@@ -77,7 +77,7 @@ const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) 
     return principal
   })
 
-  /** An operator's key may look like anything, a token too. */
+  /** An operator key may have any form, even that of a token. */
   const byBearer = (token: Redacted.Redacted): Effect.Effect<Principal, Failure> =>
     verifyJwt === undefined || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(Redacted.value(token))
       ? byKey(token)

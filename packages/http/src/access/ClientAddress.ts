@@ -1,25 +1,25 @@
-/** Where a call came from, as the name under which its lookups are counted. */
+/** The address of a caller, as the key for its rate limits. */
 import { Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 
 export interface ClientAddressOptions {
-  /** Takes `X-Forwarded-For` at its word: its last address, which is the one the proxy in front of us saw. */
+  /** Trusts `X-Forwarded-For` and uses its last address, which the proxy in front of this server added. */
   readonly trustForwarded?: boolean | undefined
-  /** A host's own knowledge; it goes before everything else. */
+  /** The host's own way to find the address; it has precedence. */
   readonly clientAddress?: ((request: HttpServerRequest.HttpServerRequest) => string | undefined) | undefined
 }
 
-/** No client is called like this: names have no outer blanks. Callers of whom nothing is known share one allowance. */
+/** Cannot collide with a client: names have no outer blanks. Callers without a known address share one allowance. */
 export const anonymousClientNamed = (name: string): string => ` ${name}`
 
 export const anonymousClientOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string =>
   anonymousClientNamed(clientAddressOf(request, options) ?? "")
 
-/** The caller's address, IPv6 as its /64 network, or the name that a host gave; `undefined` where nothing is known. */
+/** The caller's address, with IPv6 as its /64 network, or the name from the host; `undefined` when unknown. */
 export const clientAddressOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string | undefined => {
   const stated = options.clientAddress?.(request)
-  // what a host tells may be a name of its own making
+  // The host may return a name instead of an address.
   const address = stated === undefined ? networkOf(seenAddress(request, options)) : networkOf(stated) || stated.slice(0, 100)
   return address === "" ? undefined : address
 }
@@ -29,7 +29,7 @@ const seenAddress = (request: HttpServerRequest.HttpServerRequest, options: Clie
   return forwarded === undefined ? Option.getOrElse(request.remoteAddress, () => "") : forwarded.slice(forwarded.lastIndexOf(",") + 1)
 }
 
-/** One for all addresses that a subscriber line has: an IPv4 address, or the first half of an IPv6 one. */
+/** One key for all addresses of a subscriber line: an IPv4 address, or the first half of an IPv6 address. */
 const networkOf = (address: string): string => {
   const text = address.trim()
     .replace(/^\[(.*)\](?::\d+)?$/, "$1")

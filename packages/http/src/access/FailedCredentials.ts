@@ -1,19 +1,19 @@
 /**
- * How many wrong credentials an address may present. Counted in this process: by the address they come from, and by the
- * credential that they claim to be, so that many addresses guessing at one key are slowed down as well.
+ * Rate limit for invalid credentials. Counts in this process by address, and by the claimed credential, so that
+ * guessing one key from many addresses is limited too.
  *
- * Credentials that held lately are still checked, so a failing neighbour behind the same proxy does not lock anybody out.
+ * Recently valid credentials are still checked, so a failing neighbour behind the same proxy locks nobody out.
  */
 import { keyAddress, type PresentedRequest, RateExceeded, RecentMap, sha256 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { presentedIn } from "./PresentedCredentials.ts"
 
-/** Failures in one minute, after which the rest of that minute is refused. */
+/** Failures per minute, after which the rest of that minute is refused. */
 export const failuresPerMinute = 60
 
 const windowMillis = 60_000
 
-/** Entries of each map. Beyond that the oldest one is forgotten, so nobody makes them grow. */
+/** Maximum entries of each map. The oldest is evicted, so that callers cannot make the maps grow. */
 export const mostRemembered = 20_000
 
 interface Window {
@@ -21,11 +21,11 @@ interface Window {
   count: number
 }
 
-/** Counts of one minute each, in the order in which their minutes began. */
+/** Counters of one minute each, in start order. */
 class Windows {
   private readonly windows = new RecentMap<Window>(mostRemembered)
 
-  /** Failures within the minute that runs for this name. */
+  /** Failures in the current minute for this name. */
   countOf(name: string, now: number): Window | undefined {
     const window = this.windows.get(name)
     return window !== undefined && now < window.until ? window : undefined
@@ -45,13 +45,13 @@ class Windows {
   }
 }
 
-/** What a request presents, as it is counted. */
+/** The credentials of a request, as they are counted. */
 export interface Presented {
-  /** As in `clientAddress`; `undefined` where nothing is known of it. */
+  /** As in `clientAddress`; `undefined` when unknown. */
   readonly address: string | undefined
-  /** Which credential it claims to be: the tenant and id of an API key, or one name for everything else. */
+  /** The claimed credential: tenant and id of an API key, or one name for all others. */
   readonly credential: () => string
-  /** What the credentials are remembered by once they held. */
+  /** Identifies credentials that were valid. */
   readonly digest: string
 }
 
@@ -74,16 +74,16 @@ const claimedBy = (headers: PresentedRequest["headers"]): string => {
 export class FailedCredentials {
   private readonly byAddress = new Windows()
   private readonly byCredential = new Windows()
-  /** Credentials that held, the latest last. */
+  /** Recently valid credentials, newest last. */
   private readonly good = new RecentMap<true>(mostRemembered)
 
-  /** Fails while these credentials are not to be checked. */
+  /** Fails while these credentials must not be checked. */
   admit({ address, credential, digest }: Presented, now: number): Effect.Effect<void, RateExceeded> {
     if (this.good.has(digest)) return Effect.void
     const ofAddress = address === undefined ? undefined : this.byAddress.countOf(address, now)
     if (ofAddress === undefined) return Effect.void
     if (ofAddress.count >= failuresPerMinute) return exceeded(ofAddress.until - now)
-    // an address that has not failed may hold the right key that others guess at
+    // An address without failures may have the valid key that others are guessing.
     const ofCredential = this.byCredential.countOf(credential(), now)
     return ofCredential !== undefined && ofCredential.count >= failuresPerMinute ? exceeded(ofCredential.until - now) : Effect.void
   }
@@ -98,7 +98,7 @@ export class FailedCredentials {
     this.good.put(digest, true)
   }
 
-  /** Entries in memory. */
+  /** Number of entries in memory. */
   get size(): number {
     return this.byAddress.size + this.byCredential.size + this.good.size
   }

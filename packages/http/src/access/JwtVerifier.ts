@@ -1,21 +1,21 @@
-/** Bearer JWTs of an identity provider that the operator trusts. */
+/** Bearer JWTs of a trusted identity provider. */
 import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, tokenClient, Unauthenticated } from "@waybill/core"
 import { Effect, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from "jose"
 
 export interface JwtOptions {
-  /** https, unless `allowHttpHosts` names its host: whoever can change the key set on the way can sign tokens. */
+  /** https, unless `allowHttpHosts` contains its host: an attacker who changes the key set in transit can sign tokens. */
   readonly jwksUrl: string
-  /** Hosts whose key set may come over plain http, such as `127.0.0.1` on the same machine. None by default. */
+  /** Hosts whose key set may be fetched over plain http, such as `127.0.0.1`. Default: none. */
   readonly allowHttpHosts?: ReadonlyArray<string> | undefined
   readonly issuer: string | ReadonlyArray<string>
   readonly audience: string | ReadonlyArray<string>
-  /** How far apart the clocks may be. 60 by default. */
+  /** Maximum clock difference in seconds. Default 60. */
   readonly clockToleranceSeconds?: number | undefined
 }
 
-/** Only signatures whose key is not a shared secret: whoever can verify must not be able to sign. */
+/** Asymmetric algorithms only: a verifier must not be able to sign. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 const Claims = Schema.Struct({
@@ -31,7 +31,7 @@ const decodeClaims = Schema.decodeUnknownEffect(Claims)
 
 const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
-/** Why the address of a key set cannot be used, or `undefined`. */
+/** Why the URL of a key set is not acceptable, or `undefined`. */
 export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptions, "jwksUrl" | "allowHttpHosts">): string | undefined => {
   const url = URL.parse(jwksUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) return "is not an address such as https://login.example.com/jwks"
@@ -40,8 +40,8 @@ export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptio
 }
 
 /**
- * A token as a principal. Fails with `AuthenticationUnavailable` when the provider's keys cannot be had, because that says
- * nothing about the token. Throws when the address of the keys cannot be used.
+ * Turns a token into a principal. Fails with `AuthenticationUnavailable` when the provider's keys cannot be fetched,
+ * because the token may be valid. Throws when the URL of the keys is not acceptable.
  */
 export const makeJwtVerifier = (options: JwtOptions) => {
   const refusal = refusalOfJwksUrl(options)
@@ -51,7 +51,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
   const audiences = [options.audience].flat()
   const clockTolerance = options.clockToleranceSeconds ?? 60
 
-  /** Why it cannot be one of ours. Read before any key is fetched, so that junk makes nobody fetch. */
+  /** Why the token cannot be valid. Checked before keys are fetched, so that junk causes no fetch. */
   const refusalOf = (token: string): string | undefined => {
     try {
       const { iss } = decodeJwt(token)
@@ -74,7 +74,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
       return (await jwtVerify(token, keys, settings)).payload
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-      // a token without a key id may fit several keys
+      // A token without a key id may match several keys.
       for await (const key of error) {
         const verified = await jwtVerify(token, key, settings).catch((inner: unknown) => {
           if (inner instanceof errors.JWSSignatureVerificationFailed) return undefined
@@ -103,7 +103,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
 const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<Principal, Unauthenticated> => {
   const { accounts = [], dot, mc, roles, sub, tenant } = claims
   if (roles.includes("operator")) {
-    // operators belong to no tenant, and see no tenant's freight as a side effect
+    // Operators belong to no tenant, so they do not see a tenant's freight by accident.
     return Effect.succeed({ tenantId: "", client: `jwt:${issuer}:${sub}`, roles: ["operator"], accounts: [], origin: "token" })
   }
   const client = tokenClient(issuer, sub)
@@ -120,12 +120,12 @@ const principalOf = (claims: typeof Claims.Type, issuer: string): Effect.Effect<
   })
 }
 
-/** Whether the token is at fault. Everything else, above all fetching keys, is trouble of ours. */
+/** Whether the token is invalid. All other errors, such as failures to fetch keys, are on this side. */
 const isTokenError = (error: unknown): error is errors.JOSEError =>
   error instanceof errors.JOSEError && error.constructor !== errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) && !(error instanceof errors.JWKSInvalid)
 
-/** Why a token does not hold, for the log. Nothing of the token stands in it. */
+/** Why a token is invalid, for the log. Contains nothing of the token. */
 const reasonOf = (error: errors.JOSEError): string => {
   if (error instanceof errors.JWTExpired) return "JWT expired"
   if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? "JWT claims cannot be used"

@@ -1,25 +1,25 @@
-/** The keys that open `/operator`: several with names, so that one can be replaced while the other still works. */
+/** Keys for `/operator`. They have names, so that one can be replaced while another still works. */
 import { Redacted, Result } from "effect"
 
 export interface OperatorKey {
-  /** Who uses it: the name in the audit log and in the request log. */
+  /** Name of the operator in the audit log and the request log. */
   readonly name: string
   readonly key: Redacted.Redacted
-  /** Reads everything but bodies of deliveries, and writes nothing. */
+  /** Reads everything except delivery bodies, and writes nothing. */
   readonly readOnly: boolean
 }
 
-/** The name of a key that was given without one. */
+/** Name of a key without a name. */
 export const unnamedOperator = "operator"
 
-/** Shorter ones can be guessed. */
+/** Minimum length; shorter keys can be guessed. */
 export const shortestOperatorKey = 20
 
 const advice = "Take the output of: openssl rand -hex 32"
 
 /**
- * Reads several keys, comma separated, each `key`, `name:key` or `name:read:key`. Fails with what is wrong, which never quotes
- * a key. Keys of one name are one operator; no two may have one value.
+ * Parses comma-separated keys, each `key`, `name:key` or `name:read:key`. Fails with the reason, which never quotes a
+ * key. Keys with the same name are one operator; values must differ.
  */
 export const parseOperatorKeys = (text: string): Result.Result<ReadonlyArray<OperatorKey>, string> => {
   const entries = text.split(",").map((entry) => entry.trim())
@@ -49,10 +49,10 @@ const faultOf = (name: string, key: string): string | undefined => {
 
 const hasTwins = (keys: ReadonlyArray<OperatorKey>): boolean => new Set(keys.map(({ key }) => Redacted.value(key))).size < keys.length
 
-/** A key as a host gives it to `createWaybill`: alone, or with a name and with what it may. */
+/** A key for `createWaybill`: a string, or an object with name and permission. */
 export type OperatorKeySetting = string | { readonly name?: string; readonly key: string; readonly readOnly?: boolean }
 
-/** Throws a `RangeError` with what is wrong. */
+/** Throws a `RangeError` with the reason. */
 export const operatorKeysOf = (settings: ReadonlyArray<OperatorKeySetting>): ReadonlyArray<OperatorKey> => {
   const keys = settings.map((setting): OperatorKey => {
     const { key, name = unnamedOperator, readOnly = false } = typeof setting === "string" ? { key: setting } : setting

@@ -1,11 +1,11 @@
-/** What a request shows of itself: an API key, a bearer token, or both. */
+/** Credentials of a request: an API key, a bearer token, or both. */
 import type { PresentedRequest } from "@waybill/core"
 import { Redacted } from "effect"
 
 export interface PresentedCredentials {
   readonly apiKey: Redacted.Redacted | undefined
   readonly bearer: Redacted.Redacted | undefined
-  /** An `Authorization` header that is no bearer token. */
+  /** The `Authorization` header is not a bearer token. */
   readonly unreadable: boolean
 }
 

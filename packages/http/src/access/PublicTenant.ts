@@ -1,26 +1,26 @@
-/** Whose freight a call without credentials asks for. */
+/** Selects the tenant of a call without credentials. */
 import { type StorageError, type Tenant, Tenants, type TenantSuspended } from "@waybill/core"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { type Refused, unknownPublicTenant } from "../shared/Refused.ts"
 
-/** How long a change of tenants may take to be seen here. */
+/** Maximum delay in milliseconds until a change of tenants is visible here. */
 const knownForMillis = 5_000
 
 interface Known {
   readonly byHost: ReadonlyMap<string, string>
   readonly tenantIds: ReadonlySet<string>
-  /** When somebody has to ask again. */
+  /** When the entry must be loaded again. */
   until: number
 }
 
-/** By the host that was asked, else the one that is configured, else the only one there is. SPEC-GAP-A31 */
+/** By the requested host, otherwise the configured tenant, otherwise the only tenant. SPEC-GAP-A31 */
 export const makePublicTenant = (configured: string | undefined) =>
   Effect.map(Tenants, (tenants) => {
     let known: Known | undefined
 
     const ask = (now: number): Effect.Effect<Known, StorageError> => {
-      // whoever comes meanwhile goes on with what was known
+      // Concurrent calls keep using the known value meanwhile.
       if (known !== undefined) known.until = now + knownForMillis
       return tenants.list.pipe(
         Effect.map((list) => known = knownOf(list, now + knownForMillis)),
@@ -36,7 +36,7 @@ export const makePublicTenant = (configured: string | undefined) =>
       const named = host === undefined ? undefined : byHost.get(nameOf(host))
       const tenantId = named ?? configured ?? (tenantIds.size === 1 ? [...tenantIds][0]! : undefined)
       if (tenantId === undefined || !tenantIds.has(tenantId)) return yield* unknownPublicTenant
-      // what is known of hosts may be seconds old; whether the tenant is served is not
+      // The known hosts may be seconds old, but the tenant's state is checked each time.
       return Option.isSome(yield* tenants.admit(tenantId)) ? tenantId : yield* unknownPublicTenant
     })
   })
@@ -47,5 +47,5 @@ const knownOf = (list: ReadonlyArray<Tenant>, until: number): Known => {
   return { byHost, tenantIds: new Set(list.map(({ tenantId }) => tenantId)), until }
 }
 
-/** Without the port, as tenants name it. */
+/** The host without its port, as tenants configure it. */
 const nameOf = (host: string): string => host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "")

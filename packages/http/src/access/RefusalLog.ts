@@ -1,15 +1,15 @@
 /**
- * Log lines of refused callers: 401, 403 and too many failures, with the address and the reason, never with what was presented.
- * An address gets a few lines a minute and then a count, so that nobody fills a disk by failing.
+ * Logs refused callers: 401, 403 and too many failures, with address and reason, never with the credentials. Each
+ * address gets a few lines per minute and then a count, so that failing callers cannot fill a disk.
  */
 import { Effect } from "effect"
 
-/** Lines of one address in one minute. */
+/** Lines per address and minute. */
 export const linesPerMinute = 10
 
 const windowMillis = 60_000
 
-/** Addresses with lines of their own in one minute; all others share the lines of one. */
+/** Addresses with their own lines per minute; all others share the lines of one. */
 export const mostAddresses = 1000
 
 const others = "(others)"
@@ -17,23 +17,23 @@ const others = "(others)"
 interface Window {
   readonly until: number
   lines: number
-  /** Refusals without a line of their own. */
+  /** Refusals that were counted but not logged. */
   unlogged: number
 }
 
 export interface Refusal {
-  /** As in `clientAddress`; `undefined` where nothing is known of it. */
+  /** As in `clientAddress`; `undefined` when unknown. */
   readonly address: string | undefined
   readonly status: number
   readonly reason: string
-  /** More that the line tells. */
+  /** Further fields of the log line. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
 export class RefusalLog {
   private readonly windows = new Map<string, Window>()
 
-  /** Logs a refusal, and the counts of minutes that are over. */
+  /** Logs a refusal, and the counts of past minutes. */
   log({ address, fields, reason, status }: Refusal, now: number): Effect.Effect<void> {
     const summaries = this.ended(now).map(([name, { unlogged }]) =>
       Effect.annotateLogs(Effect.logWarning(`Access refused ${unlogged} more times in one minute.`), { address: name, refused: unlogged }))
@@ -56,7 +56,7 @@ export class RefusalLog {
     return window
   }
 
-  /** Takes out the minutes that are over, and answers those with something to tell. They are in the order in which they began. */
+  /** Removes past minutes, and returns those with unlogged refusals. They are in start order. */
   private ended(now: number): ReadonlyArray<readonly [string, Window]> {
     const told: Array<readonly [string, Window]> = []
     for (const entry of this.windows) {
@@ -67,7 +67,7 @@ export class RefusalLog {
     return told
   }
 
-  /** Addresses in memory. */
+  /** Number of addresses in memory. */
   get size(): number {
     return this.windows.size
   }

@@ -1,21 +1,21 @@
-/** Tells the storage what clients with tokens may see and that they were seen, so that deliveries follow while they are not here. */
+/** Saves the access of clients with tokens, and when they were seen, because deliveries need it while they are offline. */
 import { type AccessStore, type DeliveryQueue, isCarrier, isOperator, makeRememberAccess, type Principal, RecentMap, type StorageError, type Transaction, type Wakeups } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 
-/** What authenticators need of a storage. */
+/** Storage ports that authenticators need. */
 export type AccessPorts = AccessStore | DeliveryQueue | Transaction | Wakeups
 
-/** Clients whose last word is remembered. Forgetting one costs one write at its next call. */
+/** Clients whose saved access is remembered. A forgotten client costs one write at its next call. */
 const maxRemembered = 10_000
 
-/** How long a client's access is good for before it is written again because the client was seen. */
+/** A client's access is saved again after this time, because the client was seen. */
 const seenMillis = 60_000
 
 export const makeTokenAccess = Effect.map(makeRememberAccess, (rememberAccess) => {
   const lastSeen = new RecentMap<{ readonly says: string; readonly until: number }>(maxRemembered)
 
-  /** Writes when the credential says something else than at this client's last call here, and once a minute. */
+  /** Writes when the access differs from the client's last call here, and once per minute. */
   return Effect.fnUntraced(function*(principal: Principal): Effect.fn.Return<void, StorageError> {
     if (principal.origin !== "token" || isOperator(principal)) return
     const now = yield* Clock.currentTimeMillis

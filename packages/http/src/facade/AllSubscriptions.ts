@@ -1,4 +1,4 @@
-/** Subscriptions of every client and area as plain methods. */
+/** Methods for subscriptions of every client and area. */
 import { Explanations, Subscriptions } from "@waybill/core"
 import type { Effect } from "effect"
 import type { Failure } from "../shared/ProblemOf.ts"

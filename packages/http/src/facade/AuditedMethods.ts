@@ -1,4 +1,4 @@
-/** Records the operator methods of an embedded host in the audit log, as the same calls over HTTP are. */
+/** Records the operator methods of an embedded host in the audit log, like the same calls over HTTP. */
 import { AuditLog } from "@waybill/core"
 import { Effect, Exit } from "effect"
 import type { AuditSpec } from "../shared/Contract.ts"
@@ -11,7 +11,7 @@ type Groups = Readonly<Record<string, unknown>>
 const tenant = (action: string): AuditSpec => ({ action, object: "tenant" })
 const subscription = (action: string): AuditSpec => ({ action: `subscription.${action}`, object: "subscription" })
 
-/** Methods take the tenant first, and the object's id next where it has one. */
+/** The first argument is the tenant, the second the object's id, if there is one. */
 const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = {
   tenants: {
     put: tenant("tenant.put"),
@@ -40,7 +40,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
 
 type Run = <A>(effect: Effect.Effect<A, Failure, AuditLog>) => Promise<A>
 
-/** The same methods; those of operators have their entry before they run. */
+/** Wraps the methods: operator methods write their audit entry before they run. */
 export const withAudit = <M extends Groups>(run: Run, methods: M): M =>
   ({ ...methods, ...Object.fromEntries(Object.entries(recorded).flatMap(([group, specs]) => {
     const own = methods[group] as Readonly<Record<string, Method>> | undefined

@@ -1,21 +1,21 @@
-/** Bounds what a host hands over, as its size bounds the body of a request: a value is counted before it is copied and read. */
+/** Limits the size of a host's arguments, like the body of a request: values are counted before they are copied and read. */
 import { fault, InvalidInput, makePace } from "@waybill/core"
 import { Effect } from "effect"
 import type { Failure } from "../shared/ProblemOf.ts"
 import { maxMembers } from "../shared/ParseBody.ts"
 import { longestList } from "./Plain.ts"
 
-/** Most values of one argument, or of one item of a list: what the largest body that is read in one go may have. */
+/** Maximum values of one argument, or of one item of a list; equal to the largest body that is read in one go. */
 export const maxHostValues = 131_072
 
-/** Counted in one go. */
+/** Up to this count, values are counted in one go. */
 const fewValues = 4096
 
 type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
 type Groups = Readonly<Record<string, unknown>>
 type Run = <A>(effect: Effect.Effect<A, Failure>) => Promise<A>
 
-/** The same methods; each counts what it is given before it runs, in slices where that is much. */
+/** Wraps the methods: each counts its arguments before it runs, in slices if there are many values. */
 export const withBounds = <M extends object>(run: Run, methods: M): M => Object.fromEntries(Object.entries(methods).map(([name, group]) =>
   typeof group === "object" && group !== null
     ? [name, Object.fromEntries(Object.entries(group as Groups).map(([each, method]) => [each, boundedMethod(run, method as Method)]))]
@@ -42,7 +42,7 @@ const countOn = Effect.fnUntraced(function*(count: HostCount): Effect.fn.Return<
 
 const beyond = (detail: string): InvalidInput => InvalidInput.of(fault([], detail, "out_of_bounds"))
 
-/** Counts values, one argument or item after the other. What is in a list of arguments that is too long is not counted: its length refuses it. */
+/** Counts values, one argument or item after the other. Items of a list that is too long are not counted, because its length refuses it. */
 class HostCount {
   private readonly waiting: Array<unknown>
   private readonly open: Array<unknown> = []
@@ -52,7 +52,7 @@ class HostCount {
     this.waiting = given.flatMap((each) => Array.isArray(each) ? each.length > longestList ? [] : each : [each])
   }
 
-  /** Counts about so many further. `undefined` while there is more. */
+  /** Counts up to `most` more values. `undefined` while there are more. */
   step(most: number): "done" | InvalidInput | undefined {
     for (let left = most; left > 0; left--) {
       if (this.open.length === 0) {

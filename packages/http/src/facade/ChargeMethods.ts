@@ -1,4 +1,4 @@
-/** Freight charges as plain promises. */
+/** Freight charges as promises. */
 import type {
   BillChangeReport,
   BillRemovalReport,
@@ -13,8 +13,8 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export interface ChargeMethods {
   /**
-   * Stores versions of freight bills and queues them for whoever owes them, as one fact. One bad item rejects the whole call
-   * unless `partial`. The same content again is a `duplicate` and changes nothing.
+   * Stores versions of freight bills and queues their notifications to debtors, in one transaction. One invalid item
+   * refuses the whole call unless `partial`. The same content again is a `duplicate` and changes nothing.
    */
   readonly publish: (
     principal: HostPrincipal,
@@ -25,16 +25,16 @@ export interface ChargeMethods {
 
 export interface ChargeSubscriptionMethods {
   readonly create: (principal: HostPrincipal, subscription: ChargeSubscriptionCreate) => Promise<ChargeSubscription>
-  /** A cancelled one is inactive. */
+  /** A cancelled subscription is inactive. */
   readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<ChargeSubscription>
-  /** Nothing is sent any more. Cancelling again is fine. */
+  /** Ends the subscription; nothing more is sent. Can be repeated. */
   readonly cancel: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
-  /** What was in flight when it was made. */
+  /** Bills that were in flight when the subscription was created. */
   readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<PreliminaryFreightCharge>>
 }
 
 export interface WebhookTestMethods {
-  /** Sends a sample; suspended subscriptions of the principal that deliver there go on when it is accepted. */
+  /** Sends a sample. If it is accepted, the principal's suspended subscriptions with this address resume. */
   readonly testWebhook: (
     principal: HostPrincipal,
     test: { readonly webhookUrl: string; readonly hmacSecretId?: string }

@@ -1,11 +1,11 @@
-/** Where the contents of documents are kept, as one value, for callers who assemble no layers. */
+/** Storage of document contents as one value, for callers without layers. */
 import type { DocumentContents, StorageError, Transaction } from "@waybill/core"
 import type { Layer } from "effect"
 import { DocumentContentsDirectory } from "../invoices/DocumentContentsDirectory.ts"
 
 const contents = Symbol.for("@waybill/http/DocumentsOutside")
 
-/** Made by `documentsInDirectory` and its like, handed to `createWaybill`, and otherwise nobody's business. */
+/** Created by `documentsInDirectory` and similar functions for `createWaybill`; opaque to callers. */
 export interface DocumentsOutside {
   /** @internal */
   readonly [contents]: unknown
@@ -13,12 +13,12 @@ export interface DocumentsOutside {
 
 type ContentsLayer = Layer.Layer<DocumentContents | Transaction, StorageError, Transaction>
 
-/** For a layer of one's own; `outsideOfTransactions` makes one of a plain `DocumentContents`. */
+/** Wraps a custom layer; `outsideOfTransactions` creates one from a plain `DocumentContents`. */
 export const documentsOutside = (layer: ContentsLayer): DocumentsOutside => ({ [contents]: layer })
 
-/** In a directory, which every process of the service shares. It is made if it is not there. */
+/** Stores contents in a directory, which all processes of the service must share. It is created if absent. */
 export const documentsInDirectory = (directory: string): DocumentsOutside => documentsOutside(DocumentContentsDirectory.layer({ directory }))
 
-/** `undefined` when the value is none. */
+/** `undefined` when the value was not created here. */
 export const contentsLayerOf = (outside: DocumentsOutside): ContentsLayer | undefined =>
   (outside as { readonly [contents]: ContentsLayer } | undefined)?.[contents]

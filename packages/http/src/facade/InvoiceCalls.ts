@@ -1,4 +1,4 @@
-/** The plain methods of area B over core's use cases. */
+/** Methods of area B over core's use cases. */
 import { type Invoice, InvoiceDocuments, Invoices, mapPaced, type StoredDocuments } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import type { DocumentReadMethods, DocumentsView, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"

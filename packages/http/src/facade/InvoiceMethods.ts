@@ -1,8 +1,8 @@
-/** Invoices and documents as plain promises. */
+/** Invoices and documents as promises. */
 import type { DocumentChange, DocumentType, Invoice, InvoiceAnswer, InvoiceChange, InvoiceComment, UploadAnswer } from "@waybill/core"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
-/** Which carrier's, where several used one id or number. */
+/** Selects a carrier, when several used the same id or number. */
 export interface FromCarrier {
   readonly DOT?: string
   readonly MC?: string
@@ -18,14 +18,14 @@ export interface InvoiceListQuery extends FromCarrier {
 
 export interface InvoicesPage {
   readonly data: ReadonlyArray<Invoice>
-  /** For `cursor` of the next page; `undefined` on the last. */
+  /** Pass it as `cursor` to get the next page; `undefined` on the last page. */
   readonly nextCursor: string | undefined
 }
 
 export interface InvoiceWriteMethods {
-  /** The same content again is fine. `warnings` tell what may be wrong although it was taken. */
+  /** Idempotent for the same content. `warnings` lists possible errors of the accepted invoice. */
   readonly create: (principal: HostPrincipal, invoice: Invoice) => Promise<InvoiceAnswer>
-  /** As a whole. `comments` go into the history. */
+  /** Replaces the whole invoice. `comments` are kept in the history. */
   readonly replace: (
     principal: HostPrincipal,
     uniqueID: string,
@@ -40,18 +40,18 @@ export interface InvoiceWriteMethods {
 }
 
 export interface InvoiceReadMethods {
-  /** What the principal may see, by uniqueID; filters must all hold. */
+  /** Invoices that the principal has access to, by uniqueID; all filters must match. */
   readonly list: (principal: HostPrincipal, query?: InvoiceListQuery) => Promise<InvoicesPage>
   readonly get: (
     principal: HostPrincipal,
     uniqueID: string,
     from?: FromCarrier
   ) => Promise<{ readonly invoice: Invoice; readonly warnings: ReadonlyArray<string> }>
-  /** Everything that was done to it, oldest first, for carriers. Once it is deleted, name DOT and MC. */
+  /** The invoice's history, oldest first; for carriers. For a deleted invoice, give DOT and MC. */
   readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<InvoiceChange>>
 }
 
-/** Everything an upload says beside its files; further members are kept. */
+/** An upload without its files; further members are kept. */
 export interface DocumentsUpload {
   readonly uniqueID: string
   readonly shipmentID: string
@@ -63,7 +63,7 @@ export interface DocumentsUpload {
   readonly documentSource?: string
   readonly attributes?: Invoice["attributes"]
   readonly comments?: ReadonlyArray<InvoiceComment>
-  /** PDF, TIF, JPEG or PNG, at most 25 MiB each: bytes, or base64. */
+  /** PDF, TIF, JPEG or PNG of at most 25 MiB each: bytes, or base64. */
   readonly documents: ReadonlyArray<{ readonly documentType: DocumentType; readonly files: ReadonlyArray<Uint8Array | string> }>
 }
 
@@ -80,13 +80,13 @@ export interface DocumentFileView {
   /** Hexadecimal. */
   readonly sha256: string
   readonly mediaType: string
-  /** Its bytes, read from storage as they are asked for. Fails at its end when they are not what was uploaded. */
+  /** The bytes, read from storage on demand. Fails at the end when they differ from the upload. */
   readonly content: () => ReadableStream<Uint8Array>
 }
 
 /** The documents of one invoice number of one carrier. */
 export interface DocumentsView {
-  /** Every member but `documents`, as the latest upload said them. */
+  /** Every member except `documents`, from the latest upload. */
   readonly record: Readonly<Record<string, unknown>>
   readonly documents: ReadonlyArray<{ readonly documentType: string; readonly files: ReadonlyArray<DocumentFileView> }>
 }
@@ -97,9 +97,9 @@ export interface DocumentsPage {
 }
 
 export interface DocumentWriteMethods {
-  /** Adds to what the invoice number has. All of it is taken, or nothing. */
+  /** Adds files to the invoice number: all of them, or none. */
   readonly upload: (principal: HostPrincipal, upload: DocumentsUpload) => Promise<UploadAnswer>
-  /** All of them, or those named: all that are named, or nothing. */
+  /** Removes all files, or all named files, or none. */
   readonly remove: (
     principal: HostPrincipal,
     invoiceNumber: string,
@@ -111,9 +111,9 @@ export interface DocumentWriteMethods {
 }
 
 export interface DocumentReadMethods {
-  /** What the principal may see, by invoice number; filters must all hold. */
+  /** Documents that the principal has access to, by invoice number; all filters must match. */
   readonly list: (principal: HostPrincipal, query?: DocumentListQuery) => Promise<DocumentsPage>
   readonly get: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<DocumentsView>
-  /** Everything that was done to them, oldest first, for carriers. Once all are deleted, name DOT and MC. */
+  /** The history of the documents, oldest first; for carriers. Once all are deleted, give DOT and MC. */
   readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<DocumentChange>>
 }

@@ -1,4 +1,4 @@
-/** The plain methods over core's use cases. */
+/** The host's methods over core's use cases. */
 import {
   ChargeSubscriptions,
   FreightChargeIntake,
@@ -35,7 +35,7 @@ import type { WaybillWithin } from "./Waybill.ts"
 export const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I, S>, call: (service: S) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(Tenants, (tenants) => existingTenant(tenants)(tenantId, Effect.flatMap(service, call)))
 
-/** The methods that can join a transaction; `around` makes them do so. */
+/** Methods that can join a transaction; `around` makes them do so. */
 export const methodsOf = (run: Run, around: Around): WaybillWithin => {
   const subscriptions = <A, E extends Failure>(
     said: HostPrincipal,
@@ -86,7 +86,7 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
   }
 }
 
-/** What every intake call of core looks like. */
+/** Signature of all intake calls of core. */
 interface Intake<Key> {
   readonly report: (
     principal: Principal,
@@ -95,7 +95,7 @@ interface Intake<Key> {
   ) => Effect.Effect<IntakeResults<Key>, InvalidInput | NotPermitted | StorageError>
 }
 
-/** Reading, which takes part in no transaction. */
+/** Reads; they join no transaction. */
 export const lookupsOf = (run: Run): LookupMethods => ({
   verified: (said, by) =>
     run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.verified(principal, by)), (found) =>
@@ -111,7 +111,7 @@ export const lookupsOf = (run: Run): LookupMethods => ({
     })))
 })
 
-/** Waits for somebody else's server, so it takes part in no transaction either. */
+/** Waits for the receiver's server, so it joins no transaction. */
 export const webhookTestOf = (run: Run): WebhookTestMethods => ({
   testWebhook: (said, test) => run(as(said, ChargeSubscriptions, (all, principal) => all.testWebhook(principal, plain(test))))
 })

@@ -1,4 +1,4 @@
-/** Mounts the service in `node:http`, Express, or wherever else handlers take `(req, res)`. */
+/** Mounts the service in `node:http`, Express, and other frameworks with `(req, res)` handlers. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -8,21 +8,21 @@ import { hostsNamed } from "../shared/RequestHost.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
 import type { Waybill } from "./Waybill.ts"
 
-/** What frameworks add to Node's own request. */
+/** Members that frameworks add to Node's request. */
 export interface NodeRequest extends IncomingMessage {
-  /** Express: the part of the path that was matched before. */
+  /** Express: the part of the path that was already matched. */
   readonly baseUrl?: string
   readonly originalUrl?: string
-  /** Express: the caller's address, as its `trust proxy` setting has it. */
+  /** Express: the caller's address, according to its `trust proxy` setting. */
   readonly ip?: string | undefined
-  /** The body's bytes, kept by whoever read it. */
+  /** Bytes of the body, if another reader kept them. */
   readonly rawBody?: Uint8Array | string
-  /** The body's bytes after `express.raw()`; what other parsers leave here is of no use. */
+  /** Bytes of the body after `express.raw()`. The output of other parsers cannot be used. */
   readonly body?: unknown
 }
 
 export interface NodeHandlerOptions {
-  /** The path it is mounted at, such as `/freight`. Express tells by itself with `app.use("/freight", …)`. */
+  /** The mount path, such as `/freight`. Express provides it with `app.use("/freight", …)`. */
   readonly mountPath?: string
 }
 
@@ -34,8 +34,8 @@ export const bodyWasRead =
 /**
  * A handler for `(req, res)`.
  *
- * The body must not have been read, unless `req.rawBody` has its bytes: what was parsed cannot be put together again.
- * Otherwise the answer is 500, and `next`, or a warning of the process, says what to do.
+ * The body must be unread, unless `req.rawBody` contains its bytes: a parsed body cannot be restored. Otherwise the
+ * response is 500, and `next`, or a process warning, explains the fix.
  */
 export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: NodeHandlerOptions = {}) =>
 (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
@@ -63,13 +63,13 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: 
 }
 
 export interface WebRequestParts {
-  /** Path and query as they were asked for. */
+  /** Path and query as requested. */
   readonly target: string | undefined
   readonly body: Uint8Array | ReadableStream<Uint8Array> | undefined
   readonly signal: AbortSignal
 }
 
-/** `undefined` for methods that `Request` does not know, such as TRACE. */
+/** `undefined` for methods that `Request` does not support, such as TRACE. */
 export const webRequestOf = (req: IncomingMessage, { body, signal, target }: WebRequestParts): Request | undefined => {
   const secure = "encrypted" in req.socket && req.socket.encrypted === true
   try {
@@ -96,7 +96,7 @@ export const hasBody = ({ headers, method }: IncomingMessage): boolean =>
 
 export const wasRead = (body: Readable): boolean => body.readableDidRead || body.readableEnded
 
-/** Reads nothing until somebody wants it, so that what is refused at its headers leaves the rest to Node. */
+/** Reads only on demand, so that Node discards the body of requests that are refused by their headers. */
 export const lazily = (req: Readable): ReadableStream<Uint8Array> => {
   let chunks: AsyncIterator<Uint8Array> | undefined
   return new ReadableStream<Uint8Array>({
@@ -114,7 +114,7 @@ export const lazily = (req: Readable): ReadableStream<Uint8Array> => {
 
 const hostOf = (host: string | ReadonlyArray<string> | undefined): string => typeof host === "string" && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost"
 
-/** Absolute and other forms of targets are left to Node's own parser and to the service's 404. */
+/** Other forms of targets are left to Node's parser and to the service's 404. */
 const pathOf = (target: string | undefined): string => {
   if (target === undefined || target === "*") return "/"
   return target.startsWith("/") ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, "") || "/"
@@ -123,11 +123,11 @@ const pathOf = (target: string | undefined): string => {
 const headersOf = (req: IncomingMessage, target: string | undefined): Headers => {
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
-    // HTTP/2 puts method and target among the headers
+    // HTTP/2 puts method and target into pseudo-headers.
     if (name.startsWith(":")) continue
     for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) headers.append(name, each)
   }
-  // told as a list, which the service refuses: Node keeps the first and passes over the others
+  // As a list, which the service refuses: Node keeps the first Host header and ignores the others.
   const hosts = hostsNamed(req, target)
   if (hosts.length > 1) headers.set("host", hosts.join(", "))
   return headers
@@ -136,7 +136,7 @@ const headersOf = (req: IncomingMessage, target: string | undefined): Headers =>
 const write = async (res: ServerResponse, response: Response): Promise<void> => {
   res.statusCode = response.status
   response.headers.forEach((value, name) => {
-    // HTTP/2 has no such header, and Node refuses to send it
+    // HTTP/2 has no such header, and Node refuses to send it.
     if (name !== "connection" || res.req.httpVersionMajor === 1) res.setHeader(name, value)
   })
   if (response.body === null) {

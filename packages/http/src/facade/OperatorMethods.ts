@@ -1,4 +1,4 @@
-/** What operators look at, as plain promises. */
+/** Operator reads and writes as promises. */
 import type {
   ApiKeyView,
   AuditEntry,
@@ -18,7 +18,7 @@ import type {
 } from "@waybill/core"
 
 export interface PageQuery {
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string
   /** 1 to 500; 100 by default. */
   readonly limit?: number
@@ -33,10 +33,10 @@ export interface AllSubscriptionsQuery extends PageQuery {
 export interface DeliveriesQuery extends PageQuery {
   readonly state?: DeliveryView["state"]
   readonly subscriptionId?: string
-  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are left out. */
+  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
   readonly client?: string
   readonly since?: string | Date
-  /** Of their creation; `newest` first by default. */
+  /** Order of creation. Default `newest` first. */
   readonly order?: "oldest" | "newest"
 }
 
@@ -50,83 +50,86 @@ export type TenantsPage = ListPage<Tenant>
 export interface AuditListQuery extends PageQuery {
   /** Only calls about this tenant. */
   readonly tenant?: string
-  /** Only calls of this operator or client, by its whole name. Those of the operator methods here are `host`. */
+  /** Only calls of this operator or client; the full name. Calls of these operator methods have the name `host`. */
   readonly actor?: string
   readonly since?: string | Date
 }
 
 export interface AuditMethods {
-  /** Newest first: writes of operators and of intake over HTTP, reads of deliveries' bodies, and the operator methods of this object. */
+  /** Newest first: writes of operators and intake over HTTP, reads of delivery bodies, and the operator methods of this object. */
   readonly list: (query?: AuditListQuery) => Promise<ListPage<AuditEntry>>
 }
 
 export interface ClientMethods {
-  /** By client: those of API keys, and those whose principals or tokens were seen. */
+  /** Ordered by client: clients of API keys, and clients whose principals or tokens were seen. */
   readonly list: (tenantId: string, query?: PageQuery) => Promise<ClientsPage>
-  /** Revokes its keys, closes its subscriptions, drops what waits and forgets its access. A bare name means `key:<name>`. */
+  /**
+   * Revokes the client's keys, closes its subscriptions, drops their waiting entries and removes its access. A bare
+   * name means `key:<name>`.
+   */
   readonly delete: (tenantId: string, client: string) => Promise<void>
 }
 
 export interface LimitMethods {
-  /** All quotas of a tenant, those that were never changed with their defaults. */
+  /** All quotas of a tenant, defaults included. */
   readonly get: (tenantId: string) => Promise<Limits>
-  /** Changes those that are named; `null` returns one to its default. Answers all. */
+  /** Changes the given quotas; `null` resets one to its default. Returns all quotas. */
   readonly put: (tenantId: string, change: LimitsChange) => Promise<Limits>
 }
 
-/** Exactly one of `client`, `accounts` and `anyClient` when the secret is new; at most one later, which replaces the owner. */
+/** A new secret needs exactly one of `client`, `accounts` and `anyClient`. Later at most one, which replaces the owner. */
 export interface SecretSettings {
-  /** `whsec_…`; generated when left out. */
+  /** `whsec_…`. Default: generated. */
   readonly secret?: string
-  /** `shipper-tms` is the client of API keys `key:shipper-tms`; a token's client is `jwt:<issuer>:<sub>`. */
+  /** `shipper-tms` is the client of API keys `key:shipper-tms`; the client of a token is `jwt:<issuer>:<sub>`. */
   readonly client?: string
   /** Clients with one of these accounts. */
   readonly accounts?: ReadonlyArray<string>
   readonly anyClient?: true
-  /** How long the secret before goes on signing; a day by default. */
+  /** How long the previous secret keeps signing. Default: one day. */
   readonly overlapSeconds?: number
-  /** `false`: only the owner and `bodySignature` change. */
+  /** `false`: change only the owner and `bodySignature`. */
   readonly rotate?: false
   readonly bodySignature?: boolean
 }
 
 export interface SecretMethods {
-  /** Registers or rotates. Answers the secret that signs from now on. */
+  /** Registers or rotates a secret. Returns the secret that signs from now on. */
   readonly put: (tenantId: string, hmacSecretId: string, settings?: SecretSettings) => Promise<{ readonly hmacSecretId: string; readonly secret: string }>
-  /** By hmacSecretId; never a secret itself. */
+  /** Ordered by hmacSecretId. Never returns a secret's value. */
   readonly list: (tenantId: string, query?: PageQuery) => Promise<SecretsPage>
-  /** Rejects with `secret_in_use` while a subscription is signed with it. */
+  /** Rejects with `secret_in_use` while a subscription uses the secret. */
   readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
 }
 
-/** One of them. A freight bill is found by its PRO, its id as a shipmentId, or its shipment. */
+/** Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment. */
 export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string }
 
-/** Subscriptions of every client and area, for whoever runs the service. */
+/** Subscriptions of every client and area, for operators. */
 export interface AllSubscriptionsMethods {
-  /** By id, with what waits for them and how they do. */
+  /** Ordered by id, with waiting entries and delivery state. */
   readonly list: (tenantId: string, query?: AllSubscriptionsQuery) => Promise<AllSubscriptionsPage>
   readonly get: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
-  /** Nothing more is sent until `resume`; its client reads the reason and cannot resume it. */
+  /** Stops sending until `resume`. Its client can read the reason and cannot resume it. */
   readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<SubscriptionView>
-  /** Whoever paused it. Of freight charges, what was not accepted since goes out again first. */
+  /** Resumes, whoever paused it. For freight charges, deliveries that were not accepted since the pause are sent again first. */
   readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
-  /** Drops what waits. Answers how many entries. */
+  /** Drops waiting entries. Returns their number. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
-  /** Why it did or did not receive something. */
+  /** Explains why it did or did not receive something. */
   readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<Explanation>
-  /** As if its client had deleted it. */
+  /** Deletes the subscription, like a call of its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Promise<void>
 }
 
 export interface HealthMethods {
-  /** How deliveries of each tenant do, the worst first; of the first 1,000 tenants. Counts stop at 10,000. */
+  /** Delivery health of each tenant, the worst first; covers the first 1,000 tenants. Counts stop at 10,000. */
   readonly health: () => Promise<HealthView>
 }
 
 export interface JourneyMethods {
-  /** Shipments that a shipmentId, PRO, bill of lading or purchase order names, 20 at most. */
+  /** At most 20 shipments that match a shipmentId, PRO, bill of lading or purchase order. */
   readonly find: (tenantId: string, reference: string) => Promise<ReadonlyArray<FoundShipment>>
-  /** Everything that all areas know of a shipment, and what carried it to receivers. */
+  /** Everything all areas know about a shipment, and the deliveries that contained it. */
   readonly get: (tenantId: string, shipmentId: string) => Promise<ShipmentJourney>
 }

@@ -1,4 +1,4 @@
-/** What `createWaybill` is told, and the layers that become of it. */
+/** The options of `createWaybill`, and the layers built from them. */
 import {
   AccessOptions,
   DeliveryOptions,
@@ -27,89 +27,89 @@ import { ContentHashNode } from "../invoices/ContentHashNode.ts"
 import { HmacNode } from "../webhook-sender/HmacNode.ts"
 import { WebhookSenderHttp } from "../webhook-sender/WebhookSenderHttp.ts"
 
-/** One line for a log. Never holds a key, a secret or a body. */
+/** One log entry. Never contains a key, a secret or a body. */
 export interface LogEntry {
   readonly level: string
   readonly at: string
   readonly message: string
-  /** `correlationId`, `tenant`, `route` and the like. */
+  /** Fields such as `correlationId`, `tenant` and `route`. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly cause: string | undefined
 }
 
-/** How the delivery worker behaves. Everything has a default. */
+/** Settings of the delivery worker, all optional. */
 export interface DeliverySettings {
-  /** Attempts this process has under way at the same time. */
+  /** Concurrent attempts in this process. */
   readonly concurrency?: number
-  /** Attempts one subscription has under way at the same time. */
+  /** Concurrent attempts per subscription. */
   readonly laneConcurrency?: number
-  /** The whole attempt, from name lookup to the last byte read. */
+  /** Timeout of a whole attempt, from DNS lookup to the last byte of the response. */
   readonly attemptTimeoutMillis?: number
-  /** How long an idle worker waits before it looks without having been woken. */
+  /** Poll interval of an idle worker that receives no signal. */
   readonly pollMillis?: number
-  /** How long `stop` waits for attempts under way. */
+  /** How long `stop` waits for attempts in flight. */
   readonly drainMillis?: number
-  /** How long a killed worker's deliveries wait before another takes them up; longer than an attempt. */
+  /** How long deliveries of a killed worker wait until another takes over; longer than an attempt. */
   readonly leaseMillis?: number
-  /** Bytes of one request body, at most, unless a single event is larger. */
+  /** Maximum bytes of one request body, unless a single event is larger. */
   readonly maxBatchBytes?: number
-  /** Bytes of bodies in memory, about. */
+  /** Approximate limit for bytes of bodies in memory. */
   readonly maxBytesInFlight?: number
 }
 
-/** How long what ended stays before `start` removes it. */
+/** How long data is kept before `start` removes it. */
 export interface RetentionSettings {
-  /** Settled deliveries: 30 days. */
+  /** Settled deliveries. Default 30 days. */
   readonly keepSettledMillis?: number
-  /** Shipments after the consignee got them: 365 days. */
+  /** Shipments after delivery to the consignee. Default 365 days. */
   readonly keepDeliveredShipmentsMillis?: number
-  /** Freight bills after they were invoiced or removed: 365 days. */
+  /** Freight bills after they were invoiced or removed. Default 365 days. */
   readonly keepEndedBillsMillis?: number
-  /** Bodies of notifications: 180 days, and never less than deliveries. */
+  /** Bodies of notifications. Default 180 days, and never shorter than deliveries. */
   readonly keepNoticesMillis?: number
-  /** Pickups after they were ordered: 365 days. */
+  /** Pickups after they were ordered. Default 365 days. */
   readonly keepPickupsMillis?: number
-  /** Entries of the audit log: 400 days. */
+  /** Entries of the audit log. Default 400 days. */
   readonly keepAuditMillis?: number
 }
 
 export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant"> {
   /** From a storage package, such as `@waybill/postgres`. */
   readonly storage: WaybillStorage
-  /** Your own log-in. Leave it out to take Waybill's API keys. */
+  /** Your own authentication. Default: Waybill's API keys. */
   readonly authenticate?: HostAuthenticate
-  /** Takes Waybill's own API keys, and what else is set here: operators' keys, JWTs. */
+  /** Also accepts Waybill's API keys, and the operator keys and JWTs that are configured here. */
   readonly apiKeys?: true
-  /** Open `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
+  /** Keys for `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
   readonly operatorKeys?: ReadonlyArray<OperatorKeySetting>
   readonly jwt?: JwtOptions
-  /** 32 bytes each, as bytes or base64. The first seals webhook secrets, all of them open: put a new key in front. */
+  /** 32 bytes each, as bytes or base64. The first key encrypts webhook secrets, all keys decrypt them: put a new key first. */
   readonly sealingKeys: readonly [Uint8Array | string, ...ReadonlyArray<Uint8Array | string>]
-  /** Networks and hosts that webhooks may reach although private, such as `10.1.0.0/16` or `receiver.internal`. */
+  /** Private networks and hosts that webhooks may reach, such as `10.1.0.0/16` or `receiver.internal`. */
   readonly egressAllow?: ReadonlyArray<string>
   readonly delivery?: DeliverySettings
   readonly retention?: RetentionSettings
   /**
-   * How long subscriptions of a client are served after it was seen last; what comes later waits for it. Seven days for clients of
-   * JWTs; without end for principals of `authenticate` and of calls, unless it is set.
+   * How long subscriptions of a client are served after the client was last seen; later entries wait for it. Default:
+   * seven days for clients of JWTs; unlimited for principals of `authenticate` and of calls.
    */
   readonly tokenAccessSeconds?: number
-  /** Lookups a minute of freight that is not the caller's own, for each client or address. 60 by default. */
+  /** Lookups per minute of freight that is not the caller's own, per client or address. Default 60. */
   readonly othersLookupsPerMinute?: number
-  /** IANA name of the zone whose hours and midnights close hourly and daily notifications. UTC by default. */
+  /** IANA time zone whose hours and midnights close the windows of hourly and daily notifications. Default UTC. */
   readonly timeZone?: string
-  /** Tells whom public lookups through `handler` are counted for, where you know the caller's address better. */
+  /** Returns the key that public lookups through `handler` are counted by, if you know the caller's address better. */
   readonly clientAddress?: (request: Request) => string | undefined
   readonly basePaths?: WaybillHttpOptions["basePaths"]
-  /** Decides on pickups. Without it every request is accepted under a number of the service's own. */
+  /** Decides on pickups. Default: every request is accepted with a generated number. */
   readonly pickupDesk?: HostPickupDesk
-  /** Where the contents of documents are, if not in `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
+  /** Storage of document contents outside of `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
   readonly documents?: DocumentsOutside
-  /** Gets every log entry. By default warnings and errors go to standard error as JSON. */
+  /** Receives every log entry. Default: warnings and errors go to standard error as JSON. */
   readonly log?: (entry: LogEntry) => void
 }
 
-/** Everything the service needs. Throws when the options contradict themselves. */
+/** All layers of the service. Throws when options contradict each other. */
 export const layerOf = (options: WaybillOptions) => {
   const adapter = storageAdapter(options.storage)
   if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
@@ -168,7 +168,7 @@ const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKeys }: WaybillOp
   return AuthenticatorStandard.layer({ jwt, operatorKeys: operatorKeysOf(operatorKeys ?? []) })
 }
 
-/** Also from programs that no compiler looked at. */
+/** Validates the keys, also for callers without types. */
 const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined) => {
   const [first, ...more] = Array.isArray(keys) ? keys as WaybillOptions["sealingKeys"] : []
   return [sealingKeyOf(first), ...more.map(sealingKeyOf)] as const

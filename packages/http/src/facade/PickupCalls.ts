@@ -1,4 +1,4 @@
-/** The plain methods of area C over core's use cases. */
+/** Methods of area C over core's use cases. */
 import { type PickupOptions, Pickups } from "@waybill/core"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"

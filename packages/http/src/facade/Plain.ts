@@ -1,23 +1,23 @@
-/** Values of a host as JSON has them. */
+/** Converts a host's values to plain JSON values. */
 import { mapPaced } from "@waybill/core"
 import { Effect } from "effect"
 
-/** No input of ours is deeper; what is, is refused by whoever reads it. */
+/** No valid input is nested deeper; the decoder refuses deeper values. */
 const deepest = 128
 
-/** No list of ours takes more items. */
+/** No list in the interfaces accepts more items. */
 export const longestList = 10_000
 
-/** The items of one call, in slices. Too many of them stay as they are, because they are refused for being so many. */
+/** Converts the items of one call, in slices. A list that is too long stays unchanged, because its length refuses it. */
 export const plainItems = (items: ReadonlyArray<unknown>, most: number): Effect.Effect<ReadonlyArray<unknown>> =>
   Array.isArray(items) && items.length <= most ? mapPaced(items, (item) => plain(item)) : Effect.succeed(items)
 
-/** Members that are `undefined` were not given, and a `Date` is its instant in UTC. Bytes, and what is plain already, stay the same object. */
+/** Removes `undefined` members, and turns a `Date` into its UTC instant. Bytes and plain values stay the same object. */
 export const plain = (value: unknown, depth = deepest): unknown => {
   if (typeof value !== "object" || value === null || depth === 0 || ArrayBuffer.isView(value)) return value
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
   if (Array.isArray(value)) {
-    // whoever reads it refuses it by its length
+    // The decoder refuses it by its length.
     if (value.length > longestList) return value
     const items = value.map((item) => plain(item, depth - 1))
     return items.some((item, index) => item !== value[index]) ? items : value

@@ -1,4 +1,4 @@
-/** A use case of core as a promise, for whoever a host says is calling. */
+/** Runs a use case of core as a promise, for a principal from the host. */
 import type {
   ChargeSubscriptions,
   Explanations,
@@ -22,7 +22,7 @@ import { type Context, Effect } from "effect"
 import { type HostPrincipal, principalOf } from "../access/AuthenticatorHost.ts"
 import type { Failure } from "../shared/ProblemOf.ts"
 
-/** Every use case that a host can call. */
+/** All use cases that a host can call. */
 export type CallServices =
   | ChargeSubscriptions
   | Explanations
@@ -41,7 +41,7 @@ export type CallServices =
 
 export type Run = <A>(effect: Effect.Effect<A, Failure, CallServices>) => Promise<A>
 
-/** Makes a call take part in a transaction, or leaves it alone. */
+/** Makes a call join a transaction, or leaves it unchanged. */
 export type Around = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 export const as = <I extends CallServices, S, A, E extends Failure>(
@@ -51,7 +51,7 @@ export const as = <I extends CallServices, S, A, E extends Failure>(
 ): Effect.Effect<A, E | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
   Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(said), (principal) => call(found, principal)))
 
-/** The principal, where its tenant is there and served. Read in the transaction that the call takes part in. */
+/** The principal, if its tenant exists and is not suspended. Read in the transaction that the call joins. */
 export const servedPrincipal = (said: HostPrincipal) =>
   Effect.gen(function*() {
     const principal = yield* principalOf(said)

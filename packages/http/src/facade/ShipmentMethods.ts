@@ -1,4 +1,4 @@
-/** Shipment status as plain promises. */
+/** Shipment status as promises. */
 import type {
   ItemResult,
   LookupBy,
@@ -17,15 +17,15 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export interface ReportMethods {
   /**
-   * Makes shipments known, or replaces their fields. One bad item rejects the whole call unless `partial`. The same content
-   * again is a `duplicate`.
+   * Registers shipments, or replaces their fields. One invalid item refuses the whole call unless `partial`. The same
+   * content again is a `duplicate`.
    */
   readonly register: (
     principal: HostPrincipal,
     shipments: ReadonlyArray<PostedShipment>,
     options?: { readonly partial?: boolean }
   ) => Promise<ReadonlyArray<ItemResult<ShipmentKey>>>
-  /** Movement and information, for the view, its followers and the event log, as one fact. */
+  /** Writes movements and information to lookups, subscriptions and the event log, in one transaction. */
   readonly report: (
     principal: HostPrincipal,
     updates: ReadonlyArray<StatusUpdate>,
@@ -33,35 +33,35 @@ export interface ReportMethods {
   ) => Promise<ReadonlyArray<ItemResult<StatusUpdateKey>>>
 }
 
-/** Every field of the caller's own shipment; four of anybody else's. */
+/** Every field of the caller's own shipments; four fields of others. */
 export type FoundShipment =
   | { readonly own: true; readonly shipment: VerifiedShipment }
   | { readonly own: false; readonly shipment: PublicShipment }
 
-/** All that is known of a shipment. Without a milestone it is not covered: lookups do not find it yet. */
+/** Everything known about a shipment. Without a milestone it is not covered: lookups do not find it yet. */
 export type KnownShipmentRecord = Omit<ShipmentRecord, "shipment"> & { readonly shipment: ShipmentView }
 
-/** Somebody who need not be known. */
+/** A caller without credentials. */
 export interface PublicCaller {
   readonly tenantId: string
-  /** Whose allowance of lookups pays: an address or a name of your own. Everybody shares one when it is left out. */
+  /** Key that lookups are counted by: an address or a name of your own. Callers without one share an allowance. */
   readonly client?: string
 }
 
 export interface LookupMethods {
   readonly verified: (principal: HostPrincipal, by: LookupBy) => Promise<FoundShipment>
   readonly public: (caller: PublicCaller, by: LookupBy) => Promise<PublicShipment>
-  /** An account's shipments by pick-up; both ends belong to the range. */
+  /** An account's shipments by pickup time; the range is inclusive. */
   readonly pickedUp: (
     principal: HostPrincipal,
     range: { readonly accountNumber: string; readonly startDate: string | Date; readonly endDate: string | Date }
   ) => Promise<ReadonlyArray<VerifiedShipment>>
-  /** All that is known of a shipment, for carriers. */
+  /** Everything known about a shipment, for carriers. */
   readonly record: (principal: HostPrincipal, shipmentId: string) => Promise<KnownShipmentRecord>
 }
 
 export interface StatusSubscriptionMethods {
-  /** References may belong to no shipment yet. */
+  /** The referenced shipments need not exist yet. */
   readonly subscribe: (principal: HostPrincipal, subscription: SubscribeRequest) => Promise<SubscriptionResult>
   readonly unsubscribe: (principal: HostPrincipal, transactionId: string) => Promise<SubscriptionResult>
 }

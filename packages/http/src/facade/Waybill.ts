@@ -1,4 +1,4 @@
-/** The service as plain promises: what `createWaybill` gives. */
+/** The service as promises: the result of `createWaybill`. */
 import type {
   ApiKeyRequest,
   DeliveryBodyView,
@@ -28,11 +28,11 @@ export interface EventsPage {
   readonly data: ReadonlyArray<TransitEvent>
   readonly page: number
   readonly pageSize: number
-  /** `null` where counting would cost more than it tells. */
+  /** `null` when counting is too expensive. */
   readonly totalPages: number | null
   readonly totalCount: number | null
   readonly hasMore: boolean
-  /** Give it as `cursor` with the next page's number, and the pages of one list hold still while events arrive. */
+  /** Pass it as `cursor` with the number of the next page, so that new events do not shift the pages. */
   readonly nextCursor: string | undefined
 }
 
@@ -65,8 +65,8 @@ export interface SubscriptionListQuery {
 
 export interface PublishMethods {
   /**
-   * Stores events and queues them for every matching subscription, as one fact. One bad event rejects the whole call
-   * unless `partial`. The same content under the same `eventId` again is a `duplicate` and changes nothing.
+   * Stores events and queues them for every matching subscription, in one transaction. One invalid event refuses the
+   * whole call unless `partial`. The same content with the same `eventId` is a `duplicate` and changes nothing.
    */
   readonly publish: (
     principal: HostPrincipal,
@@ -79,12 +79,12 @@ export interface SubscriptionMethods {
   readonly create: (principal: HostPrincipal, subscription: SubscriptionCreate) => Promise<TransitSubscription>
   readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<SubscriptionsPage>
   readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<TransitSubscription>
-  /** JSON merge patch: what is not named stays, `null` takes a member back to its default. */
+  /** JSON merge patch: absent members stay, `null` resets a member to its default. */
   readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: typeof SubscriptionPatch.Type) => Promise<TransitSubscription>
   readonly remove: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
 }
 
-/** The methods that can take part in a transaction of the host. */
+/** Methods that can join a transaction of the host. */
 export interface WaybillWithin {
   readonly events: PublishMethods
   readonly subscriptions: SubscriptionMethods
@@ -99,18 +99,18 @@ export interface WaybillWithin {
 
 /** How a request reached the host. */
 export interface HandlerOptions {
-  /** What a router in front of it matches already, such as `/api/freight`. */
+  /** The path prefix that a router already matched, such as `/api/freight`. */
   readonly mountPath?: string
-  /** The other end of the connection; public lookups are counted by it. */
+  /** The remote address of the connection; public lookups are counted by it. */
   readonly remoteAddress?: string | undefined
-  /** The framework's own request or context; `authenticate` gets it as its second argument. */
+  /** The framework's own request or context; the second argument of `authenticate`. */
   readonly host?: unknown
 }
 
 /** Every method rejects with `WaybillError`. */
 export interface Waybill {
   readonly events: PublishMethods & {
-    /** What the principal may see, by shipmentId, sequence and eventId. */
+    /** Events that the principal has access to, by shipmentId, sequence and eventId. */
     readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
   }
   readonly subscriptions: SubscriptionMethods
@@ -124,36 +124,39 @@ export interface Waybill {
   readonly tenants: HealthMethods & {
     /** Creates the tenant, or changes its name and hosts. */
     readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
-    /** By tenantId. */
+    /** Ordered by tenantId. */
     readonly list: (query?: PageQuery) => Promise<TenantsPage>
-    /** Its callers are refused with `tenant_suspended` and nothing is sent, in every process at once. */
+    /** Refuses all its callers with `tenant_suspended` and sends nothing, in every process at once. */
     readonly suspend: (tenantId: string) => Promise<Tenant>
     readonly resume: (tenantId: string) => Promise<Tenant>
-    /** With everything of it; `confirm` is the id once more. It is refused at once, its data goes in the background of a process that was started. */
+    /**
+     * Deletes the tenant and all its data; `confirm` repeats the id. Callers are refused at once; a started process
+     * removes the data in the background.
+     */
     readonly delete: (tenantId: string, options: { readonly confirm: string }) => Promise<void>
   }
   readonly audit: AuditMethods
   readonly limits: LimitMethods
   readonly apiKeys: {
-    /** The key is shown this once. */
+    /** The key is returned only once. */
     readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<{ readonly id: string; readonly key: string }>
-    /** Never a key itself. */
+    /** Never returns a key's value. */
     readonly list: (tenantId: string, query?: PageQuery) => Promise<ApiKeysPage>
     readonly revoke: (tenantId: string, id: string) => Promise<void>
   }
   readonly clients: ClientMethods
   readonly secrets: SecretMethods
   readonly deliveries: {
-    /** Newest first, unless the query says otherwise. */
+    /** Newest first by default. */
     readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
     readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
-    /** The same bytes under the same id once more. */
+    /** Sends the same bytes with the same id again. */
     readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
-    /** A dead letter no longer counts and is not recovered. It can still be retried. */
+    /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
     readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
-    /** Every dead letter of the subscription since then, under the same ids. Answers how many. */
+    /** Sends every dead letter of the subscription since then again, with the same ids. Returns their number. */
     readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
-    /** History as new deliveries of the same events. Answers how many events. */
+    /** Sends past events again as new deliveries. Returns the number of events. */
     readonly replay: (tenantId: string, subscriptionId: string, range: {
       readonly from: string | Date
       readonly to?: string | Date
@@ -162,20 +165,29 @@ export interface Waybill {
   }
   readonly allSubscriptions: AllSubscriptionsMethods
   readonly journeys: JourneyMethods
-  /** Answers HTTP requests: every area, `/operator`, probes and documents. Never rejects. */
+  /** Answers HTTP requests: every area, `/operator`, probes and documentation. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
-  /** The part of `handler` for customers and carriers: the areas, intake, probes, and their OpenAPI document. All else is 404. */
+  /** The part of `handler` for customers and carriers: the areas, intake, probes, and their OpenAPI document. 404 for all else. */
   readonly customerHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
-  /** The part of `handler` for operators: `/operator`, `/metrics`, `/docs`, probes, and the whole OpenAPI document. All else is 404. */
+  /** The part of `handler` for operators: `/operator`, `/metrics`, `/docs`, probes, and the full OpenAPI document. 404 for all else. */
   readonly operatorHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
-  /** The same methods inside a transaction that the host holds: what they write is there when it commits, or never was. */
+  /** The same methods inside a transaction of the host: their writes commit or roll back with it. */
   readonly within: (transaction: unknown) => WaybillWithin
-  /** Begins to deliver, to close windows of charges and to remove what is old, until `stop`. Processes that only publish or answer need not call it. */
+  /**
+   * Starts to deliver, to close charge windows and to remove old data, until `stop`. Processes that only publish or
+   * answer requests do not need it.
+   */
   readonly start: () => Promise<void>
-  /** Closes windows and delivers whatever is due now, and answers how many attempts that took: for cron and serverless, in place of `start`. */
+  /**
+   * Closes charge windows, delivers everything due now, and returns the number of attempts; for cron and serverless,
+   * instead of `start`.
+   */
   readonly runOnce: () => Promise<number>
-  /** Tells workers that a tenant may have something due. Call it after committing a transaction that `within` took part in; else they find it when they poll. */
+  /**
+   * Signals workers that a tenant may have something due. Call it after you commit a transaction of `within`; otherwise
+   * they find it at the next poll.
+   */
   readonly wake: (tenantId: string) => Promise<void>
-  /** Takes no more calls, lets running ones and attempts under way finish, and releases everything. Calling it again is fine. */
+  /** Refuses new calls, waits for running calls and attempts, and releases everything. Can be repeated. */
   readonly stop: () => Promise<void>
 }

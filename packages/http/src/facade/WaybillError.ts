@@ -1,17 +1,17 @@
-/** How a plain method of the service rejects. */
+/** The error that the methods reject with. */
 import { Cause } from "effect"
 import { detailsOf, type Problem, type ProblemDetails, type ProblemFault } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 
 export class WaybillError extends Error {
   override readonly name = "WaybillError"
-  /** Stable text to branch on, such as `invalid_input` or `subscription_not_found`. */
+  /** Stable code to branch on, such as `invalid_input` or `subscription_not_found`. */
   readonly code: string
-  /** The HTTP status that the same call gets over HTTP. */
+  /** The status of the same error over HTTP. */
   readonly status: number
-  /** The same as a problem-details body. */
+  /** The error as a problem-details body. */
   readonly problem: ProblemDetails
-  /** Every fault of the input, with a JSON pointer each; empty when the input was not at fault. */
+  /** Every error of the input, each with a JSON pointer; empty when the input was valid. */
   readonly faults: ReadonlyArray<ProblemFault>
 
   constructor(problem: Problem, cause?: unknown) {
@@ -23,7 +23,7 @@ export class WaybillError extends Error {
   }
 }
 
-/** A failure as callers in the same process meet it: with what lies behind it as `cause`. */
+/** Turns a failure into an error for callers in the same process, with the original as `cause`. */
 export const errorOf = (cause: Cause.Cause<Failure>): WaybillError => {
   const died = cause.reasons.find(Cause.isDieReason)
   if (died !== undefined) {

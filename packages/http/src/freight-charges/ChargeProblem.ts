@@ -1,4 +1,4 @@
-/** A refusal as area E writes it: one code for each status, and details that programs can use. */
+/** Error body of area E: one code per status, and machine-readable details. */
 import { Schema } from "effect"
 import { cut, type Problem, type ProblemFault, type ProblemShape } from "../shared/ProblemDetails.ts"
 
@@ -16,7 +16,7 @@ export const ChargeProblem = Schema.Struct({
   }))
 }).annotate({ identifier: "ChargeProblem" })
 
-/** The first six are published; the others follow their manner. SPEC-GAP-E30 */
+/** The first six are published; the others follow the same style. SPEC-GAP-E30 */
 const codes: Readonly<Record<number, string>> = {
   400: "INVALID_REQUEST",
   401: "UNAUTHORIZED",
@@ -52,7 +52,7 @@ const faultOf = ({ detail, header, parameter, pointer }: ProblemFault) => ({
   error: cut(detail, 4096)
 })
 
-/** `dataOptions.eventType` or `accounts[0]`, as people write it. */
+/** Turns a JSON pointer into a path such as `dataOptions.eventType` or `accounts[0]`. */
 const fieldAt = (pointer: string): string => {
   const parts = pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
   return parts.length === 0 ? "body" : parts.map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`).join("")

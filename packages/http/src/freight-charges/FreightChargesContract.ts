@@ -1,4 +1,4 @@
-/** Area E over HTTP: who wants to know of freight charges, what was in flight when they asked, and what they receive. */
+/** Area E over HTTP: subscriptions to freight charges, bills in flight, and notifications. */
 import { ChargeSubscription, ChargeSubscriptionCreate, PreliminaryFreightCharge, WebhookTest } from "@waybill/core"
 import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
@@ -14,7 +14,7 @@ const unauthorized = refused("Credentials missing or invalid")
 const forbidden = refused("Not the debtor's own account")
 const notFound = refused("No such subscription of this caller")
 
-/** Ten thousand account numbers. */
+/** Room for ten thousand account numbers. */
 const maxSubscriptionBytes = 2 * 1024 * 1024
 
 export const FreightChargesContract = contract({

@@ -1,4 +1,4 @@
-/** Answers area E's calls from core's use cases. */
+/** HTTP handlers of area E over core's use cases. */
 import { ChargeSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
 import { encodedStream, json, noContent } from "../shared/Answer.ts"

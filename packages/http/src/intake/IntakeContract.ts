@@ -1,4 +1,4 @@
-/** Where the carrier's own system hands in what happened. */
+/** Intake over HTTP: the carrier's system publishes events, shipments, status, bills and pickup reports. */
 import {
   BillChangeReport,
   BillRemovalReport,
@@ -16,7 +16,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
-/** A thousand items, with room for what JSON adds to them. */
+/** Room for a thousand items with their JSON overhead. */
 export const maxIntakeBytes = 16 * 1024 * 1024
 
 const some = <S extends Schema.Top>(item: S) =>
@@ -27,7 +27,7 @@ const Shipments = Schema.Struct({ shipments: some(PostedShipment) }).annotate({ 
 const Updates = Schema.Struct({ updates: some(StatusUpdate) }).annotate({ identifier: "StatusUpdates" })
 const Charges = Schema.Struct({ charges: some(Schema.Union([BillChangeReport, BillRemovalReport])) }).annotate({ identifier: "FreightBillChanges" })
 
-/** What became of each item, in their order; the members beside the result are what it is known by. */
+/** One result per item, in order; members besides the result identify the item. */
 const reportOf = <Key extends Schema.Struct.Fields>(name: string, key: Key) =>
   Schema.Struct({
     results: Schema.Array(

@@ -1,4 +1,4 @@
-/** Answers intake's calls from core's use cases. */
+/** HTTP handlers of intake over core's use cases. */
 import { FreightChargeIntake, type IntakeResults, Pickups, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { Effect } from "effect"
 import { json } from "../shared/Answer.ts"

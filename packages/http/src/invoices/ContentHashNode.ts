@@ -1,10 +1,10 @@
-/** SHA-256 in pieces by `node:crypto`. */
+/** Incremental SHA-256 by `node:crypto`. */
 import { ContentHash } from "@waybill/core"
 import { Layer } from "effect"
 import { createHash } from "node:crypto"
 
 export const ContentHashNode = {
-  /** The `ContentHash` port over Node's own crypto. */
+  /** The `ContentHash` port on Node's crypto. */
   layer: Layer.succeed(ContentHash, {
     sha256: () => {
       const hash = createHash("sha256")

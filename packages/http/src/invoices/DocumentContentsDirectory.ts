@@ -1,4 +1,4 @@
-/** Contents of documents as files: one folder for each tenant, and a place beside it for what is still being written. */
+/** Document contents as files: one folder per tenant, and a separate place for unfinished files. */
 import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
@@ -6,16 +6,16 @@ import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "nod
 import { join, resolve } from "node:path"
 import { outsideOfTransactions } from "./OutsideContents.ts"
 
-/** Bytes read at a time. */
+/** Bytes per read. */
 const pieceBytes = 256 * 1024
 
 export interface DocumentContentsDirectoryOptions {
-  /** Shared by every process of the service; it is made if it is not there. */
+  /** All processes of the service must share it. It is created if absent. */
   readonly directory: string
 }
 
 export const DocumentContentsDirectory = {
-  /** Takes the place of a storage's own `DocumentContents`, and has them follow its transactions. */
+  /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
   layer: (options: DocumentContentsDirectoryOptions) => outsideOfTransactions(Layer.effect(DocumentContents, make(options)))
 }
 
@@ -29,7 +29,7 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
   const folderOf = (tenantId: string) => join(root, folderName(tenantId))
   const incomingOf = (tenantId: string) => join(folderOf(tenantId), "incoming")
   const incoming = (tenantId: string, contentId: string) => join(incomingOf(tenantId), contentId)
-  // no folder of a file system likes a million entries
+  // Two levels, because file systems are slow with a million entries in one folder.
   const shelfOf = (tenantId: string, contentId: string) => join(folderOf(tenantId), contentId.slice(0, 2))
   const kept = (tenantId: string, contentId: string) => join(shelfOf(tenantId, contentId), contentId)
 
@@ -41,7 +41,7 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
         await mkdir(incomingOf(tenantId), { recursive: true })
         return open(path, "wx")
       }),
-      // what was kept is not there any more
+      // A kept file has moved, so there is nothing to delete.
       (file) => Effect.ignore(Effect.andThen(attempt("close", () => file.close()), attempt("close", () => absentIsFine(unlink(path)))))
     )
     return {
@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
     const shelf = shelfOf(tenantId, contentId)
     await mkdir(shelf, { recursive: true })
     await absentIsFine(rename(incoming(tenantId, contentId), kept(tenantId, contentId)))
-    // kept before, or swept: then nothing may be said to be there
+    // The file was kept before, or swept: then `keep` must not report success.
     await stat(kept(tenantId, contentId))
     await syncFolder(shelf)
   }
@@ -84,10 +84,10 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
   })
 })
 
-/** Nothing else becomes part of a path. */
+/** Only such ids may become part of a path. */
 const isContentId = (contentId: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(contentId)
 
-/** Another name for each tenant, also where a file system knows no case and no odd characters. */
+/** A unique name per tenant, also on file systems without case or special characters. */
 const folderName = (tenantId: string): string =>
   [...Buffer.from(tenantId)].map((byte) => /[a-z0-9_-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`).join("")
 
@@ -118,7 +118,7 @@ const readPiece = async (path: string, piece: number): Promise<Uint8Array | unde
   }
 }
 
-/** So that a new name is there after a power failure too. Windows has no such thing. */
+/** Makes a rename survive a power failure. Windows has no such call. */
 const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === "win32") return
   const folder = await open(path)

@@ -1,13 +1,13 @@
-/** Contents of documents in S3, or in anything that speaks like it, through the client that the host brings. */
+/** Document contents in S3 or a compatible store, with the S3 client of the host. */
 import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { outsideOfTransactions } from "./OutsideContents.ts"
 
-/** Bytes read at a time. */
+/** Bytes per read. */
 const pieceBytes = 256 * 1024
 
-/** S3 takes no smaller parts but the last, so this much of a file under way is in memory. */
+/** Minimum part size of S3, except for the last part; each upload in progress uses this much memory. */
 const partBytes = 5 * 1024 * 1024
 
 interface At {
@@ -24,7 +24,7 @@ interface Part {
   readonly ETag: string | undefined
 }
 
-/** What is used of `S3` from `@aws-sdk/client-s3`. */
+/** The used methods of `S3` from `@aws-sdk/client-s3`. */
 export interface S3Calls {
   createMultipartUpload(input: At & { readonly ContentType?: string }): Promise<{ readonly UploadId?: string | undefined }>
   uploadPart(input: Upload & { readonly PartNumber: number; readonly Body: Uint8Array }): Promise<{ readonly ETag?: string | undefined }>
@@ -41,15 +41,15 @@ export interface S3Calls {
 }
 
 export interface DocumentContentsS3Options {
-  /** `new S3({ region, … })`. Whoever made it destroys it. */
+  /** `new S3({ region, … })`. The caller destroys it. */
   readonly client: S3Calls
   readonly bucket: string
-  /** In front of every key, such as `waybill/`. */
+  /** Prefix of every key, such as `waybill/`. */
   readonly prefix?: string
 }
 
 export const DocumentContentsS3 = {
-  /** Takes the place of a storage's own `DocumentContents`, and has them follow its transactions. */
+  /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
   layer: (options: DocumentContentsS3Options) => outsideOfTransactions(Layer.sync(DocumentContents, () => make(options)))
 }
 
@@ -59,7 +59,7 @@ const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A,
 const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): DocumentContents["Service"] => {
   const folderOf = (tenantId: string) => `${prefix}${encodeURIComponent(tenantId)}/`
   const placeOf = (tenantId: string, contentId: string): At => ({ Bucket: bucket, Key: `${folderOf(tenantId)}${contentId}` })
-  /** What was written, by key, until its writer ends. */
+  /** Finished uploads by key, until their writer ends. */
   const finished = new Map<string, { readonly upload: Upload; readonly parts: Array<Part>; kept: boolean }>()
 
   const begin = (at: At) =>
@@ -158,7 +158,7 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
 
 const isContentId = (contentId: string): boolean => /^[0-9a-f-]{36}$/.test(contentId)
 
-/** Grows with what is written, so that a small file needs little. */
+/** Grows on demand, so that a small file needs little memory. */
 const roomFor = (part: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> => {
   if (needed <= part.length) return part
   const larger = new Uint8Array(Math.min(partBytes, Math.max(needed, part.length * 2)))

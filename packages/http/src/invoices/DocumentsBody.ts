@@ -1,4 +1,4 @@
-/** Documents on their way out: JSON whose files are read and encoded while it is sent. */
+/** Responses with documents: JSON whose files are read and encoded while it is sent. */
 import { base64Encoder, type StorageError, type StoredDocuments, type StoredFile } from "@waybill/core"
 import { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -9,14 +9,14 @@ type Segment = string | StoredFile
 
 const encoder = new TextEncoder()
 
-/** One record, or several as an array. The length is known, so a receiver sees when something is missing. */
+/** One record, or several as an array. The length is known, so a receiver notices a truncated body. */
 export const documentsBody = (stored: StoredDocuments | ReadonlyArray<StoredDocuments>, headers: Headers = {}) => {
   let contentLength = 0
   for (const segment of segmentsOf(stored)) contentLength += typeof segment === "string" ? Buffer.byteLength(segment) : encodedLength(segment.size)
   return HttpServerResponse.stream(Stream.suspend(() => streamOf(segmentsOf(stored))), { headers, contentLength, contentType: "application/json" })
 }
 
-/** One segment after the other, each made when it is asked for: a page may have thousands of files. */
+/** Segments are produced on demand, because a page may have thousands of files. */
 const streamOf = (segments: Iterable<Segment>): Stream.Stream<Uint8Array, StorageError> =>
   Stream.flatMap(Stream.fromIterable(segments, { chunkSize: 1 }), (segment) =>
     typeof segment === "string" ? Stream.succeed(encoder.encode(segment)) : encoded(segment))

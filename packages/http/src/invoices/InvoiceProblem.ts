@@ -1,4 +1,4 @@
-/** A refusal as area B writes it: a list of code numbers. What they cannot say stands in a header. */
+/** Error body of area B: a list of code numbers. The message is in a header. */
 import { Schema } from "effect"
 import { type Problem, type ProblemShape, sentenceOf } from "../shared/ProblemDetails.ts"
 
@@ -8,7 +8,7 @@ export const ResultStatusCodes = Schema.Array(
   })
 ).annotate({ identifier: "ResultStatusCodes" })
 
-/** SPEC-GAP-B30: which code a refusal has; the interface lists them and says no more. */
+/** SPEC-GAP-B30: the code for each error; the interface lists codes without assigning them. */
 const codesOf = ({ code, errors = [], status }: Problem): ReadonlyArray<string> => {
   if (status >= 500 || status === 429) return ["700"]
   switch (code) {
@@ -34,7 +34,7 @@ const codesOf = ({ code, errors = [], status }: Problem): ReadonlyArray<string> 
 
 export const maxDetailLength = 1000
 
-/** Headers hold printable ASCII; whoever wrote something else in a name finds its place anyway. */
+/** Headers hold printable ASCII only; other characters become `?`, which still shows the location of an error. */
 export const headerText = (text: string): string => {
   const plain = text.replaceAll(/[^\x20-\x7e]/gu, "?")
   return plain.length <= maxDetailLength ? plain : `${plain.slice(0, maxDetailLength - 3)}...`

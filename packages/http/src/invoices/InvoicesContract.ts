@@ -1,4 +1,4 @@
-/** Area B over HTTP: what carriers ask to be paid for, and what supports it. */
+/** Area B over HTTP: invoices and their supporting documents. */
 import {
   DocumentRequest,
   DocumentResponse,
@@ -14,7 +14,7 @@ import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
 import { invoiceProblem, ResultStatusCodes } from "./InvoiceProblem.ts"
 
-/** Deletes too, so they are no 204, which cannot carry it. SPEC-GAP-B32 */
+/** Deletes return it too, so they cannot use 204. SPEC-GAP-B32 */
 const Message = Schema.Struct({ message: Schema.String }).annotate({ identifier: "SuccessMessage" })
 
 const refused = (description: string): AnswerSpec => ({ description, schema: ResultStatusCodes })
@@ -31,7 +31,7 @@ const warningHeader = {
   "X-Waybill-Warning": { description: "What may be wrong in the invoice although it was taken: lines that do not add up, several currencies.", schema: Schema.String }
 }
 
-/** The interfaces have no pages; without them a list would grow without bound. SPEC-GAP-B31 */
+/** The interfaces define no pagination; without it, lists would be unbounded. SPEC-GAP-B31 */
 const pageHeaders = {
   "X-Next-Cursor": { description: "For `cursor` of the next page. Absent on the last.", schema: Schema.String },
   "Link": { description: "RFC 8288: next. Absent on the last page.", schema: Schema.String }
@@ -44,7 +44,7 @@ const carrier = {
   MC: text("MC number of the carrier.")
 } as const
 
-/** Which one is meant where several carriers use one id or number. SPEC-GAP-B11 */
+/** Selects a carrier when several use one id or number. SPEC-GAP-B11 */
 const ofCarrier = { DOT: text("DOT number of the carrier, where several use one id."), MC: text("MC number of the carrier, likewise.") } as const
 
 const page = (most: number) =>
@@ -57,7 +57,7 @@ const comments = <S extends Schema.Top>(schema: S, description: string) => ({ co
 
 const inTheQuery = "As JSON, or in any other way software writes such things in a query. Kept in the history."
 
-/** Room for blanks that JSON may be laid out with. */
+/** Twice the limit, to allow for JSON whitespace. */
 const maxInvoiceBodyBytes = 2 * maxInvoiceBytes
 
 const uniqueID = { uniqueID: "The carrier's own id of the invoice." }
@@ -134,7 +134,7 @@ export const InvoicesContract = contract({
         201: {
           description: "Uploaded",
           schema: Message,
-          // the body has no member for them. SPEC-GAP-B33
+          // In a header, because the body has no member for them. SPEC-GAP-B33
           headers: { "X-Waybill-File-Ids": { description: "Ids of the new files, in their order, separated by commas.", schema: Schema.String } }
         },
         ...refusals,

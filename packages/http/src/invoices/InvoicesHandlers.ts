@@ -1,4 +1,4 @@
-/** Answers area B's calls from core's use cases. */
+/** HTTP handlers of area B over core's use cases. */
 import { fault, InvalidInput, InvoiceDocuments, Invoices, queryComments } from "@waybill/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -61,7 +61,7 @@ const nextPage = (query: Readonly<Record<string, unknown>>, nextCursor: string |
   return { "x-next-cursor": nextCursor, link: `<${site.urlOf(site.path)}?${search}>; rel="next"` }
 }
 
-/** Everything goes when no files are named, so a misspelt name must not pass for none. SPEC-GAP-B34 */
+/** Without ids all files are deleted, so a misspelled parameter name must be refused. SPEC-GAP-B34 */
 const namesFilesPlainly = (pairs: ReadonlyArray<readonly [string, string]>): Effect.Effect<void, InvalidInput> => {
   const odd = pairs.find(([name]) => /^file/i.test(name) && !/^fileIds(?:\[\d{0,9}\])?$/.test(name))
   return odd === undefined ? Effect.void : Effect.fail(InvalidInput.of(fault([odd[0]], "Name files as fileIds=…, once for each.", "unknown_field")))

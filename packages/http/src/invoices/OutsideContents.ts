@@ -1,8 +1,8 @@
-/** Contents that are kept outside of the database, made to follow its transactions as far as that can be. */
+/** Makes document contents outside of the database follow its transactions, as far as possible. */
 import { DocumentContents, Transaction } from "@waybill/core"
 import { Context, Effect, Exit, Layer } from "effect"
 
-/** What the transaction of this fiber did to contents so far. */
+/** Changes of contents in this fiber's transaction. */
 interface Pending {
   readonly kept: Array<Named>
   readonly removed: Array<Named>
@@ -18,14 +18,14 @@ class CurrentTransaction extends Context.Reference<Pending | undefined>("@waybil
 }) {}
 
 /**
- * Whether the transaction is one that the host holds. Nobody tells how that ends, so what was removed in it stays where it
- * is: bytes that nobody finds are better than documents without bytes.
+ * Whether the host holds the transaction. Its outcome is unknown here, so contents removed in it are not deleted:
+ * unused bytes are better than documents without bytes.
  */
 export class HeldByHost extends Context.Reference<boolean>("@waybill/http/invoices/OutsideContents/HeldByHost", { defaultValue: () => false }) {}
 
 /**
- * What is kept is removed again when the transaction fails; what is removed goes once it has succeeded. A process that dies
- * in between leaves bytes that nobody finds, and never a document without its bytes.
+ * Contents that were kept are deleted again when the transaction fails; removed contents are deleted after it succeeds.
+ * A crash in between leaves unused bytes, never a document without its bytes.
  */
 export const outsideOfTransactions = <E, R>(
   contents: Layer.Layer<DocumentContents, E, R>
@@ -59,7 +59,7 @@ const follow = Layer.effectContext(Effect.gen(function*() {
     ...outside,
     keep: (tenantId, contentIds) =>
       Effect.flatMap(CurrentTransaction, (pending) => {
-        // first, because it may fail half way
+        // Recorded first, because keeping may fail half way.
         pending?.kept.push({ tenantId, contentIds })
         return outside.keep(tenantId, contentIds)
       }),

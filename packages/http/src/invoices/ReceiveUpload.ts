@@ -1,4 +1,4 @@
-/** Carries an upload from the wire into core, file by file, without ever having one in memory. */
+/** Streams an upload into core, file by file, and keeps no file in memory. */
 import {
   DocumentRequest,
   type DocumentUpload,
@@ -27,7 +27,7 @@ const recordSpec = { schema: DocumentRequest }
 
 type Failure = InvalidInput | FileTooLarge | FileFormatUnknown | QuotaExceeded | Refused | StorageError
 
-/** The record, with each file's id in its place. */
+/** Returns the record with each file's id in its place. */
 export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload, body: IncomingBody): Effect.fn.Return<unknown, Failure> {
   const reader = new UploadReader()
   const fileIds: Array<string> = []
@@ -49,7 +49,7 @@ export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload,
   })
 
   yield* Stream.runForEach(body, (chunk) => Effect.forEach(reader.push(chunk), take, { discard: true }))
-  // a position in what is left would be none in what was sent
+  // Positions in the remaining JSON would not match the request body.
   const record = yield* Effect.mapError(parseBody(reader.rest, recordSpec, maxRecordBytes), withoutPosition)
   return withFileIds(record, fileIds)
 })
@@ -76,7 +76,7 @@ const tooManyFiles = (path: FilePath | undefined): InvalidInput => {
     : InvalidInput.of(fault([documents, document, ...(files === undefined ? [] : [files])], `At most ${maxFilesPerDocument} files in one document.`, "out_of_bounds"))
 }
 
-/** Every text in a file's place is the number of a file that was read. */
+/** Replaces each file number by the id of the stored file. */
 const withFileIds = (record: unknown, fileIds: ReadonlyArray<string>): unknown => {
   if (!isObject(record) || !Array.isArray(record["documents"])) return record
   const documents = record["documents"].map((document: unknown) =>

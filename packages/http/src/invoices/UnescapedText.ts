@@ -1,32 +1,32 @@
-/** A JSON text that is cut anywhere, as the characters it means. */
+/** Decodes a JSON string that arrives in chunks. */
 
 const [quote, backslash, u] = [0x22, 0x5c, 0x75]
 
-/** What may follow a backslash, and what it means. */
+/** Characters after a backslash and their meaning. */
 const meanings = new Map(Object.entries({ "\"": "\"", "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" })
   .map(([written, meant]) => [written.charCodeAt(0), meant.charCodeAt(0)]))
 
-/** Stands for every character beyond ASCII. */
+/** Stands for every character outside ASCII. */
 const foreign = 0xff
 
 export interface ReadCharacters {
-  /** As bytes, one for each character up to the end of the text or of the chunk; `undefined` when this is no JSON. */
+  /** Bytes, one per character, up to the end of the string or chunk; `undefined` when this is not JSON. */
   readonly characters: Uint8Array | undefined
   readonly ended: boolean
-  /** The place after what was read. */
+  /** Position after the last byte read. */
   readonly next: number
 }
 
 const broken: ReadCharacters = { characters: undefined, ended: false, next: 0 }
 
-/** Starts after the quote that begins the text. For texts in ASCII: what is none is only told apart from it. */
+/** Starts after the opening quote. Decodes ASCII; all other characters become one marker. */
 export class UnescapedText {
-  /** What was read of an escape: nothing, its backslash, or `u` and some digits. */
+  /** State of an escape sequence: nothing, its backslash, or `u` and some digits. */
   private escape: string | undefined
 
   read(chunk: Uint8Array, from: number): ReadCharacters {
     const end = plainEnd(chunk, from)
-    // base64 has nothing to escape, so most chunks go through as they are
+    // Base64 needs no escapes, so most chunks pass through unchanged.
     if (this.escape !== undefined || chunk[end] === backslash) return this.readEscaped(chunk, from)
     const characters = chunk.subarray(from, end)
     return hasControl(characters) ? broken : { characters, ended: end < chunk.length, next: Math.min(end + 1, chunk.length) }

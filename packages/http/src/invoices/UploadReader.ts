@@ -1,34 +1,34 @@
 /**
- * Reads the JSON of an upload as it arrives. The texts at `documents[*].files[*]` are handed out as decoded pieces and never
- * held; what is left of the JSON is small, and has the number of each file in its place.
+ * Streaming parser for the JSON of an upload. Yields the strings at `documents[*].files[*]` as decoded chunks and never
+ * buffers them. The rest of the JSON is small, and has a file number in place of each file.
  */
 import { type Base64Decoder, base64Decoder, maxDepth, maxDocumentsPerUpload, maxFileBytes, maxFilesPerDocument } from "@waybill/core"
 import { ByteBuffer } from "../shared/ByteBuffer.ts"
 import { UnescapedText } from "./UnescapedText.ts"
 
-/** Most bytes of JSON beside the files. */
+/** Maximum bytes of JSON besides the files. */
 export const maxRecordBytes = 1024 * 1024
 
-/** Room for base64 of the largest file with every line broken. Nobody sends blanks without end in place of one. */
+/** Base64 of the largest file with line breaks. Limits endless whitespace in place of a file. */
 const maxFileCharacters = 2 * maxFileBytes
 
 export type FilePath = readonly ["documents", number, "files", number]
 
 export type UploadPart =
-  /** Files begin in the order of their numbers, from 0, and end one after the other. */
+  /** Files begin in the order of their numbers, from 0, and one ends before the next begins. */
   | { readonly _tag: "FileBegins"; readonly path: FilePath }
   | { readonly _tag: "FileBytes"; readonly bytes: Uint8Array }
   | { readonly _tag: "FileEnds" }
   /** Always the last part. */
   | { readonly _tag: "Refused"; readonly why: UploadFault; readonly path: FilePath | undefined }
 
-/** `notJson`: a file's text is no JSON string. `notBase64`: it is one, but no file. `tooMany`: the list it stands in is full. */
+/** `notJson`: a file's text is not a JSON string. `notBase64`: the string is not base64. `tooMany`: its list is full. */
 export type UploadFault = "notJson" | "notBase64" | "tooDeep" | "tooLarge" | "tooMany"
 
-/** An object or array that is open. */
+/** An object or array that is not closed yet. */
 interface Frame {
   readonly isObject: boolean
-  /** Of an object: whether the next text is a member's name. */
+  /** Objects only: whether the next string is a member name. */
   namesNext: boolean
   name: string | undefined
   index: number
@@ -37,12 +37,12 @@ interface Frame {
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openObject, closeObject, openArray, closeArray] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** A longer name than `documents` with every letter escaped is none that matters. */
+/** Longer than `documents` with every letter escaped, so a longer name is irrelevant. */
 const longestName = 60
 
 /**
- * It only tells where files are. Whether the whole is JSON is seen when `rest` is parsed: a file's text is replaced by a
- * number in quotes, so the rest is JSON exactly if the whole is, as long as the files' own texts are.
+ * It only locates files. `rest` is validated when it is parsed: each file is replaced by a number in quotes, so the
+ * rest is valid JSON exactly if the whole is and each file's string is.
  */
 export class UploadReader {
   private readonly frames: Array<Frame> = []
@@ -53,7 +53,7 @@ export class UploadReader {
   private files = 0
   private file: { readonly path: FilePath; readonly text: UnescapedText; readonly decoder: Base64Decoder; characters: number } | undefined
 
-  /** What the next bytes hold; after a refusal nothing more may be pushed. */
+  /** Parses the next bytes. Nothing may be pushed after a fault. */
   push(chunk: Uint8Array): ReadonlyArray<UploadPart> {
     const parts: Array<UploadPart> = []
     let at = 0
@@ -76,12 +76,12 @@ export class UploadReader {
     return parts
   }
 
-  /** The JSON beside the files, once everything was pushed. Valid until the next push. */
+  /** The JSON without the files, after the last push. Valid until the next push. */
   get rest(): Uint8Array {
     return this.kept.bytes(0)
   }
 
-  /** Up to and with the quote that begins a text. */
+  /** Reads up to and including an opening quote. */
   private readStructure(chunk: Uint8Array, from: number, parts: Array<UploadPart>): number | UploadFault {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at]
@@ -117,7 +117,7 @@ export class UploadReader {
     this.textFrom = this.kept.length
   }
 
-  /** Up to and with the quote that ends it. */
+  /** Reads up to and including the closing quote. */
   private readText(chunk: Uint8Array, from: number): number {
     let at = from
     for (; at < chunk.length; at++) {
@@ -151,7 +151,7 @@ export class UploadReader {
     return isPlace ? ["documents", documents.index, "files", files.index] : undefined
   }
 
-  /** Every file costs something before its first byte, so they are counted as they begin. */
+  /** Each file has a cost before its first byte, so files are counted as they begin. */
   private beginFile(path: FilePath, parts: Array<UploadPart>): boolean {
     const [, document, , file] = path
     this.reading = "file"

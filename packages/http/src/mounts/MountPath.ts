@@ -1,9 +1,9 @@
-/** Which part of an address belongs to the host. */
+/** Computes the part of a path that belongs to the host. */
 
-/** As many segments as the host's own route has before the wildcard, as they were really sent: routes may hold parameters. */
+/** The first segments of the actual path, as many as the host's route has before its wildcard: routes may contain parameters. */
 export const mountPathOf = (path: string, route: string): string => firstSegments(path, segmentsOf(route.replace(/\*.*$/, "")).length)
 
-/** All but the last so many segments. */
+/** All segments except the last `count`. */
 export const mountPathBefore = (path: string, count: number): string => firstSegments(path, segmentsOf(path).length - count)
 
 const firstSegments = (path: string, count: number): string => segmentsOf(path).slice(0, Math.max(count, 0)).map((segment) => `/${segment}`).join("")

@@ -1,11 +1,11 @@
-/** The service as a plugin of Fastify: its routes alone get their bodies unparsed. */
+/** The service as a Fastify plugin. Bodies stay unparsed for its routes only. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Readable } from "node:stream"
 import { hasBody, lazily, wasRead, webRequestOf } from "../facade/NodeHandler.ts"
 import type { Waybill } from "../facade/Waybill.ts"
 import { mountPathOf } from "./MountPath.ts"
 
-/** What this needs of Fastify's instance. */
+/** The used members of Fastify's instance. */
 export interface FastifyScope {
   readonly prefix: string
   removeAllContentTypeParsers(): unknown
@@ -13,17 +13,17 @@ export interface FastifyScope {
   route(route: { method: Array<string>; url: string; handler: (request: FastifyCall, reply: FastifyAnswer) => Promise<unknown> }): unknown
 }
 
-/** What it needs of a request. */
+/** The used members of a request. */
 export interface FastifyCall {
   readonly raw: IncomingMessage
   /** Path and query, after `rewriteUrl`. */
   readonly url: string
-  /** As `trustProxy` has it. */
+  /** According to `trustProxy`. */
   readonly ip: string
   readonly body?: unknown
 }
 
-/** What it needs of a reply. */
+/** The used members of a reply. */
 export interface FastifyAnswer {
   readonly raw: ServerResponse
   code(status: number): unknown
@@ -36,8 +36,8 @@ export const streamWasRead =
   + "Register toFastifyPlugin(waybill) in a scope without it, or let the hook return a stream of the same bytes."
 
 /**
- * `app.register(toFastifyPlugin(waybill), { prefix: "/freight" })`. Parsers of the host do not run for what is below the
- * prefix, hooks do; `authenticate` gets Fastify's request as its second argument. Must not be wrapped with fastify-plugin.
+ * `app.register(toFastifyPlugin(waybill), { prefix: "/freight" })`. Below the prefix, hooks of the host run and its
+ * parsers do not. `authenticate` gets Fastify's request as its second argument. Do not wrap it with fastify-plugin.
  */
 export const toFastifyPlugin = (waybill: Pick<Waybill, "handler">) => async (scope: FastifyScope): Promise<void> => {
   scope.removeAllContentTypeParsers()
@@ -56,7 +56,7 @@ export const toFastifyPlugin = (waybill: Pick<Waybill, "handler">) => async (sco
       const request = webRequestOf(call.raw, { target: call.url, body: unread && lazily(unread), signal: aborted.signal })!
       const mountPath = mountPathOf(call.url, scope.prefix)
       const response = await waybill.handler(request, { mountPath, remoteAddress: call.ip, host: call })
-      // HTTP/2 has no such header, and Node refuses to send it
+      // HTTP/2 has no such header, and Node refuses to send it.
       if (call.raw.httpVersionMajor > 1) response.headers.delete("connection")
       return response
     }

@@ -1,14 +1,14 @@
-/** The service as a handler of Hono, on any of its runtimes. */
+/** The service as a Hono handler, on any of its runtimes. */
 import type { Waybill } from "../facade/Waybill.ts"
 import { mountPathOf } from "./MountPath.ts"
 
-/** What this needs of Hono's context. */
+/** The used members of Hono's context. */
 export interface HonoContext {
   readonly req: {
     readonly raw: Request
-    /** The route that matched, such as `/freight/*`. */
+    /** The matched route, such as `/freight/*`. */
     readonly routePath?: string
-    /** What was read by way of Hono, by its form. */
+    /** Bodies that were read through Hono, by type. */
     readonly bodyCache: object
     arrayBuffer(): Promise<ArrayBuffer>
   }
@@ -16,15 +16,15 @@ export interface HonoContext {
 }
 
 export interface HonoHandlerOptions {
-  /** The path it is mounted at. Told by Hono's own route where left out. */
+  /** The mount path. Default: from Hono's route. */
   readonly mountPath?: string
-  /** The other end of the connection, which public lookups are counted by. Known without it on `@hono/node-server`. */
+  /** Remote address of the connection; public lookups are counted by it. Known by default on `@hono/node-server`. */
   readonly remoteAddress?: (context: HonoContext) => string | undefined
 }
 
 /**
- * `app.all("/freight/*", toHonoHandler(waybill))`. A body that a validator or `c.req.json()` has read is taken from what Hono
- * keeps of it; uploads then are in memory as a whole. `authenticate` gets Hono's context as its second argument.
+ * `app.all("/freight/*", toHonoHandler(waybill))`. A body that a validator or `c.req.json()` has read is restored from
+ * Hono's cache; uploads are then in memory as a whole. `authenticate` gets Hono's context as its second argument.
  */
 export const toHonoHandler = (waybill: Pick<Waybill, "handler">, options: HonoHandlerOptions = {}) => async (context: HonoContext): Promise<Response> => {
   const { raw, routePath } = context.req
@@ -39,12 +39,12 @@ export const toHonoHandler = (waybill: Pick<Waybill, "handler">, options: HonoHa
 
 const unread = async ({ req }: HonoContext): Promise<Request> => {
   const { headers, method, signal, url } = req.raw
-  // a form cannot be put together again; nothing here takes one
+  // A parsed form cannot be restored; no call here accepts one.
   if (!req.raw.bodyUsed || Object.keys(req.bodyCache).every((form) => form === "formData" || form === "parsedBody")) return req.raw
   return new Request(url, { method, headers, signal, body: await req.arrayBuffer() })
 }
 
-/** Of `@hono/node-server`. */
+/** The remote address on `@hono/node-server`. */
 const nodeAddressOf = (env: unknown): string | undefined => {
   const { incoming, server } = (env ?? {}) as NodeBindings
   return (server?.incoming ?? incoming)?.socket?.remoteAddress

@@ -1,15 +1,15 @@
-/** The service as a provider of Nest: it starts and stops with the application. */
+/** The service as a Nest provider: it starts and stops with the application. */
 import type { Waybill } from "../facade/Waybill.ts"
 
-/** Nest's own lifecycle, by its names. */
+/** Lifecycle hooks of Nest. */
 export interface NestLifecycle {
   readonly onApplicationBootstrap: () => Promise<void>
   readonly onApplicationShutdown: () => Promise<void>
 }
 
 /**
- * `{ provide: WAYBILL, useFactory: () => withNestLifecycle(createWaybill(options)) }`. Delivers from the application's start on
- * and stops after its server has. `app.enableShutdownHooks()` makes Nest see signals.
+ * `{ provide: WAYBILL, useFactory: () => withNestLifecycle(createWaybill(options)) }`. Starts deliveries with the
+ * application, and stops after its server did. Nest handles signals only with `app.enableShutdownHooks()`.
  */
 export const withNestLifecycle = <W extends Pick<Waybill, "start" | "stop">>(waybill: W): W & NestLifecycle => ({
   ...waybill,

@@ -2,19 +2,20 @@
 import type { Waybill } from "../facade/Waybill.ts"
 import { mountPathBefore } from "./MountPath.ts"
 
-/** What Next gives a route handler besides the request. Before Next 15 it was no promise; that works, too. */
+/** Second argument of a route handler. Before Next 15 `params` was not a promise, which works too. */
 export interface NextRoute {
   readonly params: Promise<Record<string, string | Array<string> | undefined>>
 }
 
 export type NextHandler = (request: Request, route: NextRoute) => Promise<Response>
 
-/** One function for every method that the service takes. */
+/** One function per HTTP method of the service. */
 export type NextHandlers = Readonly<Record<"GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS", NextHandler>>
 
 /**
- * For `app/freight/[...path]/route.ts`: `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = toNextHandlers(waybill)`.
- * The folder before the catch-all is the mount path, whatever it is. `authenticate` gets Next's request as its second argument.
+ * For `app/freight/[...path]/route.ts`: `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } =
+ * toNextHandlers(waybill)`. The mount path is the folder of the catch-all. `authenticate` gets Next's request as its
+ * second argument.
  */
 export const toNextHandlers = (waybill: Pick<Waybill, "handler">): NextHandlers => {
   const handler: NextHandler = async (request, { params }) => {

@@ -1,5 +1,5 @@
 /* oxlint-disable max-lines -- one table of calls, read as one */
-/** What operators do: tenants, keys, secrets, shipments across areas, and deliveries that did not arrive. */
+/** The operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
 import {
   ApiKeyListQuery,
   ApiKeyRequest,
@@ -46,7 +46,7 @@ const ofSecret = { tenantId, hmacSecretId: "The name that subscriptions refer to
 const ofDelivery = { tenantId, deliveryId: "The deliveryId, which receivers also know as webhook-id." }
 const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
 
-/** Which page of a list; both members are those of every list here. */
+/** Pagination parameters of all lists. */
 const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">) => ({
   cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the page before." },
   limit: { kind: "integer", schema: fields.limit.schema, description: "Most results. A page of large ones ends earlier.", default: 100 }
@@ -54,7 +54,7 @@ const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">)
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
-/** Keys and secrets name up to ten thousand accounts, replays up to a thousand shipments. */
+/** Keys and secrets may have ten thousand accounts, replays a thousand shipments. */
 const maxSettingsBytes = 2 * 1024 * 1024
 
 export const OperatorContract = contract({

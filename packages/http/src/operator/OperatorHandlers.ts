@@ -1,4 +1,4 @@
-/** Answers operators' calls from core's use cases. A tenant that does not exist answers 404. */
+/** HTTP handlers of the operator API over core's use cases. An unknown tenant gets 404. */
 import {
   ApiKeys,
   AuditLog,
@@ -99,6 +99,6 @@ const accepted = json({}, { status: 202 })
 
 const stateOf = ({ state, tenantId }: Tenant) => json({ tenantId, state })
 
-/** A slip in a path must not delete a tenant. */
+/** Requires a confirmation, so that a typo in a path cannot delete a tenant. */
 export const unconfirmed = (tenantId: string) =>
   InvalidInput.of(fault(["confirm"], `To delete the tenant with everything of it, give confirm=${tenantId.slice(0, 100)}.`, "required"))

@@ -1,4 +1,4 @@
-/** What operators are shown, as schemas for the contract. */
+/** Response schemas of the operator API. */
 import {
   AuditEntry,
   deliveryStates,

@@ -1,10 +1,10 @@
-/** What area C's callers are told of a refusal: a sentence, and of what is not there nothing at all. */
+/** Error body of area C: a message, and no body for 404. */
 import { Schema } from "effect"
 import { type ProblemShape, sentenceOf } from "../shared/ProblemDetails.ts"
 
 export const PickupProblem = Schema.Struct({ message: Schema.String }).annotate({ identifier: "PickupProblem" })
 
-/** SPEC-GAP-C30: published so for two of the calls, and done so for all. */
+/** SPEC-GAP-C30: published for two of the calls, and used for all. */
 export const pickupProblem: ProblemShape = {
   contentType: "application/json",
   schema: PickupProblem,

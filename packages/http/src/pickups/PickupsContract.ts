@@ -1,4 +1,4 @@
-/** Area C over HTTP: a truck is ordered, changed, cancelled and followed. */
+/** Area C over HTTP: order, update, cancel and track pickups. */
 import { PickupAnswer, PickupQuery, PickupRequest, PickupVisibility } from "@waybill/core"
 import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
@@ -19,18 +19,18 @@ const answered: AnswerSpec = {
   schema: Schema.Array(PickupAnswer)
 }
 
-/** SPEC-GAP-C31: the interface has no cancel; it is where, and answers as, it is published. */
+/** SPEC-GAP-C31: the interface defines no cancellation. This is DELETE on the published path, answered with 200 and no body. */
 const cancelled: AnswerSpec = { description: "Cancelled" }
 
 const pickupId = { pickupId: "The carrierPickupNumber it was accepted under." }
 
-/** Five hundred shipments of five hundred units are more than anybody sends; what fits in here is read as a whole. */
+/** Room for far more than any real request; such bodies are read as a whole. */
 const maxRequestBytes = 1024 * 1024
 
 const parameter = (name: keyof typeof PickupQuery.fields, description: string) =>
   ({ kind: "text", schema: PickupQuery.fields[name], description, required: true }) as const
 
-// paths end with a slash where they are published so; every path answers with and without. SPEC-GAP-C32
+// Paths end with a slash as published; every path also works without one. SPEC-GAP-C32
 export const PickupsContract = contract({
   area: "pickups",
   title: "Pickups",

@@ -1,4 +1,4 @@
-/** Answers area C's calls from core's use cases. */
+/** HTTP handlers of area C over core's use cases. */
 import { Pickups } from "@waybill/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"

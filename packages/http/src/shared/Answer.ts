@@ -1,4 +1,4 @@
-/** Successful answers: JSON, pages of JSON, and nothing. */
+/** Successful responses: JSON, pages of JSON, and empty ones. */
 import { mapPaced, type Page } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -13,19 +13,19 @@ export const json = (value: unknown, options: { readonly status?: number; readon
 
 export const noContent = HttpServerResponse.empty({ status: 204 })
 
-/** JSON that is bytes already. */
+/** A response with encoded JSON. */
 export const encoded = (body: Uint8Array, status = 200) => HttpServerResponse.uint8Array(body, { status, contentType })
 
-/** The same, several as one array. */
+/** Several encoded items as one array. */
 export const encodedList = (items: ReadonlyArray<Uint8Array>) => joined("[", items, "]", {})
 
-/** A page whose items are JSON bytes already; they are joined, never read. */
+/** A page whose items are encoded JSON, joined without parsing. */
 export const encodedPage = (page: Page<Uint8Array>, headers: Headers) => {
   const { page: number, pageSize, totalCount, totalPages } = page
   return joined("{\"data\":[", page.data, `],${JSON.stringify({ page: number, pageSize, totalPages, totalCount }).slice(1)}`, headers)
 }
 
-/** Several as one array, sent while they are read. */
+/** Several encoded items as one array, sent while they are read. */
 export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>) => {
   const array = Stream.suspend(() => {
     let before = "["
@@ -43,11 +43,11 @@ export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>) => {
 
 const none = new Uint8Array(0)
 
-/** A page of values, which are written in slices. */
+/** A page of values, encoded in slices. */
 export const pageOf = (page: Page<unknown>, headers: Headers) =>
   Effect.map(mapPaced(page.data, (each) => encoder.encode(JSON.stringify(each))), (data) => encodedPage({ ...page, data }, headers))
 
-/** Larger answers are sent in pieces of about this size, without a copy of the whole. */
+/** Larger bodies are sent in chunks of about this size, without a copy of the whole. */
 const pieceBytes = 64 * 1024
 
 const joined = (head: string, items: ReadonlyArray<Uint8Array>, tail: string, headers: Headers) => {
@@ -68,7 +68,7 @@ const pieces = function*(parts: ReadonlyArray<Uint8Array>): Iterable<Uint8Array>
   }
 }
 
-/** Parts `from` up to, not including, `to`, with a comma before each item but the first. */
+/** Items `from` up to `to`, exclusive, with a comma before each item except the first. */
 const pieceOf = (parts: ReadonlyArray<Uint8Array>, from: number, to: number): Uint8Array => {
   const hasComma = (index: number) => index > 1 && index < parts.length - 1
   let length = 0

@@ -1,9 +1,9 @@
-/** Bytes that are collected in order. */
+/** A growing buffer of bytes. */
 export class ByteBuffer {
   private room: Uint8Array
   length = 0
 
-  /** Room for as many bytes as are expected; for more it grows. */
+  /** Allocates the expected number of bytes, and grows for more. */
   constructor(expected = 1024) {
     this.room = new Uint8Array(expected)
   }
@@ -19,7 +19,7 @@ export class ByteBuffer {
     this.length = length
   }
 
-  /** From a place to the end; valid until something is appended. */
+  /** From a position to the end; valid until the next append. */
   bytes(from: number): Uint8Array {
     return this.room.subarray(from, this.length)
   }

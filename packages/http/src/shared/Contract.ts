@@ -1,9 +1,9 @@
 /**
- * An area's calls as data: paths, parameters, bodies and answers. Routing, the reading of requests and the OpenAPI document
- * all come from it, so they cannot say different things.
+ * An area's endpoints as data: paths, parameters, bodies and responses. Routing, request parsing and the OpenAPI
+ * document derive from it, so they cannot differ.
  *
- * A contract describes; it does not validate. The schemas in it are core's own, and core's use cases decode by them, so
- * a rule stands in one place and holds for callers who use no HTTP as well.
+ * A contract describes and does not validate. Its schemas are core's, and core's use cases decode with them, so each
+ * rule exists once and also holds for callers without HTTP.
  */
 import type { Principal } from "@waybill/core"
 import type { Effect, Schema, Stream } from "effect"
@@ -16,33 +16,36 @@ import type { Site } from "./Site.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
-/** Who may call: anybody, anybody of some tenant (credentials that are sent count), whoever has credentials, or operators. */
+/**
+ * Who may call. `public`: everyone. `anonymous`: everyone, for a tenant; credentials are used if present. `caller`:
+ * with credentials. `operator`: operators only.
+ */
 export type Access = "public" | "anonymous" | "caller" | "operator"
 
-/** Who looks something up that anybody may see. */
+/** The caller of a public lookup. */
 export interface AnonymousCaller {
   readonly tenantId: string
-  /** Whose allowance pays: the caller's, or that of the address the call came from. */
+  /** Key that lookups are counted by: the caller's, or the address of the call. */
   readonly client: string
-  /** Who it is, where credentials were sent: its own freight is not counted. */
+  /** The caller, if it sent credentials: its own freight is not counted. */
   readonly principal: Principal | undefined
 }
 
 export interface BodySpec {
   readonly schema: Schema.Top
-  /** Accepted media types, the first being the one to send. `application/json` also admits `application/*+json`. */
+  /** Accepted media types; the first is the one to send. `application/json` also accepts `application/*+json`. */
   readonly contentTypes?: ReadonlyArray<string>
   readonly maxBytes?: number
   /**
-   * The member that holds the call's items. They are parsed one by one and each is judged for itself, its depth too. One item, or a
-   * list at the top, stands for the member.
+   * The member with the items of the call. Items are parsed and validated one by one, including their depth. A single
+   * item, or a list at the top level, is accepted in place of the object.
    */
   readonly items?: string
-  /** An absent body is `{}`. */
+  /** An absent body is read as `{}`. */
   readonly optional?: boolean
-  /** Refuses members that the schema does not name. */
+  /** Refuses members that the schema does not define. */
   readonly closed?: boolean
-  /** The call reads it itself, piece by piece, because it may be too large to be in memory. */
+  /** The handler reads the body in chunks, because it may be too large for memory. */
   readonly streamed?: boolean
 }
 
@@ -51,7 +54,7 @@ export interface AnswerSpec {
   readonly schema?: Schema.Top
   readonly closed?: boolean
   readonly contentType?: string
-  /** Header names with what they tell. */
+  /** Response headers and their descriptions. */
   readonly headers?: Readonly<Record<string, HeaderSpec>>
 }
 
@@ -60,59 +63,59 @@ export interface HeaderSpec {
   readonly schema: Schema.Top
 }
 
-/** What the audit log says of a call. */
+/** The audit log entry of a call. */
 export interface AuditSpec {
-  /** A stable word, such as `api-key.create`. */
+  /** Stable name, such as `api-key.create`. */
   readonly action: string
-  /** What the object is, such as `api-key`. */
+  /** Kind of the object, such as `api-key`. */
   readonly object: string
-  /** The path parameter that names the object; else the member of the JSON answer that does. Left out where a call concerns several. */
+  /** The path parameter with the object's id, or the member of the JSON response. Absent when a call concerns several objects. */
   readonly id?: string
 }
 
 export interface EndpointSpec {
   readonly method: Method
-  /** Below the contract's base; `{name}` stands for one segment. */
+  /** Below the contract's base; `{name}` matches one segment. */
   readonly path: string
   readonly access: Access
-  /** Answers bodies of deliveries, which read-only operators are refused. Every method but GET is refused them as well. */
+  /** Returns delivery bodies, which read-only operators may not read. They may also use no method but GET. */
   readonly showsBodies?: true
   readonly summary: string
   readonly description?: string
-  /** What each path parameter is. */
+  /** Description of each path parameter. */
   readonly params?: Readonly<Record<string, string>>
   readonly query?: QueryParameters
-  /** Request headers that the call takes, beside those that every call does. */
+  /** Request headers of this call, besides those of every call. */
   readonly headers?: Readonly<Record<string, HeaderSpec>>
   readonly body?: BodySpec
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  /** Calls that are recorded in the audit log: every write of operators and intake, and every read of a delivery's body. */
+  /** The call is recorded in the audit log: every write of operators and intake, and every read of a delivery body. */
   readonly audit?: AuditSpec
 }
 
-/** A call that goes out from here, described for whoever receives it. */
+/** A webhook, described for its receiver. */
 export interface WebhookSpec {
   readonly summary: string
   readonly description: string
   readonly headers: Readonly<Record<string, HeaderSpec & { readonly required: boolean }>>
-  /** Its shape, or several of which it has exactly one. */
+  /** Its schema, or several of which exactly one matches. */
   readonly body: Schema.Top | ReadonlyArray<Schema.Top>
   readonly answers: Readonly<Record<string, AnswerSpec>>
 }
 
 export interface ContractSpec {
-  /** The area's folder word. */
+  /** The folder name of the area. */
   readonly area: string
   readonly title: string
   readonly description: string
   readonly endpoints: Readonly<Record<string, EndpointSpec>>
   readonly webhooks?: Readonly<Record<string, WebhookSpec>>
   readonly shape?: ProblemShape
-  /** Where the area answers a failure with another status than the rest of the service. */
+  /** Statuses of failures that differ from the rest of the service. */
   readonly statuses?: Readonly<Partial<Record<Failure["_tag"], number>>>
 }
 
-/** `area` and the names and paths of the endpoints are kept as literal types; handlers are checked against them. */
+/** Keeps `area` and the endpoint names and paths as literal types, which handlers are checked against. */
 export const contract = <const C extends ContractSpec>(spec: C): C => spec
 
 export const shapeOf = (spec: ContractSpec): ProblemShape => spec.shape ?? problemDetails
@@ -122,19 +125,19 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
   ? { readonly [Key in Name]: string } & PathParams<Rest>
   : unknown
 
-/** One request, read. */
+/** A parsed request. */
 export interface CallOf<E extends EndpointSpec> {
   readonly principal: E["access"] extends "public" | "anonymous" ? undefined : Principal
   readonly anonymous: E["access"] extends "anonymous" ? AnonymousCaller : undefined
   readonly params: PathParams<E["path"]>
   readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>
   readonly headers: { readonly [Name in keyof E["headers"]]: string | undefined }
-  /** JSON, for calls that take a body. */
+  /** JSON, for calls with a body. */
   readonly body: E["body"] extends { readonly streamed: true } ? IncomingBody : unknown
   readonly site: Site
 }
 
-/** A body as it arrives: in pieces of a few dozen kilobytes, nothing of them known yet. */
+/** A body as it arrives: unparsed chunks of a few dozen kilobytes. */
 export type IncomingBody = Stream.Stream<Uint8Array, Refused>
 
 export type HandlersOf<C extends ContractSpec> = {
@@ -143,7 +146,7 @@ export type HandlersOf<C extends ContractSpec> = {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
 }
 
-/** The same without types, for the pipeline that calls it. */
+/** A handler without its types, for the request pipeline. */
 export type Handler = (call: {
   readonly principal: Principal | undefined
   readonly anonymous: AnonymousCaller | undefined
@@ -154,26 +157,26 @@ export type Handler = (call: {
   readonly site: Site
 }) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
 
-/** A contract and where it is mounted. */
+/** A contract and its mount path. */
 export interface PlacedContract {
   readonly contract: ContractSpec
-  /** `""` or a path without a slash at its end. */
+  /** `""` or a path without a trailing slash. */
   readonly base: string
 }
 
-/** The same, and who answers it. */
+/** A mounted contract with its handlers. */
 export interface MountedContract extends PlacedContract {
   readonly handlers: Readonly<Record<string, Handler>>
 }
 
-/** Puts an area under its base. */
+/** Mounts an area at its base path. */
 export const mount = <const C extends ContractSpec>(spec: C, base: string, handlers: HandlersOf<C>): MountedContract => ({
   contract: spec,
   base: normalBase(base),
   handlers: handlers as unknown as Readonly<Record<string, Handler>>
 })
 
-/** `/visibility`, whatever slashes it came with. */
+/** Normalizes slashes: `/visibility`. */
 export const normalBase = (base: string): string => {
   const parts = base.split("/").filter((part) => part !== "")
   for (const part of parts) {

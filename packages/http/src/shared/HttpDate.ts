@@ -1,9 +1,9 @@
-/** Instants as HTTP headers write them, to the second. */
+/** Dates in HTTP header format, with a precision of seconds. */
 
 let lastSecond = Number.NaN
 let lastText = ""
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`. Most calls ask for the second that was asked for before. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`. Caches the last result, because most calls fall into the same second. */
 export const httpDate = (millis: number): string => {
   const second = Math.floor(millis / 1000)
   if (second !== lastSecond) {

@@ -1,23 +1,23 @@
 /**
- * Walks the bytes of a JSON body before anything is made of them: how deep it nests, how many values and members it has, how long its
- * lists are. A body of a few megabytes can hold a million values, which take seconds to decode and a hundred times its size in memory.
+ * Scans the bytes of a JSON body before it is parsed: nesting depth, number of values and members, list lengths. A body
+ * of a few megabytes can contain a million values, which take seconds to decode and a hundred times its size in memory.
  *
- * It does not tell whether the body is JSON, `JSON.parse` does; of what is JSON it counts everything, of what is not at least as much
- * as stands before the place where it breaks.
+ * It does not validate JSON; `JSON.parse` does. In valid JSON it counts everything, in invalid JSON at least everything
+ * before the error.
  */
 import type { ListLimits } from "@waybill/core"
 
 export interface ScanLimits {
   readonly maxDepth: number
-  /** Objects, lists, texts, numbers and words together. */
+  /** Objects, lists, strings, numbers and literals together. */
   readonly maxValues: number
-  /** Of one object. */
+  /** Per object. */
   readonly maxMembers: number
   /** Limits of lists. */
   readonly lists: ListLimits
-  /** Tells where each item of a list stands: of the list at the top, or the one in this member of the object at the top. */
+  /** Records the position of each item: of the list at the top level, or of the list in this member of the top-level object. */
   readonly itemsIn?: string
-  /** Most bytes of one such item. */
+  /** Maximum bytes per item. */
   readonly maxItemBytes?: number
 }
 
@@ -25,52 +25,52 @@ export interface Exceeded {
   readonly _tag: "Exceeded"
   readonly what: "depth" | "values" | "members" | "items" | "itemBytes"
   readonly limit: number
-  /** Of the list, object or item that goes beyond. */
+  /** Path of the list, object or item that exceeds the limit. */
   readonly path: ReadonlyArray<string | number>
-  /** What the schema says of a list that is too long. */
+  /** The schema's message for a list that is too long. */
   readonly message?: string
 }
 
-/** Offsets into the body, its end excluded. */
+/** Byte offsets in the body; `to` is exclusive. */
 export interface ItemRange {
   readonly from: number
   readonly to: number
 }
 
-/** An object or a list that is open. */
+/** An object or list that is not closed yet. */
 interface Frame {
   isObject: boolean
   lists: ListLimits | undefined
   hasRanges: boolean
-  /** Items begun, or members named. */
+  /** Number of started items or named members. */
   count: number
-  /** Of an object: whether the next text is a name. */
+  /** Objects only: whether the next string is a member name. */
   namesNext: boolean
-  /** Where the name of the member that is read stands, with its quotes. */
+  /** Position of the current member's name, quotes included. */
   nameFrom: number
   nameTo: number
-  /** Where the item that is read begins, in a list with ranges. */
+  /** Start of the current item, in a list with ranges. */
   itemFrom: number
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** A name that is written longer than this is no member of any schema, however it is escaped. */
+/** Longer than any schema's member names, even if fully escaped. */
 const longestName = 600
 
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 export class JsonScan {
   readonly ranges: Array<ItemRange> = []
-  /** Objects, lists, texts, numbers and words so far. */
+  /** Objects, lists, strings, numbers and literals so far. */
   values = 0
-  /** How deep it went so far. */
+  /** Deepest nesting so far. */
   deepest = 0
 
   private readonly bytes: Uint8Array
   private readonly limits: ScanLimits
-  /** As many as were ever open at once: a body of empty objects must not make a frame for each. */
+  /** Reused frames, as many as the deepest nesting: a body of empty objects must not allocate a frame for each. */
   private readonly frames: Array<Frame> = []
   private depth = 0
   private at = 0
@@ -83,7 +83,7 @@ export class JsonScan {
     this.limits = limits
   }
 
-  /** Walks about `length` bytes further. `undefined` while there is more and no limit is exceeded. */
+  /** Scans about `length` more bytes. `undefined` while there are more and no limit is exceeded. */
   step(length: number): "done" | Exceeded | undefined {
     const { bytes } = this
     const end = Math.min(bytes.length, this.at + length)
@@ -141,7 +141,7 @@ export class JsonScan {
     }
   }
 
-  /** A number, `true`, `false`, `null`, or what is none of these. */
+  /** A number, `true`, `false`, `null`, or invalid text. */
   private word(end: number): void {
     const { bytes } = this
     for (; this.at < end; this.at++) {
@@ -182,13 +182,13 @@ export class JsonScan {
     if (frame.count > this.limits.maxMembers) this.exceed("members", this.limits.maxMembers, this.pathOf(this.depth - 1))
   }
 
-  /** A value begins here. */
+  /** A value begins at the current position. */
   private begin(frame: Frame | undefined): void {
     this.values += 1
     if (this.values > this.limits.maxValues) return this.exceed("values", this.limits.maxValues, [])
     if (frame === undefined || frame.isObject) return
     frame.count += 1
-    // what follows without a comma is part of the same item, which then is no JSON
+    // Text without a comma before it belongs to the same item, which then is invalid JSON.
     if (frame.itemFrom < 0) frame.itemFrom = this.at
     const most = frame.lists?.maxItems
     if (most === undefined || frame.count <= most) return
@@ -224,7 +224,7 @@ export class JsonScan {
     return members === undefined ? undefined : members.get(this.nameOf(frame) ?? "")
   }
 
-  /** `undefined` where there is none that a schema could know. */
+  /** `undefined` for names that no schema can contain. */
   private nameOf({ nameFrom, nameTo }: Frame): string | undefined {
     const length = nameTo - nameFrom
     if (length < 2 || length > longestName) return undefined
@@ -235,7 +235,7 @@ export class JsonScan {
     }
   }
 
-  /** The member or item before this place is over. */
+  /** The member or item before this position ended. */
   private ended(frame: Frame): void {
     if (frame.isObject) {
       frame.namesNext = true
@@ -250,14 +250,14 @@ export class JsonScan {
   private judgeItem(): void {
     const { maxItemBytes } = this.limits
     if (maxItemBytes === undefined) return
-    // items stand in the list at the top, or in a member of the object at the top
+    // Items are in the list at the top level, or in a member of the top-level object.
     const place = this.depth > 0 && this.frames[0]!.hasRanges ? 0 : 1
     const frame = place < this.depth && this.frames[place]!.hasRanges ? this.frames[place] : undefined
     if (frame === undefined || frame.itemFrom < 0 || this.at - frame.itemFrom <= maxItemBytes) return
     this.exceed("itemBytes", maxItemBytes, [...this.pathOf(place), frame.count - 1])
   }
 
-  /** Where the frame with this number stands. */
+  /** Path of the frame with this index. */
   private pathOf(number: number): ReadonlyArray<string | number> {
     return this.frames.slice(0, number).map((frame) => frame.isObject ? (this.nameOf(frame) ?? "…") : frame.count - 1)
   }

@@ -1,10 +1,10 @@
-/** What the headers of a page say: its place, the totals where they are known, and the addresses of its neighbours. */
+/** Pagination headers: page number, totals if known, and links to other pages. */
 import type { Page } from "@waybill/core"
 import { Schema } from "effect"
 import type { HeaderSpec } from "./Contract.ts"
 import type { Site } from "./Site.ts"
 
-/** The interfaces say "pagination in headers" and name none. SPEC-GAP-D6 */
+/** The interfaces say "pagination in headers" and define none. SPEC-GAP-D6 */
 export const pageHeaders = {
   "X-Page": { description: "The page's number, from 1.", schema: Schema.Int },
   "X-Page-Size": { description: "Most results a page holds.", schema: Schema.Int },
@@ -16,7 +16,7 @@ export const pageHeaders = {
   }
 } as const satisfies Readonly<Record<string, HeaderSpec>>
 
-/** `query` is what the caller asked for; every neighbour's address repeats it. `nextCursor` is put into the next page's. */
+/** `query` is the caller's query, repeated in every link. `nextCursor` is added to the link of the next page. */
 export const headersOfPage = (
   page: Page<unknown>,
   query: Readonly<Record<string, unknown>>,
@@ -38,7 +38,7 @@ const longestRepeatedQuery = 1500
 const linksOf = (page: Page<unknown>, query: Readonly<Record<string, unknown>>, site: Site, nextCursor: string | undefined): string => {
   const address = site.urlOf(site.path)
   const { page: _page, cursor: _cursor, ...asked } = query
-  // four long addresses would make a header that clients refuse; the one that matters stays
+  // Four long links would make a header that clients refuse; keep only the most important one.
   const brief = searchOf(asked).length <= longestRepeatedQuery
   const link = (rel: string, to: number, cursor?: string) => {
     const search = searchOf({ ...asked, page: to, pageSize: page.pageSize, cursor })

@@ -1,31 +1,31 @@
-/** JSON out of a body's bytes. How much it holds is judged first, and a list of many items is parsed item by item. */
+/** Parses a JSON body. Checks its size limits first, and parses a list of many items one by one. */
 import { type ListLimits, listLimitsOf, makePace, maxDepth, nextTurn } from "@waybill/core"
 import { Effect } from "effect"
 import type { BodySpec } from "./Contract.ts"
 import { type Exceeded, type ItemRange, JsonScan, type ScanLimits } from "./JsonScan.ts"
 import { bodyBeyond, bodyMissing, bodyNotJson, bodyNotUtf8, bodyTooDeep, itemTooLarge, type Refused } from "./Refused.ts"
 
-/** Most bytes of one item of a call that takes many. */
+/** Maximum bytes per item of a call with many. */
 export const maxItemBytes = 256 * 1024
 
-/** Most bytes beside the items. */
+/** Maximum bytes besides the items. */
 const maxBytesBesideItems = 256 * 1024
 
-/** Most members of one object. Records that take any name take fewer. */
+/** Maximum members per object. Records with free names have lower limits. */
 export const maxMembers = 1000
 
-/** An item is refused by itself where it nests too deep; this is for what no item may be. */
+/** Nesting limit for the whole body. An item above its own, lower limit is refused alone. */
 const maxDepthOfItems = 8 * maxDepth
 
-/** What is walked at a time. */
+/** Bytes to scan at a time. */
 const pieceBytes = 64 * 1024
 
-/** Smaller bodies are read in one go. */
+/** Bodies up to this size are parsed in one go. */
 const smallBytes = 64 * 1024
 
 /**
- * Most values. Of ordinary JSON each has a name and some text; with so many in so few bytes, objects and lists are empty and would take
- * more than ten times their size in memory.
+ * Maximum number of values. In ordinary JSON each has a name and some text; this many values in so few bytes means
+ * empty objects and lists, which would take more than ten times their size in memory.
  */
 export const maxValuesOf = (maxBytes: number, length: number = maxBytes): number =>
   Math.min(Math.max(4096, maxBytes / 16), 4096 + Math.floor(length / 4))
@@ -42,8 +42,8 @@ const listsOf = (spec: BodySpec): ListLimits => {
 }
 
 /**
- * Of a call that takes `{member: [item …]}`, `{member: item}`, `[item …]` or one item: what is in an item is that item's own affair,
- * because the others may be taken without it.
+ * For calls that accept `{member: [item …]}`, `{member: item}`, `[item …]` or one item: limits inside an item apply to
+ * that item alone, because the others may still be accepted.
  */
 const itemLists = (whole: ListLimits, member: string): ListLimits => {
   const { items: _items, members: _members, ...list } = whole.members!.get(member)!
@@ -58,7 +58,7 @@ const limitsOf = (spec: BodySpec, maxBytes: number, length: number): ScanLimits 
   ...(spec.items === undefined ? {} : { itemsIn: spec.items, maxItemBytes })
 })
 
-/** `maxBytes` is what the call takes at most. Goes on in slices where the body is large. */
+/** `maxBytes` is the body limit of the call. Large bodies are parsed in slices. */
 export const parseBody = (bytes: Uint8Array, spec: BodySpec, maxBytes: number): Effect.Effect<unknown, Refused> => {
   const scan = new JsonScan(bytes, limitsOf(spec, maxBytes, bytes.length))
   if (bytes.length <= smallBytes) {
@@ -92,7 +92,7 @@ const parseLarge = Effect.fnUntraced(function*(bytes: Uint8Array, { items }: Bod
   return withItems(around, items, parsed)
 })
 
-/** The body with the number of each item in its place; `undefined` where that is too large to be read in one go. */
+/** The body with each item replaced by its number; `undefined` when it is too large to be parsed in one go. */
 const besideItems = (bytes: Uint8Array, ranges: ReadonlyArray<ItemRange>): Uint8Array | undefined => {
   const inItems = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
   if (bytes.length - inItems > (ranges.length === 0 ? maxItemBytes : 0) + maxBytesBesideItems) return undefined
@@ -112,7 +112,7 @@ const besideItems = (bytes: Uint8Array, ranges: ReadonlyArray<ItemRange>): Uint8
   return rest.subarray(0, length)
 }
 
-/** Every item of the list is a number that stands for one. */
+/** Replaces the numbers of the list by their items. */
 const withItems = (around: unknown, member: string, parsed: ReadonlyArray<unknown>): unknown => {
   const replaced = (list: ReadonlyArray<unknown>) => list.map((number) => parsed[Number(number)])
   if (Array.isArray(around)) return replaced(around)
@@ -125,7 +125,7 @@ const withItems = (around: unknown, member: string, parsed: ReadonlyArray<unknow
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** Whatever JSON it is, however deep. */
+/** Parses JSON of any depth. */
 export const jsonOf = (bytes: Uint8Array): Effect.Effect<unknown, Refused> => {
   if (bytes.byteLength === 0) return Effect.fail(bodyMissing)
   let text: string
@@ -141,7 +141,7 @@ export const jsonOf = (bytes: Uint8Array): Effect.Effect<unknown, Refused> => {
   }
 }
 
-/** A position in a part of the body would be none in what was sent. */
+/** Removes the position, because a position in a part of the body does not match the request. */
 export const withoutPosition = (error: Refused): Refused =>
   error.problem.code === "invalid_json" && error !== bodyNotUtf8 ? bodyNotJson(undefined) : error
 

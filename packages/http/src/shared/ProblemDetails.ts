@@ -1,9 +1,9 @@
-/** What a failed call is told: RFC 9457 problem details, `application/problem+json`. */
+/** Error responses: RFC 9457 problem details, `application/problem+json`. */
 import { Schema } from "effect"
 
 const text = (maxLength: number) => Schema.String.check(Schema.isMaxLength(maxLength))
 
-/** One fault: `pointer` into the body, or the name of a `parameter` or `header`. */
+/** One error: `pointer` into the body, or the name of a `parameter` or `header`. */
 export const ProblemFault = Schema.Struct({
   detail: text(4096),
   pointer: Schema.optionalKey(text(1024)),
@@ -13,7 +13,7 @@ export const ProblemFault = Schema.Struct({
 }).annotate({ identifier: "ProblemFault" })
 export type ProblemFault = typeof ProblemFault.Type
 
-/** `code` is stable; `instance` carries the correlation id, which every log line of the call bears too. */
+/** `code` is stable; `instance` contains the correlation id, which is in every log line of the call too. */
 export const ProblemDetails = Schema.Struct({
   status: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 })),
   title: text(1024),
@@ -26,26 +26,26 @@ export type ProblemDetails = typeof ProblemDetails.Type
 
 export const problemContentType = "application/problem+json"
 
-/** A failure as HTTP says it, before it is written in an area's own shape. */
+/** A failure in HTTP terms, before an area formats it. */
 export interface Problem {
   readonly status: number
   readonly code: string
   readonly title: string
   readonly detail: string
   readonly errors?: ReadonlyArray<ProblemFault>
-  /** What it is about, by name, for shapes that have a place for it. */
+  /** The subject's ids by name, for formats with a place for them. */
   readonly about?: Readonly<Record<string, string>>
-  /** Response headers that belong to it, such as `allow` or `retry-after`. */
+  /** Response headers of the problem, such as `allow` or `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How an area writes a problem. */
+/** How an area formats a problem. */
 export interface ProblemShape {
   readonly contentType: string
   readonly schema: Schema.Top
-  /** `undefined` is an answer without a body. */
+  /** `undefined` means a response without a body. */
   readonly write: (problem: Problem, instance: string) => string | undefined
-  /** What it tells beside the body, in its answer's headers and in the log. */
+  /** Values besides the body, for response headers and the log. */
   readonly headers?: ProblemHeaders
 }
 
@@ -54,7 +54,7 @@ export interface ProblemHeaders {
   readonly write: (problem: Problem) => Readonly<Record<string, string>>
 }
 
-/** What areas without a shape of their own answer, and whatever belongs to no area. */
+/** The default format, also used outside of areas. */
 export const problemDetails = {
   contentType: problemContentType,
   schema: ProblemDetails,
@@ -70,14 +70,14 @@ export const detailsOf = (problem: Problem, instance: string): ProblemDetails =>
   ...(problem.errors === undefined || problem.errors.length === 0 ? {} : { errors: problem.errors.map(bounded) })
 })
 
-/** A caller's own member names stand in pointers, and may be as long as the body. */
+/** Pointers contain the caller's own member names, which may be as long as the body. */
 export const bounded = (fault: ProblemFault): ProblemFault => ({
   ...fault,
   detail: cut(fault.detail, 4096),
   ...(fault.pointer === undefined ? {} : { pointer: cut(fault.pointer, 1024) })
 })
 
-/** Everything in one sentence after the other, for shapes without a place for faults; so it names the place of each. */
+/** Joins all errors into one text, for formats without a list of errors; names the location of each. */
 export const sentenceOf = ({ detail, errors = [] }: Problem): string => {
   if (errors.length === 0) return cut(detail, 4096)
   const written = errors.map(({ detail, header, parameter, pointer }) => {

@@ -1,4 +1,4 @@
-/** Which status each failure becomes. The only place that knows. */
+/** Maps each failure to its status. The only place that does. */
 import type {
   AccountNotFound,
   AccountNotPermitted,
@@ -48,7 +48,7 @@ import type { ContractSpec } from "./Contract.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
 
-/** Everything that a call can fail with. */
+/** All failures of a call. */
 export type Failure =
   | AccountNotFound
   | AccountNotPermitted
@@ -94,7 +94,7 @@ export type Failure =
   | Unauthenticated
   | WebhookTestFailed
 
-/** SPEC-GAP-X2: the interfaces show no status for credentials outside of area A. */
+/** SPEC-GAP-X2: the interfaces define no status for credentials outside of area A. */
 const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput">, readonly [status: number, code: string]>> = {
   FileFormatUnknown: [400, "file_format_unknown"],
   InvoiceExists: [400, "invoice_exists"],
@@ -152,10 +152,7 @@ const titles: Readonly<Record<number, string>> = {
 
 const challenge = "Bearer realm=\"waybill\""
 
-/**
- * `isParameter` tells which names stand in the path or the query; every other fault is in the body. `statuses` are those
- * that an area answers in its own way.
- */
+/** `isParameter` says which names are in the path or query; all other errors are in the body. `statuses` are the overrides of an area. */
 export const problemOf = (
   failure: Failure,
   isParameter: (name: string) => boolean = () => false,
@@ -176,7 +173,7 @@ export const problemOf = (
   }
 }
 
-/** What some failures have to tell beside their sentence. */
+/** Details of some failures besides their message. */
 const moreOf = (failure: Failure): Partial<Problem> => {
   switch (failure._tag) {
     case "Unauthenticated":
@@ -193,7 +190,7 @@ const moreOf = (failure: Failure): Partial<Problem> => {
     case "FileTooLarge":
       return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "out_of_bounds" }] }
     case "AuthenticationUnavailable":
-      // what could not be asked is for the log
+      // The unavailable dependency is only logged.
       return { detail: "The credentials could not be checked right now. Try again.", headers: { "retry-after": "1" } }
     case "PickupDeskFailed":
       return { headers: { "retry-after": "1" } }
@@ -206,7 +203,7 @@ const moreOf = (failure: Failure): Partial<Problem> => {
       return { headers: { "retry-after": String(failure.retryAfterSeconds) } }
     case "StorageError":
       return {
-        // which part of us failed is for the log
+        // The failed component is only logged.
         detail: "The service cannot do this right now. Try again; a write whose answer was lost on the way may have come through.",
         headers: { "retry-after": "1" }
       }
@@ -215,7 +212,7 @@ const moreOf = (failure: Failure): Partial<Problem> => {
   }
 }
 
-/** A defect of ours. What it was stands in the log, under the same correlation id. */
+/** An unexpected error. Its cause is in the log, with the same correlation id. */
 export const internalProblem: Problem = {
   status: 500,
   code: "internal_error",
@@ -223,7 +220,7 @@ export const internalProblem: Problem = {
   detail: "The service failed. Report the x-request-id of this answer to whoever runs it."
 }
 
-/** Told apart from a missing resource by its own code: the URL is right, the server is not there for it. */
+/** Has its own code, to distinguish it from a missing resource: the URL is valid, but the server is shutting down. */
 export const interruptedProblem: Problem = {
   status: 503,
   code: "interrupted",

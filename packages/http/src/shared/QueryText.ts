@@ -1,25 +1,25 @@
-/** A query string as the values its endpoint knows. Core judges the values; what is checked here is the text around them. */
+/** Parses a query string into the values of its endpoint. Core validates the values; this checks only their syntax. */
 import type { Schema } from "effect"
 import type { ProblemFault } from "./ProblemDetails.ts"
 
 export interface QueryParameter {
   /**
-   * How the text becomes a value. A `list` may be repeated (`a=1&a=2`) or separated by commas, every other kind stands
-   * once. An `instant` whose `+` was decoded as a blank is repaired. `pairs` is the query as a whole, for what has no one way
-   * to be written there: every name with its value, decoded.
+   * How the text becomes a value. A `list` may be repeated (`a=1&a=2`) or comma-separated; every other kind may occur
+   * once. An `instant` whose `+` was decoded as a blank is repaired. `pairs` is the whole query: every decoded name
+   * with its value, for values with several spellings.
    */
   readonly kind: "text" | "integer" | "boolean" | "instant" | "list" | "pairs"
-  /** What core takes for it. */
+  /** The schema in core. */
   readonly schema: Schema.Top
   readonly description: string
   readonly default?: unknown
-  /** For the description; core is who misses it. */
+  /** For the description; core checks it. */
   readonly required?: boolean
 }
 
 export type QueryParameters = Readonly<Record<string, QueryParameter>>
 
-/** What becomes of the text of each kind. */
+/** Result type of each kind. */
 interface Values {
   readonly text: string
   readonly integer: number
@@ -38,7 +38,7 @@ export interface ReadQuery {
 
 const nothing: ReadQuery = { values: {}, faults: [] }
 
-/** Parameters the endpoint does not know are passed over. */
+/** Ignores unknown parameters. */
 export const readQuery = (parameters: QueryParameters, search: string): ReadQuery => {
   if (search === "") return nothing
   const values: Record<string, unknown> = {}
@@ -75,7 +75,7 @@ export const readQuery = (parameters: QueryParameters, search: string): ReadQuer
   return { values, faults: [...faults.values()] }
 }
 
-/** Some software writes lists as `fileIds[]=` or `fileIds[0]=`; passing these over would mean something else. */
+/** Some software writes lists as `fileIds[]=` or `fileIds[0]=`; ignoring these would change the meaning. */
 const knownAs = (parameters: QueryParameters, written: string): string | undefined => {
   const name = Object.hasOwn(parameters, written) ? written : written.replace(/\[\d{0,9}\]$/, "")
   if (!Object.hasOwn(parameters, name)) return undefined
@@ -100,12 +100,12 @@ const valueOf = (kind: "text" | "integer" | "boolean" | "instant", text: string)
     case "boolean":
       return text === "true"
     case "instant":
-      // 2026-11-20T10:00:00+02:00, sent as it is, decodes to a blank where the plus was
+      // Sent unencoded, the plus of 2026-11-20T10:00:00+02:00 decodes to a blank.
       return text.replace(/ (\d\d:\d\d)$/, "+$1")
   }
 }
 
-/** Text that is no integer becomes one below every bound, so that core answers with its own sentence about the bounds. */
+/** Text that is not an integer becomes a number below every bound, so that core answers with its message about the bounds. */
 const integerOf = (text: string): number => {
   if (!/^[+-]?\d{1,400}$/.test(text)) return Number.MIN_SAFE_INTEGER
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))

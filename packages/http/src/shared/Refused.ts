@@ -1,4 +1,4 @@
-/** What HTTP itself refuses, before or beside any use case. */
+/** Errors of HTTP itself, outside of any use case. */
 import { pointer } from "@waybill/core"
 import { Data } from "effect"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
@@ -40,7 +40,7 @@ export const methodNotAllowed = (method: string, allow: string) =>
     headers: { allow }
   })
 
-/** Longest path and query, in characters. Longer than any page address this service gives out. */
+/** Maximum length of path and query in characters. Longer than any page link of this service. */
 export const maxTargetLength = 8192
 
 export const targetTooLong = refused(
@@ -78,7 +78,7 @@ export const bodyNotJson = (position: string | undefined) => {
 
 export const bodyTooDeep = (depth: number) => bodyBeyond([], `The body nests deeper than ${depth} levels.`)
 
-/** A limit that was exceeded before anything was decoded; `path` is where. */
+/** A limit that was exceeded before decoding; `path` is the location. */
 export const bodyBeyond = (path: ReadonlyArray<PropertyKey>, detail: string) =>
   refused(400, "invalid_input", "Bad request", detail, { errors: [{ detail, pointer: pointer(path), code: "out_of_bounds" }] })
 

@@ -1,4 +1,4 @@
-/** A request's body as JSON: its media type, its size while it arrives, how much it holds, its encoding, in this order. */
+/** Reads a JSON body. Checks media type, size while it arrives, number of values, and encoding, in this order. */
 import { ByteSize, Effect, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
@@ -20,7 +20,7 @@ export const defaultMaxBodyBytes = 256 * 1024
 export const jsonMediaTypes = ["application/json"]
 export const mergePatchMediaTypes = ["application/merge-patch+json", "application/json"]
 
-/** `timeoutMillis` bounds how long the whole body may take to arrive. */
+/** `timeoutMillis` limits the time until the whole body has arrived. */
 export const readBody = (
   request: HttpServerRequest.HttpServerRequest,
   spec: BodySpec,
@@ -43,7 +43,7 @@ export const readBody = (
   )
 }
 
-/** Larger bodies are put together while they arrive: to copy megabytes at the end would hold up everybody. */
+/** Larger bodies are assembled while they arrive, because copying megabytes at the end would block the event loop. */
 const gatheredBytes = 1024 * 1024
 
 const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number): Effect.Effect<Uint8Array, Refused> =>
@@ -60,15 +60,15 @@ const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number
     )
   })
 
-/** Slower than this for long is nobody who wants an answer, in bytes a second. */
+/** Minimum rate in bytes per second; slower uploads are refused. */
 const slowestPace = 16 * 1024
 
-/** What is worked on at a time, so that no single piece is a large one. */
+/** Chunks are split to this size, so that no single one is large. */
 const largestPiece = 64 * 1024
 
 /**
- * The same for calls that read their body themselves. `timeoutMillis` bounds how long any piece may take, and together with
- * `slowestPace` the whole.
+ * Like `readBody`, for calls that read their body themselves. `timeoutMillis` limits the wait for each chunk, and with
+ * `slowestPace` the whole upload.
  */
 export const streamBody = (
   request: HttpServerRequest.HttpServerRequest,
@@ -89,7 +89,7 @@ export const streamBody = (
     )
   })
 
-/** What a `Request` of the web says of itself; others only tell while they are read. */
+/** Web requests know whether they have a body; others only while they are read. */
 const isEmpty = ({ source }: HttpServerRequest.HttpServerRequest): boolean => "body" in source && source.body === null
 
 const parted = function*(piece: Uint8Array): Iterable<Uint8Array> {
@@ -109,7 +109,7 @@ const admits = (accepted: ReadonlyArray<string>, contentType: string | undefined
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice(8).replaceAll("\"", "")
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") return false
   if (accepted.includes(type!)) return true
-  // a merge patch names its own meaning; another +json would have another one
+  // Only for JSON: another +json type, such as a merge patch, has its own meaning.
   return accepted === jsonMediaTypes && /^application\/[a-z0-9!#$&^_.+-]+\+json$/.test(type!)
 }
 

@@ -1,18 +1,18 @@
-/** Which host a request was made to. A request that names several could reach a tenant that its sender only claims. */
+/** The host that a request names. A request that names several could reach a tenant by a false claim. */
 import type { HttpServerRequest } from "effect/http"
 
-/** What is needed of `node:http`'s request. It keeps the first of several Host headers and passes over the others. */
+/** The used members of Node's request. It keeps the first of several Host headers and ignores the others. */
 export interface NodeRequestHead {
   readonly url?: string | undefined
   readonly rawHeaders: ReadonlyArray<string>
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 }
 
-/** Whether a request names more than one host: by a repeated Host header, by a list in one, or by a target with another authority. */
+/** Whether a request names more than one host: a repeated Host header, a list in one, or a target with another authority. */
 export const namesSeveralHosts = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   isNodeRequest(source) ? hostsNamed(source, source.url).length > 1 : headers["host"]?.includes(",") === true
 
-/** Every host that a request of `node:http` names; one where all agree. A Host header that is there twice counts twice. */
+/** Every host that a Node request names; one if all agree. A repeated Host header counts twice. */
 export const hostsNamed = ({ headers, rawHeaders }: NodeRequestHead, target: string | undefined): ReadonlyArray<string> => {
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === "host").flatMap((value) => value.split(","))
   const meant = [/^https?:\/\/([^/?#]*)/i.exec(target ?? "")?.[1], headers[":authority"]].filter((each) => typeof each === "string")

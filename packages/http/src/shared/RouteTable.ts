@@ -6,13 +6,13 @@ export interface Route {
   readonly name: string
   readonly endpoint: EndpointSpec
   readonly handler: Handler
-  /** For logs and metrics: base and path with their placeholders. */
+  /** Base and path with placeholders, for logs and metrics. */
   readonly template: string
-  /** Whether a fault's name stands in the path or the query. */
+  /** Whether a name is a path or query parameter. */
   readonly isParameter: (name: string) => boolean
 }
 
-/** A path that exists: its routes by method, and the methods to name in `Allow`. */
+/** A known path: its routes by method, and the methods for `Allow`. */
 export interface Place {
   readonly contract: ContractSpec
   readonly template: string
@@ -27,9 +27,9 @@ export type Found =
 
 export interface RouteTable {
   readonly places: ReadonlyArray<Place>
-  /** `path` as received, without its query; one slash at the end is passed over. */
+  /** `path` as received, without the query; one trailing slash is ignored. */
   readonly find: (path: string) => Found
-  /** The contract whose base a path lies under. */
+  /** The contract whose base contains the path. */
   readonly areaOf: (path: string) => ContractSpec | undefined
 }
 
@@ -48,7 +48,7 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
     if (place.template.includes("{")) patterns.push({ segments: segmentsOf(place.template), place })
     else plain.set(place.template, { _tag: "Place", place, params: noParams })
   }
-  // the longest base first, so that a path belongs to the nearest area
+  // Longest base first, so that a path belongs to the most specific area.
   const bases = mounted.filter(({ base }) => base !== "").sort((a, b) => b.base.length - a.base.length)
   const root = mounted.find(({ base }) => base === "")
   const areaOf = (path: string) => (bases.find(({ base }) => path === base || path.startsWith(`${base}/`)) ?? root)?.contract
@@ -67,7 +67,7 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
         const params = paramsOf(pattern, segments)
         if (params !== undefined) return { _tag: "Place", place: pattern.place, params }
       }
-      // a slash that came encoded is part of a name, never a boundary
+      // An encoded slash is part of a segment, never a separator.
       const exact = segments.some((segment) => segment.includes("/")) ? undefined : plain.get(`/${segments.join("/")}`)
       return exact ?? nowhere(path, true)
     }
@@ -77,7 +77,7 @@ export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTa
 const placesOf = ({ base, contract, handlers }: MountedContract): ReadonlyArray<Place> => {
   const byPath = new Map<string, Map<string, Route>>()
   for (const [name, endpoint] of Object.entries(contract.endpoints)) {
-    // some interfaces publish paths with a slash at the end; both ways lead there
+    // Some interfaces publish paths with a trailing slash; both forms match.
     const template = `${base}${endpoint.path}`.replace(/(?<=.)\/$/, "")
     const parameters = new Set([...template.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!))
     for (const parameter of Object.keys(endpoint.query ?? {})) parameters.add(parameter)
@@ -103,7 +103,7 @@ const allowOf = (routes: ReadonlyMap<string, Route>): string => {
 const segmentsOf = (template: string) =>
   template.split("/").slice(1).map((text) => ({ name: /^\{(.+)\}$/.exec(text)?.[1], text }))
 
-/** Segment by segment, so that an encoded slash stays inside its segment. */
+/** Decodes each segment, so that an encoded slash stays inside its segment. */
 const decodeSegments = (path: string): ReadonlyArray<string> | undefined => {
   const segments = path.split("/").slice(1)
   if (!path.includes("%")) return segments

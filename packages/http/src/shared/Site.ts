@@ -1,19 +1,19 @@
-/** Where this request reached us, for the absolute addresses that answers carry. */
+/** The address of this server as the request used it, for absolute URLs in responses. */
 import type { HttpServerRequest } from "effect/http"
 
 export interface SiteOptions {
-  /** What callers see, such as `https://freight.example.com/api`; a path is put in front of every address. */
+  /** Public URL, such as `https://freight.example.com/api`; its path is prepended to every URL. */
   readonly publicBaseUrl?: string | undefined
-  /** Takes `X-Forwarded-Proto`, `-Host` and `-For` at their word. Only behind a proxy that sets them itself. */
+  /** Trusts `X-Forwarded-Proto`, `-Host` and `-For`. Only for servers behind a proxy that sets them. */
   readonly trustForwarded?: boolean | undefined
 }
 
 export interface Site {
-  /** Milliseconds since 1970 when the request came. */
+  /** Time of the request in milliseconds since 1970. */
   readonly now: number
-  /** The absolute address of a path below us; the path alone where the request named no usable host. */
+  /** The absolute URL of a path; the path alone when the request named no usable host. */
   readonly urlOf: (path: string) => string
-  /** This endpoint's own path: base included, without the query and without a slash at the end. */
+  /** This endpoint's own path: base included, without the query and trailing slash. */
   readonly path: string
 }
 
@@ -40,7 +40,7 @@ const originOf = (request: HttpServerRequest.HttpServerRequest, options: SiteOpt
   return `${secure ? "https" : "http"}://${host}`
 }
 
-/** Host and port that the caller asked, or `undefined` where that is nothing usable. */
+/** The requested host and port, or `undefined` if unusable. */
 export const hostOf = (request: HttpServerRequest.HttpServerRequest, options: SiteOptions): string | undefined => {
   const { headers } = request
   const forwarded = options.trustForwarded === true ? firstOf(headers["x-forwarded-host"]) : undefined

@@ -1,8 +1,8 @@
-/** What stands in the head of a delivery that need not be signed. */
+/** Headers of deliveries that may be unsigned. */
 import { Schema } from "effect"
 import type { WebhookSpec } from "./Contract.ts"
 
-/** `whose` secret it is. */
+/** `whose`: the owner of the secret. */
 export const signedWhereRegistered = (whose: string): WebhookSpec["headers"] => ({
   "webhook-id": { required: true, description: "The delivery's id, the same at every attempt.", schema: Schema.String },
   "webhook-timestamp": { required: true, description: "Unix time of this attempt, in seconds.", schema: Schema.String },

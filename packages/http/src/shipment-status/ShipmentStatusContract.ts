@@ -1,4 +1,4 @@
-/** Area A over HTTP: where a shipment is, who follows it, and what followers receive. */
+/** Area A over HTTP: shipment lookups, status subscriptions, and notifications. */
 import { DeliveryInformation, DeliveryUpdate, PublicShipment, SubscribeRequest, SubscriptionResult, VerifiedShipment } from "@waybill/core"
 import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
@@ -38,7 +38,7 @@ const publicAnswers = {
 
 const severalMatch = "Of several shipments the caller's own comes first, then the one picked up last."
 
-/** A thousand references of any script. */
+/** Room for a thousand references in any script. */
 const maxSubscribeBytes = 1024 * 1024
 
 export const ShipmentStatusContract = contract({
@@ -46,7 +46,7 @@ export const ShipmentStatusContract = contract({
   title: "Shipment status",
   description: "Where one shipment is now, by PRO, BOL or PO number, and webhooks for whoever follows shipments by their references.",
   shape: statusProblem,
-  // published for whoever lacks access; the area knows no 403. SPEC-GAP-A32
+  // Published for callers without access; the area has no 403. SPEC-GAP-A32
   statuses: { NotPermitted: 401 },
   endpoints: {
     verifiedByPro: {

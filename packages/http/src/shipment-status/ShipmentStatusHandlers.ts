@@ -1,4 +1,4 @@
-/** Answers area A's calls from core's use cases. */
+/** HTTP handlers of area A over core's use cases. */
 import { type LookupBy, type Principal, type PublicBody, ShipmentStatuses, StatusSubscriptions, type VerifiedBody } from "@waybill/core"
 import { Effect } from "effect"
 import { encoded, encodedList, json, noContent } from "../shared/Answer.ts"
@@ -29,6 +29,6 @@ export const ShipmentStatusHandlers = Effect.gen(function*() {
   return handlers
 })
 
-// each takes its own kind of bytes, so that verified fields cannot stand in a public answer
+// Separate types of bytes, so that verified fields cannot appear in a public response.
 const verifiedAnswer = (body: VerifiedBody) => encoded(body.bytes)
 const publicAnswer = (body: PublicBody, status: 200 | 202) => encoded(body.bytes, status)

@@ -1,4 +1,4 @@
-/** What area A's callers are told of a refusal. The interface shows no body; this is the one its own answers have. SPEC-GAP-A30 */
+/** Error body of area A. The interface defines none; this one has the shape of its other responses. SPEC-GAP-A30 */
 import { Schema } from "effect"
 import { type Problem, type ProblemShape, sentenceOf } from "../shared/ProblemDetails.ts"
 

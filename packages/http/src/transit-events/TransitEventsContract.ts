@@ -1,4 +1,4 @@
-/** Area D over HTTP: list events, manage subscriptions, and what a subscriber receives. */
+/** Area D over HTTP: event lists, subscriptions, and deliveries. */
 import {
   defaultEventPageSize,
   defaultSubscriptionPageSize,
@@ -30,7 +30,7 @@ const SubscriptionsPage = Schema.Struct({ data: Schema.Array(TransitSubscription
 
 const generatedAt = { description: "When this answer was put together.", schema: Schema.String }
 
-/** A thousand shipment ids of any script. */
+/** Room for a thousand shipment ids in any script. */
 const maxSubscriptionBytes = 1024 * 1024
 
 const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }

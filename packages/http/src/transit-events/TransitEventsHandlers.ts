@@ -1,4 +1,4 @@
-/** Answers area D's calls from core's use cases. */
+/** HTTP handlers of area D over core's use cases. */
 import { TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
 import { encodedPage, json, noContent, pageOf } from "../shared/Answer.ts"
@@ -15,7 +15,7 @@ export const TransitEventsHandlers = Effect.gen(function*() {
       Effect.map(transitEvents.list(principal, query), (page) =>
         encodedPage(page, {
           ...headersOfPage(page, query, site, page.nextCursor),
-          // SPEC-GAP-D26: published rules want the time of generation told, and no body has a member for it
+          // SPEC-GAP-D26: published rules require the time of generation, and no body has a member for it.
           "last-modified": httpDate(site.now)
         })),
     listSubscriptions: ({ principal, query, site }) =>

@@ -1,30 +1,30 @@
-/** Where a webhook may go: public addresses over https, and whatever the operator has opened. */
+/** Egress policy for webhooks: public addresses over https, and what the operator allowed. */
 import { addressNotAllowed } from "@waybill/core"
 import { Result } from "effect"
 import { Host, IpNetwork, NetAddress } from "effect/net"
 
-/** What the operator opened beyond the public internet, usually read from `WAYBILL_EGRESS_ALLOW`. */
+/** Destinations that the operator allowed besides the public internet, usually from `WAYBILL_EGRESS_ALLOW`. */
 export interface EgressPolicy {
   /**
-   * Addresses that are fine whatever they are for. A cloud's metadata address is opened only by an entry that names
-   * exactly this address, so `169.254.0.0/16` does not hand out credentials by accident.
+   * Allowed networks. A cloud's metadata address needs an entry with exactly this address, so that `169.254.0.0/16`
+   * does not expose credentials by accident.
    */
   readonly networks: ReadonlyArray<IpNetwork.IpNetwork>
   /**
-   * Host names in lower case; `*.corp.example` covers every name below `corp.example`. A name here may use `http`, any
-   * port, and private addresses (RFC 1918, loopback, shared, unique local), but nothing beyond those.
+   * Host names in lower case; `*.corp.example` covers every name below `corp.example`. These may use `http`, any port,
+   * and private addresses (RFC 1918, loopback, shared, unique local), but no others.
    */
   readonly hosts: ReadonlyArray<string>
 }
 
-/** Nothing opened: public addresses over https only. */
+/** Public addresses over https only. */
 export const publicOnly: EgressPolicy = { networks: [], hosts: [] }
 
 export { addressNotAllowed }
 
 /**
- * Reads networks (`10.1.0.0/16`, `fd00::/8`), addresses (`127.0.0.1`, `::1`) and host names (`receiver.internal`,
- * `*.corp.example`), separated by commas or spaces. Fails with one sentence for each entry that is none of these.
+ * Parses networks (`10.1.0.0/16`, `fd00::/8`), addresses (`127.0.0.1`, `::1`) and host names (`receiver.internal`,
+ * `*.corp.example`), separated by commas or spaces. Fails with one message for each invalid entry.
  */
 export const parseEgressAllow = (text: string): Result.Result<EgressPolicy, ReadonlyArray<string>> => {
   const networks: Array<IpNetwork.IpNetwork> = []
@@ -40,17 +40,17 @@ export const parseEgressAllow = (text: string): Result.Result<EgressPolicy, Read
   return faults.length > 0 ? Result.fail(faults) : Result.succeed({ networks, hosts })
 }
 
-/** Whether a connection may be made to this address, found by resolving `host` if one is given. */
+/** Whether connections to this address are allowed; `host` is the name that resolved to it, if any. */
 export const isAllowedAddress = (address: string, policy: EgressPolicy, host?: string): boolean => {
   const parsed = parseAddress(address)
   return parsed !== undefined && mayReach(parsed, policy, host !== undefined && opensHost(policy, host))
 }
 
 /**
- * Why a subscription may not name this URL, in one sentence, or `undefined` when it may.
+ * Why a subscription may not use this URL, or `undefined`.
  *
- * Sentences about the form of a URL say what to change; whatever depends on where it leads gets `addressNotAllowed`.
- * Names are not resolved here: the addresses behind them are judged whenever a connection is made.
+ * Messages about the form of a URL say what to change; a forbidden destination always gets `addressNotAllowed`. Names
+ * are not resolved here: their addresses are checked at each connection.
  */
 export const refusalOfUrl = (text: string, policy: EgressPolicy): string | undefined => {
   if (text.length > maxUrlLength) return "The URL is longer than 2,048 characters."
@@ -66,7 +66,7 @@ export const refusalOfUrl = (text: string, policy: EgressPolicy): string | undef
   return undefined
 }
 
-/** The host a connection goes to: no brackets around IPv6, no dot at the end. `URL` has canonicalised the rest. */
+/** The host to connect to: without brackets around IPv6 and without a trailing dot. `URL` has normalized the rest. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$|\.$/g, "")
 
 const maxUrlLength = 2048
@@ -86,13 +86,13 @@ const parseEntry = (entry: string): Entry => {
 const reason = <A>(result: Result.Result<A, NetAddress.NetAddressError>): Result.Result<A, string> =>
   Result.mapError(result, (error) => error.message)
 
-/** An IPv4-mapped address is the IPv4 address to the operating system, so it is that here too. */
+/** Treats an IPv4-mapped address as IPv4, like the operating system. */
 const parseAddress = (text: string): NetAddress.IpAddress | undefined => {
   const parsed = NetAddress.ipFromString(text)
   return Result.isSuccess(parsed) ? NetAddress.toCanonical(parsed.success) : undefined
 }
 
-/** An entry in IPv4-mapped form would never apply. */
+/** Normalizes an entry in IPv4-mapped form, which would never match. */
 const asWritten = (network: IpNetwork.IpNetwork): Entry =>
   NetAddress.isIpv6Address(network.address) && NetAddress.isIpv4Mapped(network.address)
     ? Result.fail("write IPv4 addresses and networks in dotted form")
@@ -104,7 +104,7 @@ const only = (address: NetAddress.IpAddress): IpNetwork.IpNetwork =>
 const opensHost = (policy: EgressPolicy, host: string): boolean =>
   policy.hosts.some((entry) => entry.startsWith("*.") ? host.endsWith(entry.slice(1)) : host === entry)
 
-/** Whether the operator named this host or literal address; public literals are allowed without being opened. */
+/** Whether the operator allowed this host or literal address; public literals need no entry. */
 export const isOpenedHost = (hostname: string, policy: EgressPolicy): boolean => {
   const host = hostname.replace(/^\[|\]$|\.$/g, "")
   const literal = parseAddress(host)
@@ -134,7 +134,7 @@ const isListed = (address: NetAddress.IpAddress, policy: EgressPolicy): boolean 
   )
 }
 
-/** What NAT64 hands the packet to. It is how public IPv4 receivers look from a network that has only IPv6. */
+/** The IPv4 address behind a NAT64 address. Networks with only IPv6 reach public IPv4 receivers this way. */
 const carriedIpv4 = (address: NetAddress.IpAddress): NetAddress.Ipv4Address | undefined => {
   if (NetAddress.isIpv4Address(address) || !IpNetwork.contains(nat64, address)) return undefined
   return NetAddress.ipv4FromBytesUnsafe(Uint8Array.from(NetAddress.ipv6ToOctets(address).slice(12)))
@@ -148,7 +148,7 @@ const isPublic = (address: NetAddress.IpAddress): boolean =>
 const isIn = (networks: ReadonlyArray<IpNetwork.IpNetwork>, address: NetAddress.IpAddress): boolean =>
   networks.some((network) => IpNetwork.contains(network, address))
 
-/** Below 1024 only the web's own two; above, not where databases, brokers and control planes listen. */
+/** Below 1024 only 80 and 443; above, no ports of databases, brokers and control planes. */
 const isPublicPort = (port: string): boolean => {
   const number = port === "" ? 443 : Number(port)
   return number === 80 || number === 443 || number >= 1024 && !serverPorts.has(number)
@@ -161,7 +161,7 @@ const serverPorts: ReadonlySet<number> = new Set([
   27017, 27018, 27019, 28015
 ])
 
-/** Names that mean something only inside a network, and metadata services under public names. */
+/** Names that resolve only inside a network, and public names of metadata services. */
 const innerNames =
   /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa|metadata\.goog|metadata\.tencentyun\.com)$/
 
@@ -171,18 +171,18 @@ const all = (...texts: ReadonlyArray<string>): ReadonlyArray<IpNetwork.IpNetwork
 const globalUnicast = IpNetwork.fromStringUnsafe("2000::/3")
 const nat64 = IpNetwork.fromStringUnsafe("64:ff9b::/96")
 
-/** What a cloud machine asks for its credentials. Azure's and Oracle's are not in any private range. */
+/** Metadata services of cloud providers, which return credentials. Azure's and Oracle's are not in a private range. */
 const metadata = all(
   "168.63.129.16/32", "169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "100.100.100.200/32",
   "192.0.0.192/32", "fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128", "fd00:42::42/128"
 )
 
-/** What an opened host name may resolve to besides public addresses. */
+/** Non-public addresses that an allowed host name may resolve to. */
 const privateUse = all(
   "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "::1/128", "fc00::/7"
 )
 
-/** IANA's special-purpose registry, multicast, reserved, and the 6to4 relays. */
+/** IANA special-purpose registry, multicast, reserved, and the 6to4 relays. */
 const notPublicIpv4 = all(
   "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
   "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"

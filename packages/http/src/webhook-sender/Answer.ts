@@ -1,16 +1,16 @@
-/** What a receiver's answer means: its status, what it asked for, and the part of its body that may be shown. */
+/** Interprets a receiver's response: status, `Retry-After`, and a printable excerpt of the body. */
 import { DateTime, Option } from "effect"
 import { StringDecoder } from "node:string_decoder"
 import { AttemptOutcome } from "@waybill/core"
 
-/** The head of an answer, and as much of its body as was read. */
+/** The head of a response, and the part of its body that was read. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly body: ReadonlyArray<Buffer>
 }
 
-/** The outcome of an attempt that was answered; `nowMillis` is asked only for a `Retry-After` that is a date. */
+/** The outcome of an answered attempt. `nowMillis` is called only for a `Retry-After` with a date. */
 export const outcomeOfAnswer = ({ body, headers, status }: Answer, nowMillis: () => number): AttemptOutcome => {
   const excerpt = excerptOf(body)
   if (status >= 200 && status < 300) return AttemptOutcome.Accepted({ status, excerpt })
@@ -33,27 +33,27 @@ export const outcomeOfAnswer = ({ body, headers, status }: Answer, nowMillis: ()
   })
 }
 
-/** More than this is never shown or kept. */
+/** Maximum length of the excerpt that is shown and stored. */
 export const maxExcerptLength = 1024
 
-/** As many bytes as an excerpt can need. */
+/** Maximum bytes that an excerpt can need. */
 export const maxExcerptBytes = 4 * maxExcerptLength
 
 /**
- * The beginning of a body as text that is safe in a log, a terminal and a database: line breaks become spaces, and
- * whatever is not printable (control characters, NUL, terminal sequences, direction marks, broken UTF-8) becomes `�`.
+ * The beginning of a body as text that is safe in logs, terminals and databases: line breaks become spaces, and
+ * unprintable characters (control characters, NUL, terminal sequences, direction marks, invalid UTF-8) become `�`.
  */
 export const excerptOf = (body: ReadonlyArray<Buffer>): string => {
   if (body.length === 0) return ""
   const bytes = body.length === 1 ? body[0]! : Buffer.concat(body)
-  // four bytes make a character at most; the decoder leaves out one that is cut in half
+  // A character has at most four bytes; the decoder omits one that is cut off.
   const text = bytes.length <= maxExcerptBytes ? bytes.toString() : new StringDecoder().write(bytes.subarray(0, maxExcerptBytes))
   return printable(text, maxExcerptLength)
 }
 
 /**
- * Seconds from now that a `Retry-After` asks for: `120`, or one of the three date forms of RFC 9110. A date in the past is 0,
- * anything else is no wish at all. Ten years is the most, so that the number stays harmless whoever adds it up.
+ * Seconds from now in a `Retry-After`: `120`, or one of the three date formats of RFC 9110. A past date is 0, anything
+ * else is ignored. Capped at ten years, so that sums stay safe.
  */
 export const parseRetryAfter = (value: string | undefined, nowMillis: () => number): number | undefined => {
   const text = value?.trim()
@@ -78,7 +78,7 @@ const printable = (text: string, length: number): string => {
   const clean = /^[ -~]*$/.test(text)
     ? text
     : text.replace(terminalSequence, "�").replace(/[\t\n\r]+/g, " ").replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "�")
-  // a pair cut in half would not be text any more
+  // Half a surrogate pair would not be valid text.
   return clean.length <= length ? clean : clean.slice(0, clean.codePointAt(length - 1)! > 0xffff ? length - 1 : length)
 }
 
@@ -105,7 +105,7 @@ const parseHttpDate = (text: string, nowMillis: () => number): number | undefine
 
 const pad = (number: number): string => String(number).padStart(2, "0")
 
-/** Two digits mean the year that is at most fifty years ahead. */
+/** A two-digit year is at most fifty years in the future. */
 const fullYear = (year: string, nowMillis: () => number): string => {
   if (year.length === 4) return year
   const current = DateTime.getPartUtc(DateTime.makeUnsafe(nowMillis()), "year")

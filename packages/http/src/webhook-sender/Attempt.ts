@@ -1,4 +1,4 @@
-/** One POST from its first moment to its outcome. */
+/** One POST from start to outcome. */
 import { clearTimeout, setTimeout } from "node:timers"
 import type { Dispatcher } from "undici"
 import { type AttemptFailure, AttemptOutcome } from "@waybill/core"
@@ -15,16 +15,16 @@ export interface AttemptOptions {
   readonly settle: (outcome: AttemptOutcome) => void
 }
 
-/** Interim answers such as 103 say nothing to us; a receiver that goes on sending them is not answering. */
+/** Interim responses such as 103 are ignored; a receiver that keeps sending them is not answering. */
 const maxInterimAnswers = 100
 
-/** The longest a Node timer can wait; it takes anything longer for no time at all. */
+/** Maximum delay of a Node timer; a longer one fires at once. */
 const maxTimerMillis = 2 ** 31 - 1
 
 /**
- * Listens to undici and to the clock, and lets whichever comes first decide.
+ * Listens to undici and to the deadline; the first one decides.
  *
- * What it decides takes effect in a microtask: undici calls from inside its parser, where no other request may start.
+ * The outcome is reported in a microtask: undici calls from inside its parser, where no other request may start.
  */
 export class Attempt implements Exchange {
   readonly origin: Origin
@@ -44,11 +44,11 @@ export class Attempt implements Exchange {
     this.#options = options
     this.origin = options.origin
     this.request = options.request
-    // Sockets live in real time, so their deadline does too. Node keeps timers of one length in one list: cheap.
+    // Sockets use real time, so the deadline does too. Timers of equal length are cheap in Node.
     this.#timer = setTimeout(expire, options.deadlineMillis > 1 ? Math.min(options.deadlineMillis, maxTimerMillis) : 1, this)
   }
 
-  /** Nobody waits for the outcome any more. */
+  /** The caller no longer waits for the outcome. */
   abandon(): void {
     if (this.#decided) return
     this.#decided = true
@@ -70,7 +70,7 @@ export class Attempt implements Exchange {
     this.#started = true
   }
 
-  /** More came than anybody reads: the status alone counts, if there is one. */
+  /** The response exceeded the limit: only its status counts, if there is one. */
   overflow(): void {
     if (this.#decided) return
     if (this.#status === 0) this.#fail("response_too_large", "The receiver's answer is too long.")

@@ -1,44 +1,44 @@
-/** Keep-alive connections by origin: each carries one request at a time, and what finds none free waits its turn. */
+/** Keep-alive connections by origin: each carries one request at a time; further requests wait in a queue. */
 import type { Socket } from "node:net"
 import { Client, type Dispatcher } from "undici"
 import type { Endpoint, GuardedConnector } from "./GuardedConnector.ts"
 
-/** A request on its way: waiting for a connection first, then using one. */
+/** A request that waits for a connection or uses one. */
 export interface Exchange extends Dispatcher.DispatchHandler {
   readonly request: Dispatcher.DispatchOptions
   readonly origin: Origin
   connection: Connection | undefined
-  /** Everything is being closed. */
+  /** Called when all connections are being closed. */
   readonly interrupt: () => void
-  /** The receiver sent more than `maxAnswerBytes`. Nothing beyond them is read. */
+  /** The receiver sent more than `maxAnswerBytes`. Nothing more is read. */
   readonly overflow: () => void
 }
 
-/** Where requests go. `url` holds scheme, host and port. */
+/** An origin. `url` contains scheme, host and port. */
 export interface OriginAddress extends Endpoint {
   readonly url: string
 }
 
 export interface ConnectionsOptions {
   readonly connect: GuardedConnector
-  /** Connections to one origin, which is also the most requests it gets at the same time. */
+  /** Maximum connections, and so concurrent requests, per origin. */
   readonly perOrigin: number
-  /** Origins whose idle connections are kept; beyond, those of the origin that waited longest are closed. */
+  /** Origins with idle connections; above this, those of the least recently used origin are closed. */
   readonly origins: number
 }
 
-/** A connection this old is closed after the request it carries, so that a name that moved is followed. */
+/** An older connection is closed after its request, so that DNS changes take effect. */
 const maxAgeMillis = 60_000
 
 /**
- * Of an answer so much is read: interim answers, head, body and whatever stands between chunks. undici bounds some of it only,
- * and what a receiver sends without end in one of the other places would keep us busy until the deadline.
+ * Bytes that are read of a response: interim responses, head, body and chunk framing. undici limits only some of these,
+ * and endless data in the others would keep an attempt busy until its deadline.
  */
 const maxAnswerBytes = 32_768
 
 /**
- * undici's own `Pool` is not used, because it cannot take back what it has queued: a request whose deadline has passed
- * would keep its body in memory, and still be given a connection attempt, as long as the receiver does not answer.
+ * Replaces undici's `Pool`, which cannot remove queued requests: while a receiver does not answer, a request past its
+ * deadline would keep its body in memory and still start a connection.
  */
 export class Connections {
   readonly options: ConnectionsOptions
@@ -76,7 +76,7 @@ export class Connections {
     for (const origin of this.#origins.values()) {
       if (origin.isIdle && (oldest === undefined || origin.lastUse < oldest.lastUse)) oldest = origin
     }
-    // an origin in use stays: what is in flight is bounded by who sends
+    // An origin in use stays; the sender limits requests in flight.
     if (oldest !== undefined) void oldest.close()
   }
 }
@@ -86,7 +86,7 @@ export class Origin {
   lastUse = 0
   readonly #owner: Connections
   readonly #all = new Set<Connection>()
-  /** The one used last is used next, so that the others can grow old and close. */
+  /** A stack: the most recently used connection is used next, so that the others age and close. */
   readonly #idle: Array<Connection> = []
   readonly #waiting = new Set<Exchange>()
 
@@ -105,7 +105,7 @@ export class Origin {
     else connection.carry(exchange)
   }
 
-  /** The exchange is over; `reusable` when its connection is in order and may carry the next. */
+  /** The exchange ended. `reusable`: the connection may carry another request. */
   finish(exchange: Exchange, reusable: boolean): void {
     const connection = exchange.connection
     if (connection === undefined) {
@@ -124,7 +124,7 @@ export class Origin {
     }
   }
 
-  /** Not to be used again. */
+  /** Closes a connection that must not be reused. */
   discard(connection: Connection): Promise<void> {
     this.#all.delete(connection)
     const index = this.#idle.indexOf(connection)
@@ -148,23 +148,23 @@ export class Origin {
   }
 }
 
-/** An undici client that never has more than one request, and the socket it is using. */
+/** An undici client with at most one request, and its socket. */
 export class Connection {
   exchange: Exchange | undefined
   readonly #client: Client
   #socket: Socket | undefined
   #connectedAt = 0
-  /** Bytes that may still be read for the exchange under way. */
+  /** Bytes that may still be read for the current exchange. */
   #allowance = maxAnswerBytes
 
   constructor(origin: Origin, connect: GuardedConnector) {
     this.#client = new Client(origin.address.url, {
       pipelining: 1,
       allowH2: false,
-      // the attempt has one deadline over everything
+      // The attempt has one deadline for everything.
       headersTimeout: 0,
       bodyTimeout: 0,
-      // ours comes first: it counts line breaks and colons, too
+      // Our own limit applies first; it also counts line breaks and colons.
       maxHeaderSize: maxAnswerBytes,
       keepAliveTimeout: 4_000,
       keepAliveMaxTimeout: 30_000,
@@ -177,7 +177,7 @@ export class Connection {
         this.#socket = socket
         this.#ration(socket)
         socket.once("close", () => {
-          // undici listens too and goes first
+          // undici's own listener must run first.
           queueMicrotask(() => {
             if (this.exchange === undefined && this.#socket === socket) void origin.discard(this)
           })
@@ -186,7 +186,7 @@ export class Connection {
     })
   }
 
-  /** Too old, or more came than was read, or the receiver answered before it read: the next request would stand behind the rest of this one. */
+  /** Too old, or it has unread data, or the receiver answered before it read the request: a next request would queue behind the rest. */
   get isWorn(): boolean {
     return this.#allowance === 0 || (this.#socket?.writableLength ?? 0) > 0 || performance.now() - this.#connectedAt > maxAgeMillis
   }
@@ -198,12 +198,12 @@ export class Connection {
     this.#client.dispatch(exchange.request, exchange)
   }
 
-  /** undici reads until there is nothing left; so there is nothing left when the allowance is used up. */
+  /** Limits the bytes that undici can read: it reads until nothing is left. */
   #ration(socket: Socket): void {
     const read = socket.read.bind(socket)
     socket.read = (size?: number): Buffer | null => {
       if (this.#allowance === 0) {
-        // undici may have found a fault in what it got
+        // undici may have found a parse error in the data before.
         if (!socket.destroyed) this.exchange?.overflow()
         return null
       }
@@ -215,7 +215,7 @@ export class Connection {
     }
   }
 
-  /** Also ends a connection that is still being made, which undici would leave to its own timeout. */
+  /** Also ends a connection attempt, which undici would leave to its own timeout. */
   destroy(): Promise<void> {
     const closed = this.#client.destroy()
     this.#socket?.destroy()

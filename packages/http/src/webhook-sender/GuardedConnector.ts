@@ -1,4 +1,4 @@
-/** Opens connections, and only to addresses that were vetted: resolves the name itself and connects to what it resolved. */
+/** Opens connections to allowed addresses only: resolves the name itself and connects to the checked addresses. */
 import { Predicate } from "effect"
 import { constants } from "node:crypto"
 import { lookup as dnsLookup } from "node:dns/promises"
@@ -7,20 +7,20 @@ import { connect as connectTls, createSecureContext, getCACertificates } from "n
 import { type AttemptFailure, RecentMap } from "@waybill/core"
 import { type EgressPolicy, isAllowedAddress } from "./AddressGuard.ts"
 
-/** Resolves a name to all its addresses, in the order the resolver gave them. */
+/** Resolves a name to all its addresses, in the resolver's order. */
 export type ResolveName = (hostname: string) => Promise<ReadonlyArray<string>>
 
-/** Where a connection leads: `hostname` is a name or a bare literal address. */
+/** Destination of a connection: `hostname` is a name or a bare literal address. */
 export interface Endpoint {
   readonly hostname: string
   readonly port: number
   readonly secure: boolean
 }
 
-/** Starts connecting at once; `done` is called exactly once, with a `ConnectFailure` or without anything. */
+/** Starts connecting at once. Calls `done` exactly once, with a `ConnectFailure` or nothing. */
 export type GuardedConnector = (endpoint: Endpoint, done: (failure: ConnectFailure | undefined) => void) => Socket
 
-/** No connection, and which kind of no. What else the operating system said stays in `cause`: it may name what is inside. */
+/** A failed connection and its kind. The system's message stays in `cause`, because it may name internal addresses. */
 export class ConnectFailure extends Error {
   readonly failure: AttemptFailure
   constructor(failure: AttemptFailure, cause?: unknown) {
@@ -28,7 +28,7 @@ export class ConnectFailure extends Error {
     this.failure = failure
   }
 
-  /** OpenSSL's word for what is wrong with a certificate, such as `CERT_HAS_EXPIRED`. */
+  /** OpenSSL's code for an invalid certificate, such as `CERT_HAS_EXPIRED`. */
   get certificateFault(): string | undefined {
     const code = Predicate.hasProperty(this.cause, "code") ? String(this.cause.code) : ""
     return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_|ERR_TLS_CERT_)[A-Z_]+$/.test(code) ? code : undefined
@@ -37,17 +37,17 @@ export class ConnectFailure extends Error {
 
 export interface GuardedConnectorOptions {
   readonly egress: EgressPolicy
-  /** Certificate authorities to trust besides the usual ones, in PEM. */
+  /** Additional certificate authorities to trust, in PEM. */
   readonly ca: ReadonlyArray<string>
   readonly resolve: ResolveName
 }
 
-/** One per sender: it remembers TLS sessions, and asks for a name once at a time. */
+/** One per sender: it caches TLS sessions, and resolves a name once at a time. */
 export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOptions): GuardedConnector => {
   const secureContext = createSecureContext({
     minVersion: "TLSv1.2",
     ca: [...getCACertificates("default"), ...ca],
-    // a receiver could ask for one handshake after the other
+    // A receiver could request endless renegotiations.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION
   })
   const sessions = new RecentMap<Buffer>(maxSessions)
@@ -55,12 +55,12 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
 
   return (endpoint, done) => {
     const { hostname, port, secure } = endpoint
-    // Node asks `lookup` for names only
+    // Node calls `lookup` for names only.
     if (isIP(hostname) !== 0 && !isAllowedAddress(hostname, egress)) {
       process.nextTick(done, new ConnectFailure("address_not_allowed"))
       return new Socket()
     }
-    // Happy eyeballs of Node: tries every address that `lookup` gives, and no other.
+    // Node's Happy Eyeballs: tries the addresses of `lookup`, and no others.
     const target = { host: hostname, port, lookup, autoSelectFamily: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
     const key = `${hostname}:${port}`
     const session = sessions.get(key)
@@ -69,7 +69,7 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
         ...target,
         servername: isIP(hostname) === 0 ? hostname : "",
         secureContext,
-        // said aloud, because otherwise an environment variable can turn it off
+        // Explicit, because an environment variable could disable it.
         rejectUnauthorized: true,
         ALPNProtocols: ["http/1.1"],
         ...(session === undefined ? undefined : { session })
@@ -86,7 +86,7 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
     }
     socket.once("connect", () => {
       reached = true
-      // The last line: whatever led here, this is the address at the other end.
+      // Last check: the actual remote address, however it was chosen.
       const address = socket.remoteAddress
       if (address !== undefined && !isAllowedAddress(address, egress, hostname)) settle(new ConnectFailure("address_not_allowed"))
     })
@@ -98,11 +98,11 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
   }
 }
 
-/** The operating system's resolver, which knows the hosts file and what the container was given. */
+/** The operating system's resolver, which uses the hosts file and the container's settings. */
 export const resolveBySystem: ResolveName = async (hostname) =>
   (await dnsLookup(hostname, { all: true, order: "verbatim" })).map(({ address }) => address)
 
-/** Refuses a name altogether when any of its addresses may not be reached. */
+/** Refuses a name if any of its addresses is not allowed. */
 const vettedLookup = (resolve: ResolveName, egress: EgressPolicy): LookupFunction => (hostname, options, callback) => {
   const fail = (failure: AttemptFailure, cause?: unknown) => callback(new ConnectFailure(failure, cause), [])
   resolve(hostname).then(
@@ -119,13 +119,13 @@ const vettedLookup = (resolve: ResolveName, egress: EgressPolicy): LookupFunctio
 
 const triesPerFamily = 4
 
-/** A name with a thousand addresses would have us knock at a thousand doors, which may be somebody else's. */
+/** Limits the addresses per name: a name with a thousand addresses would cause a thousand connections, possibly to third parties. */
 const fewOf = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   const tried = [0, 0]
   return addresses.filter((address) => tried[isIP(address) === 6 ? 1 : 0]!++ < triesPerFamily)
 }
 
-/** The system's resolver has few threads; connections that open together share one question and its answer. */
+/** The system's resolver has few threads, so concurrent connections share one lookup. */
 const oneAtATime = (resolve: ResolveName): ResolveName => {
   const asked = new Map<string, Promise<ReadonlyArray<string>>>()
   return (hostname) => {
@@ -139,7 +139,7 @@ const oneAtATime = (resolve: ResolveName): ResolveName => {
 
 const maxSessions = 1000
 
-/** A session holds the receiver's certificate and ticket, which it may blow up. */
+/** A TLS session contains the receiver's certificate and ticket, which the receiver can make large. */
 const maxSessionBytes = 16_384
 
 const remember = (sessions: RecentMap<Buffer>, key: string, session: Buffer): void => {
@@ -147,7 +147,7 @@ const remember = (sessions: RecentMap<Buffer>, key: string, session: Buffer): vo
   else sessions.put(key, session)
 }
 
-/** `reached` tells a refused connection from a failed handshake. */
+/** `reached` distinguishes a refused connection from a failed handshake. */
 const classify = (error: Error & { readonly code?: string }, reached: boolean): ConnectFailure => {
   if (error instanceof ConnectFailure) return error
   if (error.code === "ETIMEDOUT") return new ConnectFailure("connect_timeout", error)

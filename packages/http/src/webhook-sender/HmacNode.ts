@@ -4,9 +4,9 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import { Hmac } from "@waybill/core"
 
 export const HmacNode = {
-  /** The `Hmac` port over Node's own crypto. */
+  /** The `Hmac` port on Node's crypto. */
   layer: Layer.sync(Hmac, () => {
-    // making a key costs four times what signing with it does, and every attempt of a subscription has the same ones
+    // Creating a key costs four times as much as signing, and all attempts of a subscription use the same keys.
     const keys = new WeakMap<Uint8Array, KeyObject>()
     const keyOf = (bytes: Uint8Array): KeyObject => {
       let key = keys.get(bytes)

@@ -1,4 +1,4 @@
-/** Sends webhooks over HTTP/1.1 with undici: vetted addresses, one deadline, a few kilobytes of answer, nothing followed. */
+/** Sends webhooks over HTTP/1.1 with undici: checked addresses, one deadline, a few kilobytes of response, no redirects. */
 import { Clock, Effect, Layer } from "effect"
 import { createRequire } from "node:module"
 import { AttemptOutcome, RecentMap, type WebhookRequest, WebhookSender } from "@waybill/core"
@@ -7,24 +7,24 @@ import { Attempt } from "./Attempt.ts"
 import { Connections, type OriginAddress } from "./Connections.ts"
 import { makeGuardedConnector, type ResolveName, resolveBySystem } from "./GuardedConnector.ts"
 
-/** Everything has a default; the environment is not read, proxy variables included. */
+/** All optional. Ignores the environment, including proxy variables. */
 export interface WebhookSenderHttpOptions {
-  /** What may be reached beyond public addresses. Nothing by default. */
+  /** Allowed destinations besides public addresses. Default: none. */
   readonly egress?: EgressPolicy
-  /** Certificate authorities to trust besides Node's own, in PEM. There is no way to turn verification off. */
+  /** Additional certificate authorities to trust, in PEM. Verification cannot be disabled. */
   readonly ca?: ReadonlyArray<string>
-  /** Connections to one origin (scheme, host and port), and so the most requests it gets at a time. 64 by default. */
+  /** Connections, and so concurrent requests, per origin (scheme, host and port). Default 64. */
   readonly connectionsPerOrigin?: number
-  /** Origins whose idle connections are kept open. 1,000 by default. */
+  /** Origins whose idle connections are kept open. Default 1,000. */
   readonly origins?: number
-  /** The `user-agent` of every request. Waybill, its version and where to read about it by default. */
+  /** `user-agent` of every request. Default: Waybill, its version and its website. */
   readonly userAgent?: string
-  /** How names are resolved. By the operating system by default; every address it gives is vetted. */
+  /** How to resolve names. Default: the operating system; every address is checked. */
   readonly resolve?: ResolveName
 }
 
 export const WebhookSenderHttp = {
-  /** The `WebhookSender` port. Closing the layer ends what is still in flight with `Interrupted`. */
+  /** The `WebhookSender` port. Closing the layer ends requests in flight with `Interrupted`. */
   layer: (options: WebhookSenderHttpOptions = {}): Layer.Layer<WebhookSender> => Layer.effect(WebhookSender, make(options))
 }
 
@@ -82,7 +82,7 @@ interface Destination {
 
 const maxDestinations = 4096
 
-/** Judges a URL as at its subscription, once per text: the policy never changes, and the address is vetted at each connect. */
+/** Checks each URL once and caches the result: the policy never changes, and addresses are checked at each connection. */
 const rememberDestinations = (egress: EgressPolicy): (url: string) => Destination | undefined => {
   const known = new RecentMap<Destination | undefined>(maxDestinations)
   return (url) => {
@@ -105,7 +105,7 @@ const parseDestination = (url: URL): Destination => {
   }
 }
 
-/** Names the sender or HTTP itself decides; a request that brings them would speak for somebody else. */
+/** Headers that the sender or HTTP sets; a request must not override them. */
 const reservedHeaders = new Set([
   "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "upgrade", "expect", "te",
   "trailer", "user-agent", "accept-encoding"
