@@ -3,8 +3,8 @@ import { Backlogs, ChargeWindows, Clients, DeliveryWorker, Retention, runBackgro
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
-describe("what goes on in the background", () => {
-  it.effect("is started again when it dies, each by itself, and ends when it is told to", () =>
+describe("background work", () => {
+  it.effect("restarts each task separately after a defect, and ends when interrupted", () =>
     Effect.gen(function*() {
       const starts = yield* Ref.make<ReadonlyArray<string>>([])
       const started = (name: string) => Ref.update(starts, (before) => [...before, name])

@@ -11,7 +11,7 @@ export const oneOf = <const A>(values: ReadonlyArray<A>): Arbitrary.Arbitrary<A>
 export const listOf = <A>(item: Arbitrary.Arbitrary<A>, minLength: number, maxLength: number): Arbitrary.Arbitrary<Array<A>> =>
   Arbitrary.array(item, { minLength, maxLength })
 
-/** JSON of any shape, with the member names that break naive code. */
+/** JSON of any shape, including member names that break naive code, such as __proto__. */
 export const json: Arbitrary.Arbitrary<unknown> = Arbitrary.map(
   listOf(int(0, 1_000_000), 1, 40),
   (numbers) => {

@@ -197,7 +197,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         yield* rememberAccess(principal)
         const { client, tenantId } = principal
         const read = (after: string | undefined) => store.inFlight(tenantId, client, id, { after, limit: billsAtATime })
-        // the first piece is read before anything is answered, so that a storage that is down can still be told
+        // the first page is read before the answer starts, so that a storage failure can still become an error answer
         const first = yield* read(undefined)
         const pieces = Effect.map((bills: typeof first) => [
           bills.map(({ body }) => body),

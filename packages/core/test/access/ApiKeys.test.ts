@@ -12,7 +12,7 @@ const setup = Effect.gen(function*() {
 })
 
 describe("ApiKeys", () => {
-  it.effect("gives out a key that says who holds it", () =>
+  it.effect("creates a key that identifies its client", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"], accounts: ["A", "B"], dot: "123", mc: "MC-9" })
@@ -30,7 +30,7 @@ describe("ApiKeys", () => {
       assert.notInclude(JSON.stringify({ key }), Redacted.value(key))
     })))
 
-  it.effect("keeps only a hash", () =>
+  it.effect("stores only a hash", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"] })
@@ -41,7 +41,7 @@ describe("ApiKeys", () => {
       assert.notInclude(Buffer.from(stored.hash).toString("base64url"), secret)
     })))
 
-  it.effect("refuses every key that is not exactly one it gave out", () =>
+  it.effect("refuses every key that it did not create", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       yield* TestWaybill.tenant("other")
@@ -56,7 +56,7 @@ describe("ApiKeys", () => {
       }
     })))
 
-  it.effect("revokes at once, and once", () =>
+  it.effect("revokes a key immediately, and only once", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       const { id, key } = yield* keys.create("acme", { name: "warehouse", roles: ["customer"] })
@@ -67,13 +67,13 @@ describe("ApiKeys", () => {
       assert.strictEqual((yield* Effect.flip(keys.revoke("other", id)))._tag, "ApiKeyNotFound")
     })))
 
-  it.effect("belongs to a tenant that exists", () =>
+  it.effect("refuses to create a key for an unknown tenant", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       assert.strictEqual((yield* Effect.flip(keys.create("nobody", { name: "x", roles: ["carrier"] })))._tag, "TenantNotFound")
     })))
 
-  it.effect("refuses roles it does not know, the operator's above all", () =>
+  it.effect("refuses unknown roles and the operator role", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       for (const request of [{ name: "x", roles: ["operator"] }, { name: "x", roles: [] }, { roles: ["carrier"] }, { name: "x", roles: ["carrier"], admin: true }]) {
@@ -81,7 +81,7 @@ describe("ApiKeys", () => {
       }
     })))
 
-  it.effect("makes keys of one name the same client: what it may see is the union over its live keys", () =>
+  it.effect("gives all keys with one name to one client, which sees the union of its live keys", () =>
     inService(Effect.gen(function*() {
       const { keys, tenant } = yield* setup
       const receivers = yield* ScriptedReceivers
@@ -91,23 +91,23 @@ describe("ApiKeys", () => {
       const url = "https://receiver.example/"
       yield* (yield* TransitSubscriptions).create(principal, { endpointUrl: url, hmacSecretId: "main" })
       yield* TestWaybill.run
-      const told = Effect.fnUntraced(function*(shipmentId: string, account: string) {
+      const receives = Effect.fnUntraced(function*(shipmentId: string, account: string) {
         const before = (yield* receivers.deliveredEvents(url)).length
         yield* events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account] })])
         yield* TestWaybill.pass(1000)
         return (yield* receivers.deliveredEvents(url)).length > before
       })
-      assert.deepStrictEqual([yield* told("S1", "A"), yield* told("S2", "B")], [true, false])
+      assert.deepStrictEqual([yield* receives("S1", "A"), yield* receives("S2", "B")], [true, false])
       const added = yield* keys.create("acme", { name: "client", roles: ["customer"], accounts: ["B"] })
-      assert.deepStrictEqual([yield* told("S3", "A"), yield* told("S4", "B")], [true, true])
+      assert.deepStrictEqual([yield* receives("S3", "A"), yield* receives("S4", "B")], [true, true])
       yield* keys.revoke("acme", old.id)
-      assert.deepStrictEqual([yield* told("S5", "A"), yield* told("S6", "B")], [false, true])
+      assert.deepStrictEqual([yield* receives("S5", "A"), yield* receives("S6", "B")], [false, true])
       yield* keys.revoke("acme", added.id)
       const [client] = yield* (yield* AccessStore).pageClients("acme", { after: undefined, limit: 1 })
       assert.deepStrictEqual([client?.client, client?.live, client?.accounts], ["key:client", false, ["B"]])
     })))
 
-  it.effect.prop("never breaks on garbage", [json], ([input]) =>
+  it.effect.prop("handles arbitrary input", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       assert.strictEqual((yield* Effect.flip(keys.create("acme", input)))._tag, "InvalidInput")

@@ -20,7 +20,7 @@ describe("TenantLimits", () => {
       assert.deepStrictEqual(yield* limits.of("nobody"), defaultLimits)
     })))
 
-  it.effect("change where they are named, and return to their default by null", () =>
+  it.effect("change one by one, and return to their default with null", () =>
     inService(Effect.gen(function*() {
       yield* acme
       const limits = yield* TenantLimits
@@ -30,7 +30,7 @@ describe("TenantLimits", () => {
       assert.deepStrictEqual(yield* limits.get("acme"), { ...defaultLimits, waitingDays: 1, documentBytes: 0 })
     })))
 
-  it.effect("are whole numbers under their own names", () =>
+  it.effect("refuse unknown names and values that are not integers in range", () =>
     inService(Effect.gen(function*() {
       yield* acme
       const limits = yield* TenantLimits
@@ -43,7 +43,7 @@ describe("TenantLimits", () => {
       }
     })))
 
-  it.effect("hold at once where they are changed, and within seconds in other processes", () =>
+  it.effect("apply at once in the process that changes them, and within seconds in others", () =>
     inService(Effect.gen(function*() {
       yield* acme
       const limits = yield* TenantLimits
@@ -55,7 +55,7 @@ describe("TenantLimits", () => {
       assert.strictEqual((yield* elsewhere.of("acme")).subscriptions, 7)
     })))
 
-  it.effect("are read once in seconds, however many calls there are", () =>
+  it.effect("are read once every few seconds, regardless of the number of calls", () =>
     inService(Effect.gen(function*() {
       yield* acme
       const store = yield* AccessStore

@@ -27,7 +27,7 @@ describe("Tenants", () => {
       assert.lengthOf(yield* tenants.list, 0)
     })))
 
-  it.effect("are listed page by page, by id", () =>
+  it.effect("are listed in pages, in the order of their ids", () =>
     inService(Effect.gen(function*() {
       const tenants = yield* Tenants
       for (const id of ["b", "a", "C", "d"]) yield* tenants.put(id, { name: `Tenant ${id}` })
@@ -40,17 +40,17 @@ describe("Tenants", () => {
       }
     })))
 
-  it.effect.prop("never break on garbage", [json], ([input]) =>
+  it.effect.prop("handle arbitrary input", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const tenants = yield* Tenants
       assert.strictEqual((yield* Effect.flip(tenants.put("acme", input)))._tag, "InvalidInput")
     })))
 })
 
-describe("what somebody may see", () => {
+describe("visibility", () => {
   const principal = (role: "carrier" | "customer", accounts: ReadonlyArray<string>) => ({ tenantId: "acme", client: "c", roles: [role], accounts, origin: "key" as const })
 
-  it("is everything for carriers, and what belongs to its accounts for customers", () => {
+  it("is everything for carriers, and freight of their accounts for customers", () => {
     assert.isTrue(maySee(visibilityOf(principal("carrier", [])), []))
     const customer = visibilityOf(principal("customer", ["A", "B"]))
     assert.isTrue(maySee(customer, ["X", "B"]))

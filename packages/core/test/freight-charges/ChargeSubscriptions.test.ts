@@ -159,9 +159,9 @@ describe("a client's subscription", () => {
       let id = ""
       const subscribing = Effect.map(subscribe(debtor), ({ subscriptionId }) => void (id = subscriptionId))
       yield* Effect.all(reports.toSpliced(place, 0, subscribing as typeof reports[number]), { concurrency: "unbounded" })
-      const told = [...yield* inFlight(debtor, id), ...(yield* received()).flat()]
+      const versionsSeen = [...yield* inFlight(debtor, id), ...(yield* received()).flat()]
       for (const bill of [0, 1, 2]) {
-        const versions = told.filter(({ pfc }) => pfc.uniqueID === `B${bill}`).map(({ pfc }) => Number(pfc.header.function.slice(3)))
+        const versions = versionsSeen.filter(({ pfc }) => pfc.uniqueID === `B${bill}`).map(({ pfc }) => Number(pfc.header.function.slice(3)))
         const last = 1 + bills.filter((each) => each === bill).length
         assert.deepStrictEqual(versions, Array.from({ length: last - versions[0]! + 1 }, (_, n) => versions[0]! + n))
       }
@@ -268,8 +268,8 @@ describe("a suspended subscription", () => {
       assert.deepStrictEqual(yield* subscriptions.testWebhook(debtor, { webhookUrl: "https://debtor.example/other" }), { message: "Webhook test successful." })
       assert.strictEqual((yield* subscriptions.testWebhook(debtor, { webhookUrl: hook })).resumed, 1)
       assert.strictEqual((yield* subscriptions.get(debtor, id)).status, "active")
-      const told = (yield* received()).flat().filter((each) => !each.pfc.isTest).map((each) => each.pfc.header.function)
-      assert.deepStrictEqual(told.slice(-2), ["PFC1", "PFC2"])
+      const notified = (yield* received()).flat().filter((each) => !each.pfc.isTest).map((each) => each.pfc.header.function)
+      assert.deepStrictEqual(notified.slice(-2), ["PFC1", "PFC2"])
       const again = (yield* receivers.requests(hook)).at(-2)!
       assert.strictEqual(again.headers["webhook-id"], dead!.headers["webhook-id"])
     })))

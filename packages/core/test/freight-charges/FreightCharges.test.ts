@@ -31,12 +31,12 @@ describe("a freight bill", () => {
       yield* subscribe(debtor, { includeEventLog: false })
       const item = change("created", { uniqueID: "1234567890-exla-20241120", more: { carrierNotes: { lane: [1.5, true] }, accessorials: null } })
       yield* report(item)
-      const [told] = (yield* received()).flat()
+      const [notified] = (yield* received()).flat()
       const { pfc, ...rest } = item.pfc as unknown as Readonly<Record<string, unknown>>
       const { accessorials: _null, ...expected } = rest
-      const { pfc: toldPfc, ...toldRest } = told!
-      assert.deepStrictEqual(toldRest as unknown, expected)
-      assert.deepStrictEqual(toldPfc as unknown, { ...pfc as object, uniqueID: "1234567890EXLA20241120", header: { function: "PFC1" } })
+      const { pfc: notifiedPfc, ...notifiedRest } = notified!
+      assert.deepStrictEqual(notifiedRest as unknown, expected)
+      assert.deepStrictEqual(notifiedPfc as unknown, { ...pfc as object, uniqueID: "1234567890EXLA20241120", header: { function: "PFC1" } })
     })))
 
   it.effect("is told to those who owe it only (SPEC-GAP-E6)", () =>
@@ -59,8 +59,8 @@ describe("a freight bill", () => {
       yield* report(change("created", { log: [entry("LFTD")], more: { accessorials: { codes: ["LFTD"] } } }))
       yield* TestClock.adjust("1 hour")
       yield* report(change("updated", { account: "B", total: 999, originName: "Somewhere else", log: [entry("LFTD"), entry("RWE")] }))
-      const [, gone] = (yield* received()).flat()
-      assert.deepStrictEqual(gone as unknown, {
+      const [, removal] = (yield* received()).flat()
+      assert.deepStrictEqual(removal as unknown, {
         pfc: { uniqueID: "1234567890EXLA20241120", header: { function: "PFC2" }, date: "1970-01-01T01:00:00.000", version: "v1.0", isTest: false },
         payment: { terms: "Prepaid" },
         shipmentTotals: { pickupDate: "2024-11-20T00:00:00.000", grossWeight: 0, weightUnit: "Pounds", handlingUnits: 0 },
@@ -113,12 +113,12 @@ describe("a freight bill", () => {
       yield* report(change("created", { log: [entry("LFTD")] }))
       yield* report(change("updated", { originName: "Another name", log: [entry("CBL")] }))
       yield* report(change("updated", { originName: "Another name", total: 1, log: [entry("RWE")] }))
-      const told = (url: string) => Effect.map(received(url), (all) => all.flat().map((each) => [each.pfc.header.function, "changeLog" in each.charges ? codes(each).join(" ") : "no log"].join(": ")))
-      assert.deepStrictEqual(yield* told(urls[0]!), ["PFC1: BILL LFTD", "PFC2: BILL LFTD CBL", "PFC3: BILL LFTD CBL RWE"])
-      assert.deepStrictEqual(yield* told(urls[1]!), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
-      assert.deepStrictEqual(yield* told(urls[2]!), ["PFC1: BILL LFTD", "PFC3: BILL LFTD RWE"])
-      assert.deepStrictEqual(yield* told(urls[3]!), ["PFC1: no log", "PFC3: no log"])
-      assert.deepStrictEqual(yield* told(hook), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
+      const notified = (url: string) => Effect.map(received(url), (all) => all.flat().map((each) => [each.pfc.header.function, "changeLog" in each.charges ? codes(each).join(" ") : "no log"].join(": ")))
+      assert.deepStrictEqual(yield* notified(urls[0]!), ["PFC1: BILL LFTD", "PFC2: BILL LFTD CBL", "PFC3: BILL LFTD CBL RWE"])
+      assert.deepStrictEqual(yield* notified(urls[1]!), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
+      assert.deepStrictEqual(yield* notified(urls[2]!), ["PFC1: BILL LFTD", "PFC3: BILL LFTD RWE"])
+      assert.deepStrictEqual(yield* notified(urls[3]!), ["PFC1: no log", "PFC3: no log"])
+      assert.deepStrictEqual(yield* notified(hook), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
     })))
 
   it.effect("is kept once as bytes for all who are told the same", () =>

@@ -4,13 +4,13 @@ import { arbitraryReportedEvent, postedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../arbitraries.ts"
-import { inService, makeCarrier, start, type Told } from "../shipment-status/Carrier.ts"
+import { inService, makeCarrier, start, type Notified } from "../shipment-status/Carrier.ts"
 
 const hour = 3_600_000
 
 const present = (value: object) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined))
 
-const movement: Arbitrary.Arbitrary<Told> = Arbitrary.map(
+const movement: Arbitrary.Arbitrary<Notified> = Arbitrary.map(
   Arbitrary.all({
     shipmentMilestoneStatus: oneOf(milestones),
     terminalStatus: oneOf([undefined, undefined, ...terminalStatuses, ...notedFacts]),
@@ -27,7 +27,7 @@ const movement: Arbitrary.Arbitrary<Told> = Arbitrary.map(
     })
 )
 
-const information: Arbitrary.Arbitrary<Told> = Arbitrary.map(
+const information: Arbitrary.Arbitrary<Notified> = Arbitrary.map(
   Arbitrary.all({
     deliveryInformation_messages: oneOf(["POD available", "Noted late", "Missed delivery", "Missed delivery", "Noted reweigh", "Customs information"]),
     UpdatedETA: oneOf([undefined, "2026-11-23", "2026-11-26"]),
@@ -42,15 +42,15 @@ const information: Arbitrary.Arbitrary<Told> = Arbitrary.map(
 )
 
 /** One hour after the other, each an update of either shape or an event of the log. */
-const anyTelling = listOf(Arbitrary.all({ kind: int(0, 3), movement, information, event: arbitraryReportedEvent, backwards: int(0, 9) }), 1, 12)
+const anyWrites = listOf(Arbitrary.all({ kind: int(0, 3), movement, information, event: arbitraryReportedEvent, backwards: int(0, 9) }), 1, 12)
 
 describe("one write, every view", () => {
-  it.effect.prop("comes to the same in the status as in the event log read from its beginning", [anyTelling], ([notifications]) =>
+  it.effect.prop("comes to the same in the status as in the event log read from its beginning", [anyWrites], ([notifications]) =>
     inService(Effect.gen(function*() {
       const { events, logged, post, tenant, updates, view } = yield* makeCarrier
       yield* post("S1")
       for (const [n, telling] of notifications.entries()) {
-        // now and then something is told that happened before
+        // now and then something is notified that happened before
         const occurredAt = formatInstant(start + (telling.backwards === 0 ? n - 3.5 : n) * hour)
         if (telling.kind === 3) {
           yield* events.report(tenant.carrier, { ...telling.event, occurredAt, shipment: { ...telling.event.shipment, shipmentId: "S1" } })
@@ -59,9 +59,9 @@ describe("one write, every view", () => {
           yield* updates.report(tenant.carrier, { updates: [{ shipmentId: "S1", occurredAt, ...update }] }, { partial: true })
         }
       }
-      const told = (yield* logged).map((event) => statusFromTransitEvent(event as unknown as TransitEvent, event["eventId"])).toSorted((a, b) => a.at - b.at)
+      const notified = (yield* logged).map((event) => statusFromTransitEvent(event as unknown as TransitEvent, event["eventId"])).toSorted((a, b) => a.at - b.at)
       const late = notifications.some(({ backwards }) => backwards === 0)
-      const again = registerShipment(postedShipment("S1"), told, start)
+      const again = registerShipment(postedShipment("S1"), notified, start)
       assert(again.result === "accepted")
       const { view: read } = again.known
       const shown = yield* view("S1")

@@ -107,14 +107,14 @@ describe("ShipmentIntake", () => {
 
   it.effect("takes in what the event log already tells, without telling it again", () =>
     inService(Effect.gen(function*() {
-      const { events, follow, post, statuses, tenant, told, view } = yield* makeCarrier
+      const { events, follow, post, statuses, tenant, notified, view } = yield* makeCarrier
       const journey = ltlJourney("S1", { accounts: ["A"], start }).slice(0, 5)
       yield* events.report(tenant.carrier, journey)
       yield* follow("S1")
       yield* post("S1")
       const { ShipmentMilestoneStatus, ShipmentTerminalInfo } = yield* view("S1")
       assert.deepStrictEqual([ShipmentMilestoneStatus, ShipmentTerminalInfo.TerminalStatus], ["In Transit", "Departed"])
-      assert.deepStrictEqual((yield* told).map(wordOf), ["In Transit"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["In Transit"])
       assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, journey.length + 1)
     })))
 

@@ -33,11 +33,11 @@ describe("what events mean", () => {
       page.matchAll(/^\| `([A-Z_]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm),
       ([, type, ...cells]) => [type, ...cells.map((cell) => cell.trim())]
     )
-    const told = { delay: "by `delayReasonCode`, `updatedEta`", exception: "by `exception`" }
+    const effects = { delay: "by `delayReasonCode`, `updatedEta`", exception: "by `exception`" }
     const meant = eventTypes.map((type) => {
       const { customs, information, milestone, reads, terminal } = meaningOfEvent[type]
-      const tells = information === undefined ? reads === undefined ? "–" : told[reads] : customs === undefined ? information : `${information}: ${customs}`
-      return [type, milestone ?? "–", terminal ?? "–", tells]
+      const effect = information === undefined ? reads === undefined ? "–" : effects[reads] : customs === undefined ? information : `${information}: ${customs}`
+      return [type, milestone ?? "–", terminal ?? "–", effect]
     })
     assert.deepStrictEqual(listed, meant)
   })

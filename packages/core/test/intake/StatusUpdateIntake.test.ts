@@ -6,7 +6,7 @@ import { json } from "../arbitraries.ts"
 import { faultsOf, inService, makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 
 /** A carrier whose shipment S1 (PRO S1) was picked up, and whose customer follows it. */
-const underWay = Effect.gen(function*() {
+const pickedUp = Effect.gen(function*() {
   const carrier = yield* makeCarrier
   yield* carrier.follow("S1")
   yield* carrier.post("S1", { ShipmentMilestoneStatus: "Picked-up" })
@@ -28,12 +28,12 @@ const arrived = {
 describe("StatusUpdateIntake", () => {
   it.effect("moves the shipment, tells its followers and enters the event log", () =>
     inService(Effect.gen(function*() {
-      const { logged, told, update, view } = yield* underWay
+      const { logged, notified, update, view } = yield* pickedUp
       const { results } = yield* update(arrived)
       assert.deepInclude(results[0], { index: 0, result: "accepted", shipmentId: "S1", outcome: "applied" })
       assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "In Transit", TimeZoneOfShipment: "-6" })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Arrived"])
-      assert.deepInclude((yield* told)[1], {
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Arrived"])
+      assert.deepInclude((yield* notified)[1], {
         proNumber: "S1",
         shipmentMilestoneStatus: "In Transit",
         terminaltype: "origin",
@@ -51,7 +51,7 @@ describe("StatusUpdateIntake", () => {
 
   it.effect("tells of information of every kind", () =>
     inService(Effect.gen(function*() {
-      const { logged, told, update, view } = yield* underWay
+      const { logged, notified, update, view } = yield* pickedUp
       const inform = (message: string, more: Readonly<Record<string, unknown>> = {}) => ({ shipmentId: "S1", deliveryInformation_messages: message, ...more })
       yield* update(
         inform("Accessorial added"),
@@ -61,16 +61,16 @@ describe("StatusUpdateIntake", () => {
         inform("Noted late", { UpdatedETA: "2026-11-26", delayReasonCode: "390-1" }),
         inform("POD available")
       )
-      assert.deepStrictEqual((yield* told).map(wordOf).slice(1), ["Accessorial added", "Noted reweigh", "Appointment Update", "Customs information", "Noted late", "POD available"])
-      assert.deepStrictEqual((yield* told)[4]!["customsAgent"], { type: "Import", name: "Border Brokers", contact: { phone: "5552226666" } })
-      assert.deepInclude((yield* told)[5], { delayReasonCode: "390-1", generalDescription: "Weather", responsibleParty: "No Fault" })
+      assert.deepStrictEqual((yield* notified).map(wordOf).slice(1), ["Accessorial added", "Noted reweigh", "Appointment Update", "Customs information", "Noted late", "POD available"])
+      assert.deepStrictEqual((yield* notified)[4]!["customsAgent"], { type: "Import", name: "Border Brokers", contact: { phone: "5552226666" } })
+      assert.deepInclude((yield* notified)[5], { delayReasonCode: "390-1", generalDescription: "Weather", responsibleParty: "No Fault" })
       assert.deepInclude(yield* view("S1"), { Late: true, DelayReasonCode: "390-1", PODAvailable: true, CrossBorderStatus: "Hold", AppointmentStatus: "Secured" })
       assert.deepStrictEqual((yield* logged).map((event) => event["type"]), ["OTHER", "OTHER", "OTHER", "CUSTOMS_HOLD", "DELAY", "PROOF_OF_DELIVERY"])
     })))
 
   it.effect("refuses a move that the shipment cannot make, says why, and leaves no trace of it", () =>
     inService(Effect.gen(function*() {
-      const { logged, statuses, tenant, update, updates } = yield* underWay
+      const { logged, statuses, tenant, update, updates } = yield* pickedUp
       yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery" })
       const back = { shipmentId: "S1", shipmentMilestoneStatus: "In Transit" }
       assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1", deliveryInformation_messages: "POD available" }, back)), ["/updates/1/shipmentMilestoneStatus conflict"])
@@ -83,20 +83,20 @@ describe("StatusUpdateIntake", () => {
 
   it.effect("lets a shipment go back after a missed delivery of the same call", () =>
     inService(Effect.gen(function*() {
-      const { told, update, view } = yield* underWay
+      const { notified, update, view } = yield* pickedUp
       yield* update(
         { shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery", countsToDelivery: 2 },
         { shipmentId: "S1", deliveryInformation_messages: "Missed delivery", delayReasonCode: "330-1" },
         { shipmentId: "S1", shipmentMilestoneStatus: "In Transit" }
       )
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "In Transit")
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Out for Delivery", "Missed delivery", "In Transit"])
-      assert.strictEqual((yield* told)[1]!["countsToDelivery"], 2)
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Out for Delivery", "Missed delivery", "In Transit"])
+      assert.strictEqual((yield* notified)[1]!["countsToDelivery"], 2)
     })))
 
   it.effect("knows an update again by its id, or by its content (SPEC-GAP-A18)", () =>
     inService(Effect.gen(function*() {
-      const { logged, told, update } = yield* underWay
+      const { logged, notified, update } = yield* pickedUp
       const named = { shipmentId: "S1", updateId: "u1", deliveryInformation_messages: "Noted reweigh" }
       const first = yield* update(named, arrived)
       yield* TestClock.adjust("1 hour")
@@ -109,12 +109,12 @@ describe("StatusUpdateIntake", () => {
       // another time is another update
       yield* update({ ...arrived, occurredAt: "2026-11-20T17:00:00-06:00" })
       assert.lengthOf(yield* logged, 4)
-      assert.lengthOf(yield* told, 4)
+      assert.lengthOf(yield* notified, 4)
     })))
 
   it.effect("knows an update again after the shipment was corrected", () =>
     inService(Effect.gen(function*() {
-      const { post, update } = yield* underWay
+      const { post, update } = yield* pickedUp
       yield* update(arrived)
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up", ReferenceNumbers: { bolNumber: "other" } })
       assert.strictEqual((yield* update(arrived)).results[0]!.result, "duplicate")
@@ -122,18 +122,18 @@ describe("StatusUpdateIntake", () => {
 
   it.effect("happens now when nobody says when", () =>
     inService(Effect.gen(function*() {
-      const { logged, update } = yield* underWay
+      const { logged, update } = yield* pickedUp
       yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "In Transit" })
       assert.strictEqual((yield* logged)[0]!["occurredAt"], formatInstant(start))
     })))
 
   it.effect("that moves the shipment and notes damage is one notification, and two events of the log", () =>
     inService(Effect.gen(function*() {
-      const { logged, told, update } = yield* underWay
+      const { logged, notified, update } = yield* pickedUp
       const damaged = { shipmentId: "S1", occurredAt: "2026-11-21T12:00:00Z", shipmentMilestoneStatus: "Delivered", terminalStatus: "Damaged" }
       yield* update(damaged)
       assert.deepStrictEqual((yield* logged).map(({ attributes, type }) => [type, attributes.exception]), [["DELIVERED", undefined], ["EXCEPTION", "damaged"]])
-      assert.deepStrictEqual((yield* told).slice(1).map((each) => [each["shipmentMilestoneStatus"], each["terminalStatus"]]), [["Delivered", "Damaged"]])
+      assert.deepStrictEqual((yield* notified).slice(1).map((each) => [each["shipmentMilestoneStatus"], each["terminalStatus"]]), [["Delivered", "Damaged"]])
       // it came where it is already: nothing moves again
       assert.deepStrictEqual((yield* update(damaged)).results.map((each) => each.result), ["duplicate"])
       yield* update({ ...damaged, occurredAt: "2026-11-21T13:00:00Z", terminalStatus: "Short" })
@@ -142,18 +142,18 @@ describe("StatusUpdateIntake", () => {
 
   it.effect("keeps late updates in the history only", () =>
     inService(Effect.gen(function*() {
-      const { told, update, view } = yield* underWay
+      const { notified, update, view } = yield* pickedUp
       const at = (occurredAt: string, shipmentMilestoneStatus: string) => update({ shipmentId: "S1", shipmentMilestoneStatus, occurredAt })
       yield* at("2026-11-21T12:00:00Z", "Out for Delivery")
       const { results } = yield* at("2026-11-21T08:00:00Z", "In Transit")
       assert.deepInclude(results[0], { result: "accepted", outcome: "late" })
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Out for Delivery")
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Out for Delivery"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Out for Delivery"])
     })))
 
   it.effect("asks for a shipment it knows, and for one of the two shapes", () =>
     inService(Effect.gen(function*() {
-      const { update } = yield* underWay
+      const { update } = yield* pickedUp
       assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S2", shipmentMilestoneStatus: "In Transit" }, { proNumber: "404", shipmentMilestoneStatus: "In Transit" })), [
         "/updates/0/shipmentId unknown_reference",
         "/updates/1/proNumber unknown_reference"
@@ -169,18 +169,18 @@ describe("StatusUpdateIntake", () => {
 
   it.effect("is for carriers", () =>
     inService(Effect.gen(function*() {
-      const { customer, updates } = yield* underWay
+      const { customer, updates } = yield* pickedUp
       assert.strictEqual(yield* tagOf(updates.report(customer, arrived)), "NotPermitted")
     })))
 
   it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json, json], ([garbage, more]) =>
     inService(Effect.gen(function*() {
-      const { logged, tenant, told, updates, view } = yield* underWay
+      const { logged, tenant, notified, updates, view } = yield* pickedUp
       for (const body of [garbage, { updates: garbage }, [garbage], [arrived, garbage], [arrived, { ...arrived, shipmentMilestoneStatus: more ?? null }]]) {
         assert.strictEqual(yield* tagOf(updates.report(tenant.carrier, body)), "InvalidInput")
       }
       assert.deepStrictEqual(yield* logged, [])
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
-      assert.lengthOf(yield* told, 1)
+      assert.lengthOf(yield* notified, 1)
     })))
 })

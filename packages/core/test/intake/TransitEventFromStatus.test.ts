@@ -73,20 +73,20 @@ describe("the event of a status update", () => {
   })
 
   it.prop("contradicts nothing that the update says, when it is read back", [anyMovement], ([update]) => {
-    const said = reportOfUpdate({ ...update, occurredAt }, "u", 0)
+    const original = reportOfUpdate({ ...update, occurredAt }, "u", 0)
     const again = readBack(update)
-    if (said.noted !== undefined) {
-      assert.deepStrictEqual(again.noted, said.noted)
+    if (original.noted !== undefined) {
+      assert.deepStrictEqual(again.noted, original.noted)
     } else {
-      assert.strictEqual(again.milestone, said.milestone)
-      const told = again.terminal?.status
-      assert.isTrue(told === undefined || told === said.terminal?.status)
+      assert.strictEqual(again.milestone, original.milestone)
+      const status = again.terminal?.status
+      assert.isTrue(status === undefined || status === original.terminal?.status)
     }
-    for (const field of ["updatedEta", "timeZone", "trailerNumber", "message", "updatedPro"] as const) assert.deepStrictEqual(again[field], said[field], field)
-    if (said.noted === undefined) {
-      assert.deepStrictEqual(again.stopsAway, said.stopsAway)
-      assert.deepStrictEqual(again.partner, said.partner)
-      if (said.milestone === "Delivered") assert.strictEqual(again.custody, "consignee")
+    for (const field of ["updatedEta", "timeZone", "trailerNumber", "message", "updatedPro"] as const) assert.deepStrictEqual(again[field], original[field], field)
+    if (original.noted === undefined) {
+      assert.deepStrictEqual(again.stopsAway, original.stopsAway)
+      assert.deepStrictEqual(again.partner, original.partner)
+      if (original.milestone === "Delivered") assert.strictEqual(again.custody, "consignee")
     }
   })
 

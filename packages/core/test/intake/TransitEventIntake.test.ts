@@ -63,13 +63,13 @@ describe("TransitEventIntake", () => {
 })
 
 describe("what events say of a shipment's status", () => {
-  it.effect("moves it and is told, as one fact with the events", () =>
+  it.effect("moves it and is notified, as one fact with the events", () =>
     inService(Effect.gen(function*() {
-      const { events, follow, post, tenant, told, view } = yield* makeCarrier
+      const { events, follow, post, tenant, notified, view } = yield* makeCarrier
       yield* follow("S1")
       yield* post("S1")
       yield* events.report(tenant.carrier, ltlJourney("S1", { accounts: ["A"], start }))
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Arrived", "Departed", "Arrived", "Out for Delivery", "Delivered", "POD available"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Arrived", "Departed", "Arrived", "Out for Delivery", "Delivered", "POD available"])
       assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "Delivered", PODAvailable: true })
     })))
 

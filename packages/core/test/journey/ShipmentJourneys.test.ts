@@ -86,7 +86,7 @@ describe("ShipmentJourneys", () => {
 
   it.effect("shows deliveries that carried it, of whichever area, newest first", () =>
     inService(Effect.gen(function*() {
-      const { bill, customer, follow, get, post, tenant, told, update } = yield* setup
+      const { bill, customer, follow, get, post, tenant, notified, update } = yield* setup
       yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: "https://client.example/events" })
       yield* TestWaybill.subscribeToCharges(tenant.customer("client", ["A"]), {
         webhookUrl: "https://client.example/charges",
@@ -97,10 +97,10 @@ describe("ShipmentJourneys", () => {
       yield* post("S1", { ProNumber: "1234567890" })
       yield* post("S2", { ProNumber: "2222222222" })
       yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Picked-up" })
-      yield* told
+      yield* notified
       yield* TestClock.adjust(hour)
       yield* bill("created", "1234567890WAYB20261120")
-      yield* told
+      yield* notified
       const { deliveries } = yield* get("S1")
       assert.deepStrictEqual(deliveries.map((each) => each.area).toSorted(), ["freight-charges", "shipment-status", "transit-events"])
       assert.strictEqual(deliveries[0]!.area, "freight-charges")

@@ -10,7 +10,7 @@ const explain = (query: Readonly<Record<string, string>>) => Effect.flatMap(Expl
 type Engine = Effect.Success<ReturnType<typeof makeEngine>>
 
 interface Case {
-  readonly says: string
+  readonly name: string
   readonly verdict: VerdictName
   readonly waitingFor?: WaitReason
   readonly rule?: string
@@ -29,9 +29,9 @@ const worked = (time: "1 second" | "5 seconds" | "1 minute" | "1 hour") => Effec
 const once = { batchMaxSize: 1, maxAttempts: 9, initialBackoffSeconds: 600, maxBackoffSeconds: 600 }
 
 const cases: ReadonlyArray<Case> = [
-  { says: "was accepted", verdict: "delivered", when: (engine) => Effect.andThen(publishE(engine), worked("1 second")) },
+  { name: "was accepted", verdict: "delivered", when: (engine) => Effect.andThen(publishE(engine), worked("1 second")) },
   {
-    says: "is being sent",
+    name: "is being sent",
     verdict: "in_flight",
     when: (engine) => Effect.gen(function*() {
       yield* engine.receivers.script(hook, Receiver.hang)
@@ -40,16 +40,16 @@ const cases: ReadonlyArray<Case> = [
       yield* TestWaybill.pass("1 second")
     })
   },
-  { says: "waits for a worker", verdict: "waiting", waitingFor: "turn", when: publishE },
+  { name: "waits for a worker", verdict: "waiting", waitingFor: "turn", when: publishE },
   {
-    says: "waits for an earlier event of its shipment",
+    name: "waits for an earlier event of its shipment",
     verdict: "waiting",
     waitingFor: "order",
     rule: "order",
     when: (engine) => Effect.andThen(engine.publishEvent("S", { eventId: "D" }), publishE(engine))
   },
   {
-    says: "waits for the rate",
+    name: "waits for the rate",
     verdict: "waiting",
     waitingFor: "rate",
     rule: "rateLimitPerMinute",
@@ -61,7 +61,7 @@ const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    says: "waits for its next attempt",
+    name: "waits for its next attempt",
     verdict: "waiting",
     waitingFor: "retry",
     rule: "attempt",
@@ -69,7 +69,7 @@ const cases: ReadonlyArray<Case> = [
     when: (engine) => Effect.andThen(failing(engine), Effect.andThen(publishE(engine), worked("1 second")))
   },
   {
-    says: "waits for the breaker",
+    name: "waits for the breaker",
     verdict: "waiting",
     waitingFor: "breaker",
     rule: "breaker",
@@ -82,7 +82,7 @@ const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    says: "waits for whoever paused it",
+    name: "waits for whoever paused it",
     verdict: "waiting",
     waitingFor: "paused",
     rule: "state",
@@ -92,42 +92,42 @@ const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    says: "used up its attempts",
+    name: "used up its attempts",
     verdict: "dead",
     rule: "maxAttempts",
     policy: { maxAttempts: 1 },
     when: (engine) => Effect.andThen(failing(engine), Effect.andThen(publishE(engine), worked("1 second")))
   },
   {
-    says: "was purged",
+    name: "was purged",
     verdict: "dropped",
     rule: "dropped",
     when: (engine) => Effect.andThen(publishE(engine), Effect.flatMap(Subscriptions, (all) => all.purge("acme", engine.subscription.id)))
   },
   {
-    says: "is of a type that is not asked for",
+    name: "is of a type that is not asked for",
     verdict: "not_matched",
     rule: "eventTypes",
     when: (engine) => Effect.andThen(engine.patch({ filters: { eventTypes: ["DELIVERED"] } }), publishE(engine))
   },
   {
-    says: "is of a shipment that is not named",
+    name: "is of a shipment that is not named",
     verdict: "not_matched",
     rule: "shipmentIds",
     when: (engine) => Effect.andThen(engine.patch({ filters: { shipmentIds: ["OTHER"] } }), publishE(engine))
   },
-  { says: "is of an account that its client does not have", verdict: "not_visible", rule: "access", when: (engine) => publishE(engine, { accounts: ["B"] }) }
+  { name: "is of an account that its client does not have", verdict: "not_visible", rule: "access", when: (engine) => publishE(engine, { accounts: ["B"] }) }
 ]
 
 describe("Explanations", () => {
-  for (const { policy, rule, says, verdict, waitingFor, when } of cases) {
-    it.effect(`say ${verdict}${waitingFor === undefined ? "" : `, for ${waitingFor}`}: ${says}`, () =>
+  for (const { policy, rule, name, verdict, waitingFor, when } of cases) {
+    it.effect(`say ${verdict}${waitingFor === undefined ? "" : `, for ${waitingFor}`}: ${name}`, () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine(policy === undefined ? {} : { policy })
         yield* when(engine)
-        const told = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
-        assert.deepStrictEqual([told.verdict, told.waitingFor], [verdict, waitingFor ?? null], JSON.stringify(told))
-        assert.deepStrictEqual(told.reasons.map((each) => each.rule), rule === undefined ? [] : [rule])
+        const explanation = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
+        assert.deepStrictEqual([explanation.verdict, explanation.waitingFor], [verdict, waitingFor ?? null], JSON.stringify(explanation))
+        assert.deepStrictEqual(explanation.reasons.map((each) => each.rule), rule === undefined ? [] : [rule])
         if (verdict === "not_matched" || verdict === "not_visible") return
         const ofShipment = yield* explain({ subscriptionId: engine.subscription.id, shipmentId: "S" })
         assert.strictEqual(ofShipment.verdict, verdict)
@@ -152,8 +152,8 @@ describe("Explanations", () => {
       yield* publishE(engine)
       yield* TestWaybill.pass("1 minute")
       const later = yield* TestWaybill.subscribe(engine.tenant, engine.customer, { endpointUrl: hook })
-      const told = yield* explain({ subscriptionId: later.id, eventId: "E" })
-      assert.deepStrictEqual([told.verdict, told.reasons.map((each) => each.rule)], ["before_subscription", ["createdAt"]])
+      const explanation = yield* explain({ subscriptionId: later.id, eventId: "E" })
+      assert.deepStrictEqual([explanation.verdict, explanation.reasons.map((each) => each.rule)], ["before_subscription", ["createdAt"]])
     })))
 
   it.effect("show the deliveries that carried it, newest first, and what the receiver answered", () =>
@@ -187,7 +187,7 @@ describe("Explanations", () => {
       assert.strictEqual((yield* explain({ subscriptionId: mine.transactionId, pro })).verdict, "delivered")
     })))
 
-  it.effect("follow freight charges by PRO and bill, told at once or with a window", () =>
+  it.effect("follow freight charges by PRO and bill, notified at once or in a window", () =>
     inEngine(Effect.gen(function*() {
       const { receivers, tenant } = yield* makeEngine()
       yield* receivers.script(hook, Receiver.accept())

@@ -3,7 +3,7 @@ import { decodeInput, mapPaced, nextTurn, readInput } from "@waybill/core"
 import { Effect, Fiber, Schema } from "effect"
 import * as Clock from "effect/Clock"
 
-/** Items that must be even, and how many of them were looked at. */
+/** Items that must be even, with a count of those that were decoded. */
 const counting = (limit: number) => {
   const seen = { items: 0 }
   const item = Schema.Struct({
@@ -17,13 +17,13 @@ const counting = (limit: number) => {
 
 const numbers = (count: number, of: (n: number) => number) => ({ list: Array.from({ length: count }, (_, n) => ({ n: of(n) })) })
 
-/** Every look at the clock takes a millisecond. */
+/** A clock that advances by a millisecond per read. */
 const busyClock = Effect.map(Clock.Clock, (clock): Clock.Clock => {
   let nanos = 0n
   return Object.assign(Object.create(clock), { monotonicTimeNanosUnsafe: () => nanos += 1_000_000n })
 })
 
-/** How often others had their turn while it ran. */
+/** How often other work ran during the effect. */
 const turnsOf = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     let turns = 0
@@ -33,8 +33,8 @@ const turnsOf = <A, E>(effect: Effect.Effect<A, E>) =>
     return turns
   })
 
-describe("decoding what a caller sent", () => {
-  it.effect("looks at no item of a list that is too long, and names nothing else", () =>
+describe("decoding input", () => {
+  it.effect("decodes no item of a list that is too long, and reports nothing else", () =>
     Effect.gen(function*() {
       const { schema, seen } = counting(100)
       const { faults } = yield* Effect.flip(decodeInput(schema)({ ...numbers(1_000_000, () => 1) }, ["body"]))
@@ -42,7 +42,7 @@ describe("decoding what a caller sent", () => {
       assert.strictEqual(seen.items, 0)
     }))
 
-  it.effect("looks at no further item after a hundred faults", () =>
+  it.effect("decodes no further item after 100 faults", () =>
     Effect.gen(function*() {
       const { schema, seen } = counting(10_000)
       const { faults } = yield* Effect.flip(decodeInput(schema)(numbers(10_000, () => 1)))
@@ -51,7 +51,7 @@ describe("decoding what a caller sent", () => {
       assert.strictEqual(seen.items, 100)
     }))
 
-  it.effect("counts the faults of inner lists once", () =>
+  it.effect("counts the faults of nested lists once", () =>
     Effect.gen(function*() {
       const inner = Schema.Array(Schema.Int).check(Schema.isMaxLength(50))
       const decode = decodeInput(Schema.Array(Schema.Struct({ inner })).check(Schema.isMaxLength(50)))
@@ -60,7 +60,7 @@ describe("decoding what a caller sent", () => {
       assert.strictEqual(faults[99]!.pointer, "/49/inner/1")
     }))
 
-  it("says the same at once and in slices", () => {
+  it("reports the same faults synchronously and in slices", () => {
     const { schema } = counting(10)
     const [all, sliced] = [readInput(schema), decodeInput(schema)]
     for (const input of [{}, { list: null }, { list: "text" }, { list: [null] }, numbers(4, (n) => n), numbers(4, (n) => 2 * n), numbers(11, () => 0), null]) {
@@ -68,7 +68,7 @@ describe("decoding what a caller sent", () => {
     }
   })
 
-  it.effect("lets others run in between, and comes to the same", () =>
+  it.effect("yields to other work, with the same result", () =>
     Effect.gen(function*() {
       const { schema } = counting(1000)
       const input = numbers(1000, (n) => 2 * n)
@@ -78,7 +78,7 @@ describe("decoding what a caller sent", () => {
 })
 
 describe("mapPaced", () => {
-  it.effect("maps in order and lets others run in between", () =>
+  it.effect("maps in order and yields to other work", () =>
     Effect.gen(function*() {
       const items = Array.from({ length: 500 }, (_, n) => n)
       assert.deepStrictEqual(yield* mapPaced(items, (n, at) => [n, at]), items.map((n) => [n, n]))

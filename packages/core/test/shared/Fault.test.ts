@@ -9,16 +9,16 @@ const decode = decodeInput(Schema.Struct({
 }), { closed: true })
 
 describe("faults", () => {
-  it("point by RFC 6901", () => {
+  it("have a JSON pointer (RFC 6901)", () => {
     assert.strictEqual(pointer([]), "")
     assert.strictEqual(pointer(["events", 3, "a/b", "c~d", ""]), "/events/3/a~1b/c~0d/")
   })
 
-  it("hold at most a thousand characters of detail", () => {
+  it("have at most 1,000 characters of detail", () => {
     assert.isAtMost(fault([], "x".repeat(100_000)).detail.length, 1001)
   })
 
-  it.effect("name everything that is wrong at once, each with its place, a sentence and a code", () =>
+  it.effect("list every problem at once, each with pointer, detail and code", () =>
     Effect.gen(function*() {
       const { faults } = yield* Effect.flip(decode({ tags: [1, "two", 3.5], kind: "C", extra: 1 }, ["body"]))
       assert.deepStrictEqual(
@@ -34,7 +34,7 @@ describe("faults", () => {
       for (const { detail } of faults) assert.match(detail, /^[A-Z"].*\.$/su)
     }))
 
-  it.effect("name no more than a hundred", () =>
+  it.effect("list at most 100 problems", () =>
     Effect.gen(function*() {
       const { faults } = yield* Effect.flip(decode({ name: "x", tags: Array.from({ length: 5000 }, () => "no number") }))
       assert.isAtMost(faults.length, 100)

@@ -5,7 +5,7 @@ import { int, oneOf } from "../arbitraries.ts"
 
 const two = (n: number) => String(n).padStart(2, "0")
 
-/** Date-times of the years 1000 to 9999, most of them real, some of days that months do not have. */
+/** Date-times of the years 1000 to 9999. Most are valid; some have a day that its month does not have. */
 const dateTime = Arbitrary.map(
   Arbitrary.all({
     year: int(1000, 9999),
@@ -26,32 +26,32 @@ const dateTime = Arbitrary.map(
 const isRealDay = (year: number, month: number, day: number) => new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day
 
 describe("parseInstant", () => {
-  it.prop("agrees with the calendar of the language, and refuses days that are not in it", [dateTime], ([{ day, month, text, year }]) => {
+  it.prop("agrees with JavaScript's calendar, and refuses invalid days", [dateTime], ([{ day, month, text, year }]) => {
     assert.strictEqual(parseInstant(text), isRealDay(year, month, day) ? Date.parse(text) : undefined)
   })
 
-  it.prop("comes back from its own text", [int(-62_167_219_200_000, 253_402_300_799_999)], ([millis]) => {
+  it.prop("parses the text that formatInstant writes", [int(-62_167_219_200_000, 253_402_300_799_999)], ([millis]) => {
     const text = formatInstant(millis)
     assert.strictEqual(parseInstant(text), millis)
     if (millis >= 0) assert.strictEqual(text, new Date(millis).toISOString())
   })
 
-  it("knows leap days by the rules of the Gregorian calendar", () => {
+  it("follows the leap year rules of the Gregorian calendar", () => {
     for (const year of ["2024", "2000", "2400", "0004"]) assert.isDefined(parseInstant(`${year}-02-29T00:00:00Z`), year)
     for (const year of ["2023", "1900", "2100"]) assert.isUndefined(parseInstant(`${year}-02-29T00:00:00Z`), year)
   })
 
-  it("reads the first years as what they are, not as 1900 and later", () => {
+  it("parses the years 0 to 99 as written, not as 1900 to 1999", () => {
     assert.strictEqual(parseInstant("0001-01-01T00:00:00Z"), -62_135_596_800_000)
     assert.strictEqual(formatInstant(-62_135_596_800_000), "0001-01-01T00:00:00.000Z")
   })
 
-  it("writes whole milliseconds of an instant that counts microseconds", () => {
+  it("formats an instant with microseconds in whole milliseconds", () => {
     assert.strictEqual(formatInstant(1_795_401_835_489.229), "2026-11-23T02:43:55.489Z")
     assert.strictEqual(formatInstant(-0.5), "1969-12-31T23:59:59.999Z")
   })
 
-  it("takes fractions of any length up to nine digits, to the millisecond", () => {
+  it("parses fractions of up to nine digits, to the millisecond", () => {
     const base = Date.parse("2026-11-20T08:15:00Z")
     assert.strictEqual(parseInstant("2026-11-20T08:15:00.5Z"), base + 500)
     assert.strictEqual(parseInstant("2026-11-20T08:15:00.123456789Z"), base + 123)

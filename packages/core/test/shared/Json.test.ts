@@ -22,7 +22,7 @@ const appendix: ReadonlyArray<readonly [string, string, string]> = [
 ]
 
 describe("mergePatch", () => {
-  it.for(appendix)("turns %s by %s into %s", ([target, patch, result]) => {
+  it.for(appendix)("merges %s with the patch %s into %s", ([target, patch, result]) => {
     assert.deepStrictEqual(mergePatch(JSON.parse(target), JSON.parse(patch)), JSON.parse(result))
   })
 
@@ -38,12 +38,12 @@ describe("mergePatch", () => {
     assert.deepStrictEqual(Object.keys(mergePatch(JSON.parse("{\"__proto__\":1,\"a\":2}"), patch) as object), ["a"])
   })
 
-  it.prop("changes nothing more when the same patch is applied twice", [json, json], ([target, patch]) => {
+  it.prop("is idempotent", [json, json], ([target, patch]) => {
     const once = mergePatch(target, patch)
     assert.strictEqual(canonicalText(mergePatch(once, patch)), canonicalText(once))
   })
 
-  it.prop("leaves target and patch as they were", [json, json], ([target, patch]) => {
+  it.prop("does not modify target or patch", [json, json], ([target, patch]) => {
     const before = [canonicalText(target), canonicalText(patch)]
     mergePatch(target, patch)
     assert.deepStrictEqual([canonicalText(target), canonicalText(patch)], before)
@@ -51,11 +51,11 @@ describe("mergePatch", () => {
 })
 
 describe("canonicalText", () => {
-  it("is the same for the same content in another order", () => {
+  it("is equal for equal content in another order", () => {
     assert.strictEqual(canonicalText({ b: [1, { d: 2, c: 3 }], a: "x" }), canonicalText({ a: "x", b: [1, { c: 3, d: 2 }] }))
   })
 
-  it("tells an absent member from null, a list from an object, and a number from its text", () => {
+  it("distinguishes an absent member from null, a list from an object, and a number from its text", () => {
     const texts = [{}, { a: null }, { a: [] }, { a: {} }, { a: 1 }, { a: "1" }, { a: ["1"] }].map(canonicalText)
     assert.strictEqual(new Set(texts).size, texts.length)
   })
@@ -64,7 +64,7 @@ describe("canonicalText", () => {
     assert.strictEqual(canonicalText({ a: undefined, b: 1 }), "{\"b\":1}")
   })
 
-  it.prop("reads back as what JSON makes of the value", [json], ([value]) => {
+  it.prop("parses back to the JSON of the value", [json], ([value]) => {
     const text = JSON.stringify(value)
     if (text !== undefined) assert.deepStrictEqual(JSON.parse(canonicalText(value)), JSON.parse(text))
   })

@@ -28,7 +28,7 @@ const small = (count: number) => rowsOf(Array.from({ length: count }, () => 10))
 
 describe("listPage", () => {
   it.effect.each([[0, 100], [1, 1], [49, 500], [50, 50], [51, 50], [100, 500], [101, 100], [500, 500], [501, 500]] as const)(
-    "gives of %i rows %i at most, and says where it goes on",
+    "returns of %i rows at most %i, and a cursor for the next page",
     ([count, limit]) => Effect.gen(function*() {
       const rows = small(count)
       const { data, nextCursor } = yield* listPage(sourceOf(rows).source, undefined, limit)
@@ -44,7 +44,7 @@ describe("listPage", () => {
     expect(reads).toHaveLength(500 / rowsAtATime)
   }))
 
-  it.effect("ends before a row that would make it too large, and goes on there", () => Effect.gen(function*() {
+  it.effect("ends a page before a row that would exceed the size limit, and continues there", () => Effect.gen(function*() {
     const rows = rowsOf([10, maxPageSize - 20, 11, 10])
     const { source } = sourceOf(rows)
     const first = yield* listPage(source, undefined, 100)
@@ -52,7 +52,7 @@ describe("listPage", () => {
     expect(yield* listPage(source, first.nextCursor!, 100)).toEqual({ data: ["0002", "0003"], nextCursor: null })
   }))
 
-  it.effect("has a row that is too large for any page on a page of its own", () => Effect.gen(function*() {
+  it.effect("puts a row that exceeds the size limit on a page of its own", () => Effect.gen(function*() {
     const { source } = sourceOf(rowsOf([maxPageSize * 2, maxPageSize * 2]))
     expect(yield* listPage(source, undefined, 100)).toEqual({ data: ["0000"], nextCursor: "0000" })
     expect(yield* listPage(source, "0000", 100)).toEqual({ data: ["0001"], nextCursor: null })

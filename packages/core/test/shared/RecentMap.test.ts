@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { RecentMap } from "@waybill/core"
 import { int, listOf } from "../arbitraries.ts"
 
-describe("a map of what was put last", () => {
-  it.prop("holds the latest entries and no others, whatever is put again", [int(1, 5), listOf(int(0, 9), 0, 40)], ([limit, keys]) => {
+describe("RecentMap", () => {
+  it.prop("holds only the latest entries, in any order of puts", [int(1, 5), listOf(int(0, 9), 0, 40)], ([limit, keys]) => {
     const recent = new RecentMap<number>(limit)
     for (const [n, key] of keys.entries()) recent.put(String(key), n)
     const latest = [...new Set(keys.toReversed())].slice(0, limit)

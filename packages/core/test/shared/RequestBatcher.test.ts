@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { makeRequestBatcher, StorageError } from "@waybill/core"
 import { Deferred, Effect, Fiber } from "effect"
 
-/** A store that answers when the test lets it, and remembers what it was asked. */
+/** A store that answers when the test releases it, and records its requests. */
 const slowStore = Effect.gen(function*() {
   const asked: Array<ReadonlyArray<string>> = []
   const gates: Array<Deferred.Deferred<void, StorageError>> = []
@@ -20,8 +20,8 @@ const slowStore = Effect.gen(function*() {
   return { asked, gates, open, ask, quiet, sizes: () => asked.map((each) => each.length) }
 })
 
-describe("questions that come together", () => {
-  it.effect("are one statement, and each gets its own answer", () =>
+describe("concurrent requests", () => {
+  it.effect("share one statement, and each gets its own answer", () =>
     Effect.gen(function*() {
       const { ask, open, quiet, sizes } = yield* slowStore
       const fibers = yield* Effect.forEach(["a", "none", "b", "a"], (key) => ask("t", key))
@@ -33,7 +33,7 @@ describe("questions that come together", () => {
       assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), ["a", undefined, "b", "a"])
     }))
 
-  it.effect("have four statements under way at most; what comes meanwhile gathers", () =>
+  it.effect("run at most four statements at once; further requests wait for the next batch", () =>
     Effect.gen(function*() {
       const { ask, open, quiet, sizes } = yield* slowStore
       yield* ask("t", "1")
@@ -53,7 +53,7 @@ describe("questions that come together", () => {
       assert.isAtMost(sizes().length, 6)
     }))
 
-  it.effect("are at most 512 a statement", () =>
+  it.effect("are split into statements of at most 512", () =>
     Effect.gen(function*() {
       const { ask, open, quiet, sizes } = yield* slowStore
       yield* Effect.forEach(Array.from({ length: 1200 }, (_, n) => `k${n}`), (key) => ask("t", key))
@@ -74,7 +74,7 @@ describe("questions that come together", () => {
       assert.deepStrictEqual(sizes(), [1, 1])
     }))
 
-  it.effect("all learn that storage failed, and the next ones ask again", () =>
+  it.effect("all fail when storage fails, and later requests try again", () =>
     Effect.gen(function*() {
       const { ask, gates, open, quiet, sizes } = yield* slowStore
       const fiber = yield* ask("t", "a")
@@ -87,12 +87,12 @@ describe("questions that come together", () => {
       assert.strictEqual(yield* Fiber.join(again), "a")
     }))
 
-  it.effect("do not mind that one of the askers goes away", () =>
+  it.effect("continue when one caller is interrupted", () =>
     Effect.gen(function*() {
       const { ask, open, quiet, sizes } = yield* slowStore
-      const [gone, staying] = yield* Effect.forEach(["a", "b"], (key) => ask("t", key))
+      const [interrupted, staying] = yield* Effect.forEach(["a", "b"], (key) => ask("t", key))
       yield* quiet
-      yield* Fiber.interrupt(gone!)
+      yield* Fiber.interrupt(interrupted!)
       for (const [nth] of sizes().entries()) yield* open(nth)
       assert.strictEqual(yield* Fiber.join(staying!), "b")
     }))

@@ -4,7 +4,7 @@ import { int, listOf, oneOf } from "../arbitraries.ts"
 
 const pauses = listOf(oneOf([0, 1, 999, 5000, 30_000, 59_999, 60_000]), 1, 60)
 
-/** A log that made these calls. */
+/** A limiter that admitted these calls. */
 const logOf = (perMinute: number, made: ReadonlyArray<number>): SlidingWindowLimiter => {
   const log = new SlidingWindowLimiter()
   for (const at of made) assert.strictEqual(log.admit(perMinute, at), 0)
@@ -12,7 +12,7 @@ const logOf = (perMinute: number, made: ReadonlyArray<number>): SlidingWindowLim
 }
 
 describe("SlidingWindowLimiter", () => {
-  it.prop("lets no sixty seconds see more calls than are allowed, and says exactly when the next one may come", [int(1, 10), pauses], ([perMinute, all]) => {
+  it.prop("admits no more calls than the limit in any 60 seconds, and returns the exact wait for the next one", [int(1, 10), pauses], ([perMinute, all]) => {
     const log = new SlidingWindowLimiter()
     const made: Array<number> = []
     let now = 0
@@ -28,7 +28,7 @@ describe("SlidingWindowLimiter", () => {
     for (const at of made) assert.isAtMost(made.filter((each) => each >= at && each < at + 60_000).length, perMinute)
   })
 
-  it("goes on for ever without growing beyond a window", () => {
+  it("does not grow beyond one window", () => {
     const log = new SlidingWindowLimiter()
     for (let at = 0; at < 1_000_000; at += 10) assert.strictEqual(log.admit(6000, at), 0)
     assert.isAbove(log.admit(6000, 999_990), 0)

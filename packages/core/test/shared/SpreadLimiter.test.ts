@@ -6,7 +6,7 @@ const pauses = listOf(oneOf([0, 1, 333, 999, 5000, 30_000, 59_999, 60_000]), 1, 
 
 describe("SpreadLimiter", () => {
   it.prop(
-    "lets no sixty seconds see more calls than are allowed, and takes the next one when it says",
+    "admits no more calls than the limit in any 60 seconds, and admits the next one after the returned wait",
     [int(1, 60), int(1, 10), pauses],
     ([perMinute, some, all]) => {
       const limits = { perMinute, atOnce: Math.min(some, perMinute) }
@@ -26,7 +26,7 @@ describe("SpreadLimiter", () => {
     }
   )
 
-  it("takes a few at once, then one after the other", () => {
+  it("admits a burst, then an even pace", () => {
     const limiter = new SpreadLimiter()
     const limits = { perMinute: 60, atOnce: 6 }
     const taken = (seconds: number) => Array.from({ length: 60 }, () => limiter.admit(limits, 1_000_000 + seconds * 1000)).filter((wait) => wait === 0).length

@@ -5,7 +5,7 @@ import { Effect, References, Tracer } from "effect"
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 describe("trace context", () => {
-  it("reads a traceparent of another process", () => {
+  it("parses a traceparent of another process", () => {
     const span = spanFrom(traceparent)!
     assert.deepStrictEqual([span.traceId, span.spanId, span.sampled], ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", true])
     assert.isFalse(spanFrom(traceparent.replace(/01$/, "00"))!.sampled)
@@ -23,7 +23,7 @@ describe("trace context", () => {
     assert.isUndefined(spanFrom(text))
   })
 
-  it.effect("writes the span we are in, and nothing outside of one", () =>
+  it.effect("formats the current span, and nothing outside a span", () =>
     Effect.gen(function*() {
       assert.isUndefined(yield* currentTraceparent)
       const span = Tracer.externalSpan({ traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true })
@@ -32,7 +32,7 @@ describe("trace context", () => {
       assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
     }).pipe(Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))))
 
-  it.effect("has a span for a call where somebody traces, and none where nobody does", () =>
+  it.effect("creates a span when tracing is on, and none when it is off", () =>
     Effect.gen(function*() {
       const names: Array<string> = []
       const tracer = Tracer.make({
@@ -48,7 +48,7 @@ describe("trace context", () => {
       assert.deepStrictEqual(names, ["Area.call"])
     }))
 
-  it.effect("writes nothing where nobody traces, so that nobody pays for it", () =>
+  it.effect("formats nothing when tracing is off", () =>
     Effect.gen(function*() {
       assert.isUndefined(yield* Effect.withSpan(currentTraceparent, "untraced"))
     }))

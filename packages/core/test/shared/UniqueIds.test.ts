@@ -12,7 +12,7 @@ describe("UniqueIds", () => {
       assert.strictEqual(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16), 1_763_626_500_123)
     }).pipe(Effect.provide(UniqueIds.layer)))
 
-  it.effect("sort by the order they were given out in, within one millisecond and when the clock goes back", () =>
+  it.effect("sort in the order of creation, within one millisecond and when the clock goes back", () =>
     Effect.gen(function*() {
       const { nextAt } = yield* UniqueIds
       const given = [
@@ -24,13 +24,13 @@ describe("UniqueIds", () => {
       assert.strictEqual(new Set(given).size, given.length)
     }).pipe(Effect.provide(UniqueIds.layer)))
 
-  it.effect("hold no dot, which separates what is signed", () =>
+  it.effect("contain no dot, which separates the signed parts", () =>
     Effect.gen(function*() {
       const { nextAt } = yield* UniqueIds
       assert.isFalse(Array.from({ length: 1000 }, (_, n) => nextAt(n)).some((id) => id.includes(".")))
     }).pipe(Effect.provide(UniqueIds.layer)))
 
-  it("have one right before them", () => {
+  it("have an id immediately before them", () => {
     assert.strictEqual(idBefore("0199f3a0-0000-7000-8000-000000000001"), "0199f3a0-0000-7000-8000-000000000000")
     assert.strictEqual(idBefore("0199f3a0-0000-7000-8000-000000000000"), "0199f3a0-0000-7000-7fff-ffffffffffff")
     for (const none of ["", "S-1", "00000000-0000-0000-0000-000000000000"]) assert.isUndefined(idBefore(none))

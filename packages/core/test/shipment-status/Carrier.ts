@@ -1,4 +1,4 @@
-/** A carrier with a customer who follows its shipments, for tests of shipment status. */
+/** A carrier and a customer with a status subscription, for tests of shipment status. */
 import {
   DeliveryWorker,
   type InvalidInput,
@@ -18,26 +18,26 @@ import { TestClock } from "effect/testing"
 
 export const hook = "https://follower.example/status"
 
-/** When every test begins. */
+/** Start time of every test. */
 export const start = Date.UTC(2026, 10, 20, 14)
 
 export const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
 const decoder = new TextDecoder()
 
-/** What an answer shows. */
+/** The content of an answer. */
 export const shown = (answer: { readonly bytes: Uint8Array }): ShipmentView => JSON.parse(decoder.decode(answer.bytes))
 
 export const shownTo = (answer: VerifiedAnswer) => ({ tag: answer._tag, ...shown(answer.body) })
 
-export type Told = Readonly<Record<string, unknown>>
+export type Notified = Readonly<Record<string, unknown>>
 
-/** What a delivery told, in a word. */
-export const wordOf = (told: Told): unknown => told["deliveryInformation_messages"] ?? told["terminalStatus"] ?? told["shipmentMilestoneStatus"]
+/** The main term of a notification. */
+export const wordOf = (notified: Notified): unknown => notified["deliveryInformation_messages"] ?? notified["terminalStatus"] ?? notified["shipmentMilestoneStatus"]
 
 export const pro = (proNumber: string) => ({ kind: "pro", proNumber }) as const
 
-/** The carrier's system and its customer `client`, who owns account A. */
+/** The carrier's system and its customer `client`, which has account A. */
 export const makeCarrier = Effect.gen(function*() {
   yield* TestClock.setTime(start)
   const tenant = yield* TestWaybill.tenant()
@@ -54,23 +54,23 @@ export const makeCarrier = Effect.gen(function*() {
   const post = (shipmentId: string, overrides: Partial<PostedShipment> = {}) =>
     shipments.report(tenant.carrier, { shipments: [postedShipment(shipmentId, { accounts: ["A"], ...overrides })] })
 
-  const update = (...items: ReadonlyArray<Told>) => updates.report(tenant.carrier, { updates: items })
+  const update = (...items: ReadonlyArray<Notified>) => updates.report(tenant.carrier, { updates: items })
 
   const happen = (shipmentId: string, overrides: EventOverrides = {}) => events.report(tenant.carrier, { events: [reportedEvent(shipmentId, overrides)] })
 
   const view = (shipmentId: string) => Effect.map(statuses.record(tenant.carrier, shipmentId), ({ shipment }) => shown(shipment))
 
-  /** What the follower got so far. */
-  const told = Effect.andThen(worker.drain, Effect.map(receivers.delivered(hook), (all) => all as ReadonlyArray<Told>))
+  /** The notifications that the subscriber received so far. */
+  const notified = Effect.andThen(worker.drain, Effect.map(receivers.delivered(hook), (all) => all as ReadonlyArray<Notified>))
 
   const follow = (...referenceNumbers: ReadonlyArray<string>) => subscriptions.subscribe(customer, { referenceNumbers, webhookUrl: hook })
 
   const logged = Effect.map(log.list(tenant.carrier, {}), ({ data }) => data.map((bytes) => JSON.parse(decoder.decode(bytes)) as Record<string, any>))
 
-  return { tenant, customer, shipments, updates, events, log, statuses, subscriptions, receivers, worker, post, update, happen, view, told, follow, logged }
+  return { tenant, customer, shipments, updates, events, log, statuses, subscriptions, receivers, worker, post, update, happen, view, notified, follow, logged }
 })
 
-/** Pointers and codes of a refusal. */
+/** Pointers and codes of a refused call. */
 export const faultsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), (error) => (error as unknown as InvalidInput).faults.map((each) => `${each.pointer} ${each.code}`))
 

@@ -3,8 +3,8 @@ import { makeLookupLimiter } from "@waybill/core"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 
-describe("the lookup allowance", () => {
-  it.effect("is each caller's own", () =>
+describe("the lookup limiter", () => {
+  it.effect("counts each caller separately", () =>
     Effect.gen(function*() {
       const { pay } = yield* makeLookupLimiter
       const caller = { tenantId: "t", client: "a" }
@@ -14,7 +14,7 @@ describe("the lookup allowance", () => {
       assert.strictEqual((yield* Effect.flip(pay(caller)))._tag, "TooManyLookups")
     }))
 
-  it.effect("comes back with time, after as long as it says", () =>
+  it.effect("admits the next lookup after the returned wait", () =>
     Effect.gen(function*() {
       const { pay } = yield* makeLookupLimiter
       const caller = { tenantId: "t", client: "a" }
@@ -25,7 +25,7 @@ describe("the lookup allowance", () => {
       yield* pay(caller)
     }))
 
-  it.effect("remembers a bounded number of callers, whoever was quiet longest least", () =>
+  it.effect("tracks a bounded number of callers, and forgets the least recent one first", () =>
     Effect.gen(function*() {
       const { pay } = yield* makeLookupLimiter
       const busy = { tenantId: "t", client: "busy" }

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 
 const encoder = new TextEncoder()
 
-/** A store that remembers every write. */
+/** A store that records every write. */
 const remembering = () => {
   const writes: Array<StatusChanges> = []
   const statuses = new Map<string, StoredStatus>()
@@ -42,8 +42,8 @@ const report = (n: number, more: Partial<StatusReport>): StatusReport => ({
 const locked = (...shipmentIds: ReadonlyArray<string>) =>
   Effect.flatMap(ShipmentReports, (reports) => reports.lock("t", shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined }))))
 
-describe("what reporting writes", () => {
-  it.effect("numbers notifications and history of each shipment without gaps, over all calls", () => {
+describe("writing reports", () => {
+  it.effect("numbers notifications and history of each shipment without gaps, across calls", () => {
     const { layer, writes } = remembering()
     return Effect.gen(function*() {
       const reports = yield* ShipmentReports
@@ -64,7 +64,7 @@ describe("what reporting writes", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("names keys and references only when they change", () => {
+  it.effect("writes keys and references only when they change", () => {
     const { layer, writes } = remembering()
     return Effect.gen(function*() {
       const reports = yield* ShipmentReports
@@ -79,7 +79,7 @@ describe("what reporting writes", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("is nothing when everything was refused or said before", () => {
+  it.effect("writes nothing if every report was refused or repeated", () => {
     const { layer, writes } = remembering()
     return Effect.gen(function*() {
       const reports = yield* ShipmentReports
@@ -96,7 +96,7 @@ describe("what reporting writes", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("hands the store public bytes of four fields beside the verified ones", () => {
+  it.effect("stores the public bytes of four fields beside the verified bytes", () => {
     const { layer, writes } = remembering()
     return Effect.gen(function*() {
       yield* TestClock.setTime(Date.UTC(2026, 10, 20, 14))
@@ -107,7 +107,7 @@ describe("what reporting writes", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("finds the shipments of PRO numbers, however they are written", () => {
+  it.effect("finds the shipments of PRO numbers in any spelling", () => {
     const { layer } = remembering()
     return Effect.gen(function*() {
       assert.deepStrictEqual(yield* (yield* ShipmentReports).resolve("t", ["7", " 7-", "8", ""]), ["S", "S", undefined, undefined])

@@ -25,7 +25,7 @@ describe("a verified lookup", () => {
       }
     })))
 
-  it.effect("shows four fields of anybody else's, and everything to carriers", () =>
+  it.effect("shows four fields of other freight, and everything to carriers", () =>
     inService(Effect.gen(function*() {
       const { post, statuses, tenant } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
@@ -35,7 +35,7 @@ describe("a verified lookup", () => {
       assert.strictEqual((yield* statuses.verified(tenant.carrier, pro("S1")))._tag, "Verified")
     })))
 
-  it.effect("follows a shipment's accounts, whoever says them", () =>
+  it.effect("uses the latest accounts of a shipment, from any source", () =>
     inService(Effect.gen(function*() {
       const { customer, happen, post, statuses } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
@@ -43,7 +43,7 @@ describe("a verified lookup", () => {
       assert.strictEqual((yield* statuses.verified(customer, pro("S1")))._tag, "Public")
     })))
 
-  it.effect("finds nothing that has no milestone yet, is of another tenant, or is no number at all", () =>
+  it.effect("does not find shipments without a milestone or of another tenant, nor invalid numbers", () =>
     inService(Effect.gen(function*() {
       const { customer, post, statuses } = yield* makeCarrier
       yield* post("S1")
@@ -54,7 +54,7 @@ describe("a verified lookup", () => {
       }
     })))
 
-  it.effect("says what to check, and of a postal code only where one was asked for", () =>
+  it.effect("explains what to check, and mentions the postal code only if the lookup has one", () =>
     inService(Effect.gen(function*() {
       const { customer, statuses } = yield* makeCarrier
       const why = (by: Parameters<typeof statuses.verified>[1]) => Effect.map(Effect.flip(statuses.verified(customer, by)), (error) => error.message)
@@ -63,7 +63,7 @@ describe("a verified lookup", () => {
       assert.include(yield* why({ kind: "po", poNumber: "7", destinationPostalCode: "02134" }), "Check the number and the postal code")
     })))
 
-  it.effect("prefers the caller's own of several, then the one picked up last (SPEC-GAP-A5)", () =>
+  it.effect("prefers the caller's own shipment, then the latest pickup (SPEC-GAP-A5)", () =>
     inService(Effect.gen(function*() {
       const { customer, post, statuses, tenant } = yield* makeCarrier
       const same = { ProNumber: "777", ShipmentMilestoneStatus: "In Transit" } as const
@@ -75,7 +75,7 @@ describe("a verified lookup", () => {
       assert.deepInclude(shown(yield* statuses.public(caller, pro("777"))), { EstimatedStandardDay: 9 })
     })))
 
-  it.effect("is for carriers and customers", () =>
+  it.effect("is allowed to carriers and customers only", () =>
     inService(Effect.gen(function*() {
       const { statuses } = yield* makeCarrier
       const operator: Principal = { tenantId: "", client: "", roles: ["operator"], accounts: [], origin: "key" }
@@ -83,7 +83,7 @@ describe("a verified lookup", () => {
       assert.strictEqual(yield* tagOf(statuses.pickedUp(operator, {})), "NotPermitted")
     })))
 
-  it.effect("answers many at a time, each its own", () =>
+  it.effect("answers concurrent lookups in batches, each correctly", () =>
     inService(Effect.gen(function*() {
       const { customer, shipments, statuses, tenant } = yield* makeCarrier
       const ids = Array.from({ length: 700 }, (_, n) => `S${n}`)
@@ -94,7 +94,7 @@ describe("a verified lookup", () => {
 })
 
 describe("a public answer", () => {
-  it.effect.prop("has exactly the four fields and no other value of the shipment", [arbitraryVerifiedShipment], ([verified]) =>
+  it.effect.prop("has exactly the four public fields, and no other value of the shipment", [arbitraryVerifiedShipment], ([verified]) =>
     inService(Effect.gen(function*() {
       const { shipments, statuses, tenant } = yield* makeCarrier
       yield* shipments.report(tenant.carrier, { shipmentId: "S", ...verified, PayType: "secret", accounts: ["A"] })
@@ -110,7 +110,7 @@ describe("a public answer", () => {
     })))
 })
 
-describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
+describe("the rate limit on lookups of other freight (SPEC-GAP-A7)", () => {
   const untilRefused = <E extends { readonly _tag: string }>(lookup: Effect.Effect<unknown, E>) =>
     Effect.gen(function*() {
       for (let paid = 0; paid < 1000; paid++) {
@@ -120,7 +120,7 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       return assert.fail("never refused")
     })
 
-  it.effect("ends the same for what is somebody else's and for what is not there", () =>
+  it.effect("applies equally to other freight and to missing freight", () =>
     inService(Effect.gen(function*() {
       const { customer, post, statuses, tenant } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
@@ -129,12 +129,12 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       const publicly = yield* untilRefused(statuses.public(caller, pro("S1")))
       assert.deepStrictEqual([others.paid, nothing.paid], [publicly.paid, publicly.paid])
       assert.isAbove(publicly.paid, 0)
-      // one caller's lookups are nobody else's, and one's own freight is free
+      // each caller has its own limit, and its own freight does not count
       yield* statuses.public({ ...caller, client: "192.0.2.8" }, pro("S1"))
       yield* Effect.forEach(Array.from({ length: 100 }), () => statuses.verified(customer, pro("S1")))
     })))
 
-  it.effect("says when there is one again", () =>
+  it.effect("returns the time until the next lookup", () =>
     inService(Effect.gen(function*() {
       const { statuses } = yield* makeCarrier
       const { refused } = yield* untilRefused(statuses.public(caller, pro("S1")))
@@ -142,7 +142,7 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       assert.strictEqual(yield* tagOf(statuses.public(caller, pro("S1"))), "ShipmentNotFound")
     })))
 
-  it.effect("gives no more than a minute's worth in any minute", () =>
+  it.effect("admits no more than its limit in any minute", () =>
     inService(Effect.gen(function*() {
       const { statuses } = yield* makeCarrier
       let paid = 0
@@ -154,7 +154,7 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       assert.isAtLeast(paid, 50)
     })))
 
-  it.effect("is spread over the minute: a tenth of it at once, then one after the other", () =>
+  it.effect("admits a tenth at once, then an even pace over the minute", () =>
     inService(Effect.gen(function*() {
       const { statuses } = yield* makeCarrier
       const burst = yield* untilRefused(statuses.public(caller, pro("S1")))
@@ -164,7 +164,7 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       assert.isAtMost(burst.refused.retryAfterSeconds, 2)
     })))
 
-  it.effect("is not paid for one's own freight on the public form either", () =>
+  it.effect("does not count the caller's own freight on the public form", () =>
     inService(Effect.gen(function*() {
       const { customer, post, statuses, tenant } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
@@ -176,7 +176,7 @@ describe("the allowance for other people's freight (SPEC-GAP-A7)", () => {
       assert.deepStrictEqual(shown(yield* statuses.public(own, pro("S1"), customer)), shown(yield* statuses.public({ ...caller, client: "192.0.2.9" }, pro("S1"))))
     })))
 
-  it.effect("is as large as the options say, and a carrier needs none", () =>
+  it.effect("is configurable, and does not apply to carriers", () =>
     Effect.gen(function*() {
       const { statuses, tenant } = yield* makeCarrier
       yield* Effect.forEach(Array.from({ length: 500 }), () => tagOf(statuses.public(caller, pro("S"))))
@@ -201,14 +201,14 @@ describe("shipments of an account", () => {
     return { ...carrier, list }
   })
 
-  it.effect("are those picked up in the range, bounds included, by pick-up (SPEC-GAP-A6)", () =>
+  it.effect("are those picked up in the range, bounds included, in the order of pickup (SPEC-GAP-A6)", () =>
     inService(Effect.gen(function*() {
       const { list, tenant } = yield* picked
       assert.deepStrictEqual(yield* list(range("2026-11-01", "2026-11-30")), ["a", "b", "c"])
       assert.deepStrictEqual(yield* list(range("2026-11-01", "2026-11-02")), ["a", "b"])
       assert.deepStrictEqual(yield* list(range("2026-11-02T23:59:59.999Z", "2026-11-03T00:00:00Z")), ["b", "c"])
       assert.deepStrictEqual(yield* list(range("2026-11-02T18:00:00-06:00", "2026-11-03")), ["c"])
-      // a pick-up without a time is that day's wherever somebody asks
+      // a pickup date without a time counts as that day in every time zone
       for (const zone of ["-08:00", "-06:00", "+05:30", "+11:00"]) {
         assert.include(yield* list(range(`2026-11-01T00:00:00${zone}`, `2026-11-01T23:59:59${zone}`)), "a", zone)
       }
@@ -216,7 +216,7 @@ describe("shipments of an account", () => {
       assert.deepStrictEqual(yield* list(range("2026-11-01", "2026-11-30", "B"), tenant.carrier), ["other"])
     })))
 
-  it.effect("count from the pick-up that was reported, and from the hand-in where nobody said", () =>
+  it.effect("use the reported pickup time, or the time of the post if there is none", () =>
     inService(Effect.gen(function*() {
       const { happen, list, post } = yield* picked
       yield* post("e")
@@ -226,7 +226,7 @@ describe("shipments of an account", () => {
       assert.deepStrictEqual(yield* list(range("2026-11-20", "2026-11-20")), ["f"])
     })))
 
-  it.effect("are not shown of an account that is not the caller's", () =>
+  it.effect("are refused for an account of another client", () =>
     inService(Effect.gen(function*() {
       const { list, tenant } = yield* picked
       assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "B"))), "AccountNotPermitted")
@@ -234,7 +234,7 @@ describe("shipments of an account", () => {
       assert.strictEqual(yield* tagOf(list(range("2026-11-01", "2026-11-30", "nobody"), tenant.carrier)), "AccountNotFound")
     })))
 
-  it.effect("of an account that cannot be stored are nobody's", () =>
+  it.effect("are not found for an account number that cannot be stored", () =>
     inService(Effect.gen(function*() {
       const { list, tenant } = yield* picked
       for (const account of ["\u0000", "\ud800", "", "x".repeat(10_000)]) {
@@ -244,7 +244,7 @@ describe("shipments of an account", () => {
       }
     })))
 
-  it.effect("count from a pick-up that is reported after what followed it", () =>
+  it.effect("use a pickup that is reported after later events", () =>
     inService(Effect.gen(function*() {
       const { happen, list, post } = yield* picked
       yield* post("g")
@@ -253,7 +253,7 @@ describe("shipments of an account", () => {
       assert.deepStrictEqual(yield* list(range("2026-11-15", "2026-11-15")), ["g"])
     })))
 
-  it.effect("refuse a range that is none", () =>
+  it.effect("refuse an invalid range", () =>
     inService(Effect.gen(function*() {
       const { list } = yield* picked
       assert.deepStrictEqual(yield* faultsOf(list(range("2026-11-02", "2026-11-01"))), ["/startDate out_of_bounds"])
@@ -261,7 +261,7 @@ describe("shipments of an account", () => {
       assert.deepStrictEqual(yield* faultsOf(list({ accountNumber: "A" })), ["/startDate required", "/endDate required"])
     })))
 
-  it.effect("ask for a narrower range beyond the most there may be", () =>
+  it.effect("ask for a narrower range when there are too many", () =>
     inService(Effect.gen(function*() {
       const { list, shipments, tenant } = yield* picked
       const many = Array.from({ length: maxPickedUp + 1 }, (_, n) => postedShipment(`S${n}`, { accounts: ["A"], pickupDate: "2026-10-01", ShipmentMilestoneStatus: "In Transit" }))
@@ -271,7 +271,7 @@ describe("shipments of an account", () => {
 })
 
 describe("a shipment's record", () => {
-  it.effect("tells carriers everything that was reported, and what became of it", () =>
+  it.effect("gives carriers every report with its result", () =>
     inService(Effect.gen(function*() {
       const { happen, post, statuses, tenant, update } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })

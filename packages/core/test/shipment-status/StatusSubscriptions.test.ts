@@ -7,63 +7,63 @@ import { faultsOf, hook, inService, makeCarrier, tagOf, wordOf } from "./Carrier
 
 const wanted = { referenceNumbers: ["PRO-1"], webhookUrl: hook }
 
-describe("following shipments", () => {
-  it.effect("answers a transaction id, and tells of what happens next", () =>
+describe("subscribing to shipment status", () => {
+  it.effect("returns a transaction id, and notifies later changes", () =>
     inService(Effect.gen(function*() {
-      const { follow, happen, post, told } = yield* makeCarrier
+      const { follow, happen, post, notified } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
       const { message, transactionId } = yield* follow("s 1")
       assert.match(transactionId, /^[0-9a-f-]{36}$/)
       assert.strictEqual(message, "Subscribed to 1 reference number.")
       yield* happen("S1", { type: "OUT_FOR_DELIVERY" })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Out for Delivery"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Out for Delivery"])
     })))
 
-  it.effect("takes references of every kind, also of shipments nobody handed in yet (SPEC-GAP-A14)", () =>
+  it.effect("accepts references of every kind, also of unknown shipments (SPEC-GAP-A14)", () =>
     inService(Effect.gen(function*() {
-      const { follow, post, told } = yield* makeCarrier
+      const { follow, post, notified } = yield* makeCarrier
       yield* follow("extra-9")
       for (const reference of ["BOL-S1", "po-s1", "S1WAYB20261120", "S1", "load 7"]) yield* follow(reference)
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up", references: [{ type: "Load", value: "LOAD-7" }, { type: "x", value: "EXTRA9" }] })
-      assert.lengthOf(yield* told, 6)
+      assert.lengthOf(yield* notified, 6)
     })))
 
-  it.effect("takes the PRO that a shipment gets on its way", () =>
+  it.effect("accepts the PRO that a shipment gets in transit", () =>
     inService(Effect.gen(function*() {
-      const { customer, follow, post, statuses, told, update } = yield* makeCarrier
+      const { customer, follow, post, statuses, notified, update } = yield* makeCarrier
       yield* follow("partner-7")
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
       yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Interline", UpdatedPro: "PARTNER 7", PartnerCarrierName: "Other Lines", PartnerCarrierSCAC: "OTHR" })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Interline"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Interline"])
       assert.strictEqual((yield* statuses.verified(customer, { kind: "pro", proNumber: "Partner7" }))._tag, "Verified")
     })))
 
-  it.effect("tells each follower once, however many of its references match", () =>
+  it.effect("notifies each subscription once, even if several references match", () =>
     inService(Effect.gen(function*() {
-      const { follow, post, told } = yield* makeCarrier
+      const { follow, post, notified } = yield* makeCarrier
       yield* follow("S1", "s-1", "PO-S1", "BOL-S1")
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
-      assert.lengthOf(yield* told, 1)
+      assert.lengthOf(yield* notified, 1)
     })))
 
-  it.effect("tells nobody what they may not see when it happens", () =>
+  it.effect("notifies no client that may not see the shipment at that time", () =>
     inService(Effect.gen(function*() {
-      const { follow, happen, post, told } = yield* makeCarrier
+      const { follow, happen, post, notified } = yield* makeCarrier
       yield* follow("S1")
       yield* post("S1", { accounts: ["B"], ShipmentMilestoneStatus: "Picked-up" })
-      assert.deepStrictEqual(yield* told, [])
+      assert.deepStrictEqual(yield* notified, [])
       yield* happen("S1", { type: "OUT_FOR_DELIVERY", accounts: ["A", "B"] })
-      assert.lengthOf(yield* told, 1)
+      assert.lengthOf(yield* notified, 1)
     })))
 
-  it.effect("sends each notification as a delivery of its own, in order, signed when a secret is there (SPEC-GAP-A13)", () =>
+  it.effect("sends each notification as its own delivery, in order, signed if a secret exists (SPEC-GAP-A13)", () =>
     inService(Effect.gen(function*() {
-      const { customer, follow, happen, post, receivers, subscriptions, tenant, told } = yield* makeCarrier
+      const { customer, follow, happen, post, receivers, subscriptions, tenant, notified } = yield* makeCarrier
       yield* follow("S1")
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
       yield* happen("S1", { type: "ARRIVED_AT_TERMINAL", occurredAt: "2026-11-20T15:00:00Z" })
       yield* happen("S1", { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-20T16:00:00Z" })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Arrived", "Out for Delivery"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Arrived", "Out for Delivery"])
       const unsigned = yield* receivers.requests(hook)
       assert.isTrue(unsigned.every(({ headers }) => headers["webhook-id"] !== undefined && headers["webhook-signature"] === undefined))
       assert.notProperty(jsonOf(unsigned[0]!) as object, "deliveryId")
@@ -71,12 +71,12 @@ describe("following shipments", () => {
       yield* (yield* SigningSecrets).put(tenant.tenantId, "client:client", {})
       yield* subscriptions.subscribe(customer, { ...wanted, referenceNumbers: ["S1"], webhookUrl: "https://named.example/", hmacSecretId: "main" })
       yield* happen("S1", { type: "DELIVERED", occurredAt: "2026-11-20T17:00:00Z" })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Arrived", "Out for Delivery", "Delivered"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Arrived", "Out for Delivery", "Delivered"])
       assert.property((yield* receivers.requests(hook))[3]!.headers, "webhook-signature")
       assert.property((yield* receivers.requests("https://named.example/"))[0]!.headers, "webhook-signature")
     })))
 
-  it.effect("names everything that is wrong at once, and ignores what it does not know", () =>
+  it.effect("lists every fault at once, and ignores unknown fields", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* makeCarrier
       const refused = (input: unknown) => faultsOf(subscriptions.subscribe(customer, input))
@@ -91,14 +91,14 @@ describe("following shipments", () => {
       yield* subscriptions.subscribe(customer, { ...wanted, items: [], propertyName: "x" })
     })))
 
-  it.effect("answers a secret bound to others like an unknown one", () =>
+  it.effect("answers a secret of another client like an unknown one", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions, tenant } = yield* makeCarrier
       yield* (yield* SigningSecrets).put(tenant.tenantId, "bound", { accounts: ["B"] })
       assert.deepStrictEqual(yield* faultsOf(subscriptions.subscribe(customer, { ...wanted, hmacSecretId: "bound" })), ["/hmacSecretId unknown_reference"])
     })))
 
-  it.effect("is for customers and carriers", () =>
+  it.effect("is allowed to customers and carriers only", () =>
     inService(Effect.gen(function*() {
       const { subscriptions, tenant } = yield* makeCarrier
       yield* subscriptions.subscribe(tenant.carrier, wanted)
@@ -107,42 +107,42 @@ describe("following shipments", () => {
       assert.strictEqual(yield* tagOf(subscriptions.unsubscribe(operator, "x")), "NotPermitted")
     })))
 
-  it.effect.prop("never breaks on garbage", [json], ([input]) =>
+  it.effect.prop("handles arbitrary input", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* makeCarrier
       assert.strictEqual(yield* tagOf(subscriptions.subscribe(customer, input)), "InvalidInput")
     })))
 
-  it.effect("sends nothing while a key's client has no key, and what waited when it has one again", () =>
+  it.effect("sends nothing while the client has no key, and the waiting notifications when it has one again", () =>
     inService(Effect.gen(function*() {
-      const { happen, post, subscriptions, told } = yield* makeCarrier
+      const { happen, post, subscriptions, notified } = yield* makeCarrier
       const keys = yield* ApiKeys
       const { id } = yield* keys.create("acme", { name: "keyed", roles: ["customer"], accounts: ["A"] })
       yield* subscriptions.subscribe({ tenantId: "acme", client: "key:keyed", roles: ["customer"], accounts: ["A"], origin: "key" }, { ...wanted, referenceNumbers: ["S1"] })
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up"])
       yield* happen("S1", { type: "OUT_FOR_DELIVERY" })
       yield* keys.revoke("acme", id)
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up"])
       yield* keys.create("acme", { name: "keyed", roles: ["customer"], accounts: ["A"] })
-      assert.deepStrictEqual((yield* told).map(wordOf), ["Picked-up", "Out for Delivery"])
+      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Out for Delivery"])
     })))
 })
 
-describe("following no longer", () => {
-  it.effect("stops what waits, and is known once only", () =>
+describe("unsubscribing from shipment status", () => {
+  it.effect("stops waiting notifications, and succeeds only once", () =>
     inService(Effect.gen(function*() {
-      const { customer, follow, happen, post, subscriptions, told } = yield* makeCarrier
+      const { customer, follow, happen, post, subscriptions, notified } = yield* makeCarrier
       const { transactionId } = yield* follow("S1")
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
       const { message } = yield* subscriptions.unsubscribe(customer, transactionId)
       assert.isString(message)
       yield* happen("S1", { type: "OUT_FOR_DELIVERY" })
-      assert.deepStrictEqual(yield* told, [])
+      assert.deepStrictEqual(yield* notified, [])
       assert.strictEqual(yield* tagOf(subscriptions.unsubscribe(customer, transactionId)), "StatusSubscriptionNotFound")
     })))
 
-  it.effect("answers another client's id, and what is no id, like an unknown one", () =>
+  it.effect("answers another client's id and an invalid id like an unknown one", () =>
     inService(Effect.gen(function*() {
       const { customer, follow, subscriptions, tenant } = yield* makeCarrier
       const { transactionId } = yield* follow("S1")

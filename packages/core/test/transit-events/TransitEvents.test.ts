@@ -26,7 +26,7 @@ const faultsOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effe
   })
 
 describe("publishing", () => {
-  it.effect("assigns ids, and numbers without gaps per shipment, where the sender gives none (SPEC-GAP-D16)", () =>
+  it.effect("assigns ids and gapless sequences per shipment if the sender gives none (SPEC-GAP-D16)", () =>
     inService(Effect.gen(function*() {
       const { carrier, publish } = yield* setup
       const published = yield* publish(reportedEvent("S"), reportedEvent("T"), reportedEvent("S"), reportedEvent("S", { sequence: 9 }), reportedEvent("S"))
@@ -39,7 +39,7 @@ describe("publishing", () => {
       assert.strictEqual(new Set(all.map((event) => event["eventId"])).size, 5)
     })))
 
-  it.effect("gives an event out as it came, with the fields it does not know and without parties (SPEC-GAP-D8)", () =>
+  it.effect("returns an event as sent, with unknown fields and without parties (SPEC-GAP-D8)", () =>
     inService(Effect.gen(function*() {
       const { carrier, publish } = yield* setup
       const more = { "temperature °C": -3.5, nested: { deep: [null, { __proto__x: 1 }] }, notes: "ä \u0000 \ud800 😀" }
@@ -56,7 +56,7 @@ describe("publishing", () => {
       assert.strictEqual(refused._tag, "NotPermitted")
     })))
 
-  it.effect("answers the same content again as a duplicate, with what was stored, and queues nothing twice (SPEC-GAP-D17)", () =>
+  it.effect("answers repeated content as a duplicate, with the stored values, and queues nothing twice (SPEC-GAP-D17)", () =>
     inService(Effect.gen(function*() {
       const { carrier, publish } = yield* setup
       const event = reportedEvent("S", { eventId: "e", accounts: ["A"] })
@@ -68,7 +68,7 @@ describe("publishing", () => {
       assert.lengthOf(yield* listed(carrier), 1)
     })))
 
-  it.effect("refuses other content under a known id, and a sequence that contradicts it", () =>
+  it.effect("refuses other content under a known id, and a different sequence", () =>
     inService(Effect.gen(function*() {
       const { publish } = yield* setup
       yield* publish(reportedEvent("S", { eventId: "e" }))
@@ -78,7 +78,7 @@ describe("publishing", () => {
       }
     })))
 
-  it.effect("tells repeats within one call from contradictions", () =>
+  it.effect("distinguishes duplicates within one call from conflicts", () =>
     inService(Effect.gen(function*() {
       const { events, publish, tenant } = yield* setup
       const event = reportedEvent("S", { eventId: "e" })
@@ -88,7 +88,7 @@ describe("publishing", () => {
       assert.deepStrictEqual(partial.map((each) => each.result), ["accepted", "refused"])
     })))
 
-  it.effect("refuses the whole call for one bad event and leaves nothing behind, not even a number", () =>
+  it.effect("refuses the whole call for one invalid event, and stores nothing, not even a sequence", () =>
     inService(Effect.gen(function*() {
       const { carrier, publish } = yield* setup
       const faults = yield* faultsOf(publish(reportedEvent("S"), { ...reportedEvent("S"), type: "TELEPORTED" }, { shipment: {} }))
@@ -98,7 +98,7 @@ describe("publishing", () => {
       assert.strictEqual(next!.result === "accepted" && next!.sequence, 1)
     })))
 
-  it.effect("takes the good ones of a partial call and answers each in its place", () =>
+  it.effect("accepts the valid events of a partial call, and answers each in order", () =>
     inService(Effect.gen(function*() {
       const { carrier, events } = yield* setup
       const call = ["garbage", reportedEvent("S"), { ...reportedEvent("S"), occurredAt: "yesterday" }, reportedEvent("S", { eventId: "e" })]
@@ -108,7 +108,7 @@ describe("publishing", () => {
       assert.lengthOf(yield* listed(carrier), 2)
     })))
 
-  it.effect("takes 1 to 1000 events a call", () =>
+  it.effect("accepts 1 to 1,000 events per call", () =>
     inService(Effect.gen(function*() {
       const { events, carrier } = yield* setup
       const many = (count: number) => events.publish(carrier, Array.from({ length: count }, () => reportedEvent("S")))
@@ -128,7 +128,7 @@ describe("publishing", () => {
       }
     })))
 
-  it.effect("refuses what is no JSON, as a host's own objects may be", () =>
+  it.effect("refuses a host's objects that are not JSON", () =>
     inService(Effect.gen(function*() {
       const { carrier, publish } = yield* setup
       const cycle: Record<string, unknown> = {}
@@ -140,7 +140,7 @@ describe("publishing", () => {
       assert.deepStrictEqual(yield* listed(carrier), [])
     })))
 
-  it.effect("names the required members (SPEC-GAP-D7)", () =>
+  it.effect("lists the required members (SPEC-GAP-D7)", () =>
     inService(Effect.gen(function*() {
       const { publish } = yield* setup
       const faults = yield* faultsOf(publish({ shipment: {} }, {}))
@@ -156,7 +156,7 @@ describe("publishing", () => {
       ])
     })))
 
-  it.effect("stores one of several calls with the same event at once, and answers the others as duplicates", () =>
+  it.effect("stores one of several concurrent calls with the same event, and answers the others as duplicates", () =>
     inService(Effect.gen(function*() {
       const { publish } = yield* setup
       const event = reportedEvent("S", { eventId: "same" })
@@ -164,7 +164,7 @@ describe("publishing", () => {
       assert.deepStrictEqual(results.flat().map((each) => each.result).toSorted(), ["accepted", ...Array.from({ length: 7 }, () => "duplicate")])
     })))
 
-  it.effect("lets a later event say who may see the shipment, and keeps that where nothing is said (SPEC-GAP-D23)", () =>
+  it.effect("changes access to the shipment with a later event's parties, and keeps it without parties (SPEC-GAP-D23)", () =>
     inService(Effect.gen(function*() {
       const { customer, publish } = yield* setup
       yield* publish(reportedEvent("S"))
@@ -176,7 +176,7 @@ describe("publishing", () => {
       assert.lengthOf(yield* listed(customer), 0)
     })))
 
-  it.effect.prop("takes every valid event, and gives it out again as the same JSON", [listOf(arbitraryReportedEvent, 1, 6)], ([reported]) =>
+  it.effect.prop("accepts every valid event, and returns it as the same JSON", [listOf(arbitraryReportedEvent, 1, 6)], ([reported]) =>
     inService(Effect.gen(function*() {
       const { carrier, events } = yield* setup
       const published = yield* events.publish(carrier, reported)
@@ -189,7 +189,7 @@ describe("publishing", () => {
       }
     })))
 
-  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [listOf(json, 1, 4), int(0, 3)], ([garbage, at]) =>
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [listOf(json, 1, 4), int(0, 3)], ([garbage, at]) =>
     inService(Effect.gen(function*() {
       const { carrier, events } = yield* setup
       const call = garbage.flatMap((each, n) => n === at ? [reportedEvent("S"), each] : [each])
@@ -203,7 +203,7 @@ describe("publishing", () => {
 })
 
 describe("listing", () => {
-  /** Three shipments with nine events each, seen by accounts A, B and nobody. */
+  /** Three shipments with nine events each, visible to accounts A, B and none. */
   const journeys = Effect.gen(function*() {
     const made = yield* setup
     yield* made.events.publish(made.carrier, ltlJourney("S1", { accounts: ["A"] }))
@@ -215,7 +215,7 @@ describe("listing", () => {
   const names = (events: ReadonlyArray<Record<string, unknown>>) =>
     events.map((event) => `${(event["shipment"] as { shipmentId: string }).shipmentId}/${String(event["sequence"])}`)
 
-  it.effect("shows what the caller may see", () =>
+  it.effect("returns the events that the caller may see", () =>
     inService(Effect.gen(function*() {
       const { carrier, tenant } = yield* journeys
       assert.lengthOf(yield* listed(carrier), 27)
@@ -224,7 +224,7 @@ describe("listing", () => {
       assert.lengthOf(yield* listed(tenant.customer("c", [])), 0)
     })))
 
-  it.effect("filters by shipment, types and a half-open span of time, and turns the whole key round (SPEC-GAP-D5)", () =>
+  it.effect("filters by shipment, types and a half-open time range, and reverses the whole key (SPEC-GAP-D5)", () =>
     inService(Effect.gen(function*() {
       const { customer } = yield* journeys
       const found = (query: unknown) => Effect.map(listed(customer, query), names)
@@ -237,7 +237,7 @@ describe("listing", () => {
       assert.lengthOf(yield* found({ eventTypes: [] }), 18)
     })))
 
-  it.effect("turns pages with totals, and says when there are no more", () =>
+  it.effect("returns pages with totals, and marks the last page", () =>
     inService(Effect.gen(function*() {
       const { customer, events } = yield* journeys
       const page = (n: number) => events.list(customer, { page: n, pageSize: 7 })
@@ -252,7 +252,7 @@ describe("listing", () => {
       assert.deepStrictEqual((yield* page(9)).data, [])
     })))
 
-  it.effect("holds the pages of one list still while events arrive, by the Link or by the client's own cursor (SPEC-GAP-D19)", () =>
+  it.effect("keeps pages on one snapshot while events arrive, by Link cursor or stored cursor (SPEC-GAP-D19)", () =>
     inService(Effect.gen(function*() {
       const { carrier, customer, events } = yield* journeys
       const before = names(yield* listed(customer))
@@ -267,7 +267,7 @@ describe("listing", () => {
       assert.strictEqual((yield* events.list(customer, { pageSize: 7 })).totalCount, 21)
     })))
 
-  it.effect("forgets a client's cursor after half an hour, and goes on with what is there then", () =>
+  it.effect("drops a stored cursor after half an hour, and continues with the current events", () =>
     inService(Effect.gen(function*() {
       const { carrier, customer, events } = yield* journeys
       yield* events.list(customer, { pageSize: 7 })
@@ -277,7 +277,7 @@ describe("listing", () => {
       assert.strictEqual(names(decoded(second.data))[0], "S1/7")
     })))
 
-  it.effect("refuses a cursor that is none, or belongs to another page", () =>
+  it.effect("refuses an invalid cursor, and one of another page", () =>
     inService(Effect.gen(function*() {
       const { customer, events } = yield* journeys
       const { nextCursor } = yield* events.list(customer, { pageSize: 7 })
@@ -287,7 +287,7 @@ describe("listing", () => {
       }
     })))
 
-  it.effect("shows a cursor of somebody else nothing that its bearer may not see", () =>
+  it.effect("does not extend access through another client's cursor", () =>
     inService(Effect.gen(function*() {
       const { carrier, events, tenant } = yield* journeys
       const { nextCursor } = yield* events.list(carrier, { pageSize: 7 })
@@ -295,7 +295,7 @@ describe("listing", () => {
       assert.isTrue(names(decoded(stolen.data)).every((name) => name.startsWith("S2/")))
     })))
 
-  it.effect("refuses parameters it does not know or cannot use, all at once", () =>
+  it.effect("refuses unknown and invalid parameters, all at once", () =>
     inService(Effect.gen(function*() {
       const { customer, events } = yield* journeys
       const faults = yield* faultsOf(events.list(customer, { page: 0, pageSize: 501, order: "up", eventTypes: ["X"], occurredFrom: "today", shipmentId: "", colour: "red" }))
@@ -310,14 +310,14 @@ describe("listing", () => {
       ])
     })))
 
-  it.effect("is not for operators, who belong to no tenant", () =>
+  it.effect("is refused to operators, who have no tenant", () =>
     inService(Effect.gen(function*() {
       const { events } = yield* setup
       const operator: Principal = { tenantId: "", client: "", roles: ["operator"], accounts: [], origin: "key" }
       assert.strictEqual((yield* Effect.flip(events.list(operator, {})))._tag, "NotPermitted")
     })))
 
-  it.effect.prop("never breaks on garbage", [json], ([query]) =>
+  it.effect.prop("handles arbitrary input", [json], ([query]) =>
     inService(Effect.gen(function*() {
       const { customer, events } = yield* setup
       const exit = yield* Effect.exit(events.list(customer, query))

@@ -25,7 +25,7 @@ const faultsOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effe
 const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(effect), (error) => error._tag)
 
 describe("creating a subscription", () => {
-  it.effect("answers it with an id, its defaults and its times", () =>
+  it.effect("returns it with id, defaults and times", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const created = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"] }, delivery: { batchMaxSize: 5 } })
@@ -42,7 +42,7 @@ describe("creating a subscription", () => {
       assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
     })))
 
-  it.effect("names everything that is missing, unknown or out of bounds (SPEC-GAP-D8)", () =>
+  it.effect("lists every member that is missing, unknown or out of bounds (SPEC-GAP-D8)", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, {})), [["/endpointUrl", "required"], ["/hmacSecretId", "required"]])
@@ -62,17 +62,17 @@ describe("creating a subscription", () => {
       ])
     })))
 
-  it.effect("refuses an address that webhooks may not reach, and a policy that contradicts itself", () =>
+  it.effect("refuses an address that webhooks may not reach, and a contradictory policy", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, endpointUrl: "http://receiver.example/" })), [["/endpointUrl", "not_allowed"]])
       const impatient = { initialBackoffSeconds: 60, maxBackoffSeconds: 5 }
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: impatient })), [["/delivery/maxBackoffSeconds", "out_of_bounds"]])
-      // the default longest pause is 3600
+      // the default of maxBackoffSeconds is 3600
       yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 3601 } }))
     })))
 
-  it.effect("answers a secret bound to other accounts like an unknown one (SPEC-GAP-D20)", () =>
+  it.effect("answers a secret of another client like an unknown one (SPEC-GAP-D20)", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions, tenant } = yield* setup
       yield* (yield* SigningSecrets).put(tenant.tenantId, "bound", { accounts: ["B"] })
@@ -82,14 +82,14 @@ describe("creating a subscription", () => {
       yield* subscriptions.create(tenant.customer("owner", ["B", "C"]), { ...wanted, hmacSecretId: "bound" })
     })))
 
-  it.effect("names a refused address and an unknown secret beside malformed members", () =>
+  it.effect("reports a refused address and an unknown secret together with malformed members", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const faults = yield* faultsOf(subscriptions.create(customer, { endpointUrl: "http://plain.example/", hmacSecretId: "none", delivery: { batchMaxSize: 0 } }))
       assert.deepStrictEqual(faults.map(([pointer]) => pointer).toSorted(), ["/delivery/batchMaxSize", "/endpointUrl", "/hmacSecretId"])
     })))
 
-  it.effect("is for customers and carriers, not for operators", () =>
+  it.effect("is allowed to customers and carriers, not to operators", () =>
     inService(Effect.gen(function*() {
       const { subscriptions, tenant } = yield* setup
       yield* subscriptions.create(tenant.carrier, wanted)
@@ -99,7 +99,7 @@ describe("creating a subscription", () => {
       }
     })))
 
-  it.effect("takes up to a thousand shipments, and counts one named twice once", () =>
+  it.effect("accepts up to 1,000 shipments, and counts duplicates once", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const shipmentIds = Array.from({ length: 1000 }, (_, n) => `S${n}`)
@@ -110,7 +110,7 @@ describe("creating a subscription", () => {
       assert.strictEqual(yield* subscriptions.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" }), 0)
     })))
 
-  it.effect.prop("never breaks on garbage, and a refusal leaves nothing behind", [json], ([input]) =>
+  it.effect.prop("handles arbitrary input, and stores nothing when it refuses", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       yield* faultsOf(subscriptions.create(customer, input))
@@ -119,7 +119,7 @@ describe("creating a subscription", () => {
 })
 
 describe("patching a subscription", () => {
-  it.effect("changes what it names and leaves the rest, the status above all (SPEC-GAP-D10)", () =>
+  it.effect("changes only the named members, and keeps the status (SPEC-GAP-D10)", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5 } })
@@ -132,7 +132,7 @@ describe("patching a subscription", () => {
       assert.deepStrictEqual(yield* subscriptions.get(customer, id), patched)
     })))
 
-  it.effect("takes filters, delivery or one of their members back to the default by null (SPEC-GAP-D10)", () =>
+  it.effect("resets filters, delivery or one of their members with null (SPEC-GAP-D10)", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5, maxAttempts: 2 } })
@@ -143,7 +143,7 @@ describe("patching a subscription", () => {
       assert.strictEqual(none.delivery!.maxAttempts, 12)
     })))
 
-  it.effect("refuses null for address, secret and status, unknown members, and what is no object", () =>
+  it.effect("refuses null for address, secret and status, unknown members, and values that are not an object", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
@@ -154,7 +154,7 @@ describe("patching a subscription", () => {
       assert.strictEqual((yield* subscriptions.get(customer, id)).endpointUrl, wanted.endpointUrl)
     })))
 
-  it.effect("checks what is left as a whole, and changes nothing when it will not do", () =>
+  it.effect("validates the merged result, and changes nothing if it is invalid", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const created = yield* subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 100 } })
@@ -164,7 +164,7 @@ describe("patching a subscription", () => {
       assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
     })))
 
-  it.effect("needs a secret that is still the client's, whether it names it or not; pausing needs none", () =>
+  it.effect("needs a secret that the client still owns, named or not; pausing does not", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions, tenant } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
@@ -183,11 +183,11 @@ describe("patching a subscription", () => {
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, wanted)), refused)
       yield* give({ client: customer.client })
       assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "active" })).status, "active")
-      // seeing every shipment makes nobody an owner
+      // access to every shipment does not include the secret
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(tenant.carrier, wanted)), refused)
     })))
 
-  it.effect("keeps all of several changes at once", () =>
+  it.effect("keeps all of several concurrent changes", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
@@ -196,7 +196,7 @@ describe("patching a subscription", () => {
       assert.deepStrictEqual(Object.values((yield* subscriptions.get(customer, id)).delivery!), [77, 77, 77, 77, 77])
     })))
 
-  it.effect("takes a member called __proto__ as an unknown one", () =>
+  it.effect("treats a member called __proto__ as unknown", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const created = yield* subscriptions.create(customer, wanted)
@@ -204,7 +204,7 @@ describe("patching a subscription", () => {
       assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
     })))
 
-  it.effect.prop("never breaks on garbage, and a refusal changes nothing", [json, oneOf(["filters", "delivery", "status", "endpointUrl", "hmacSecretId"])], ([input, member]) =>
+  it.effect.prop("handles arbitrary input, and changes nothing when it refuses", [json, oneOf(["filters", "delivery", "status", "endpointUrl", "hmacSecretId"])], ([input, member]) =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const created = yield* subscriptions.create(customer, wanted)
@@ -218,7 +218,7 @@ describe("patching a subscription", () => {
 })
 
 describe("a client's subscriptions", () => {
-  it.effect("are its own: another client's id answers like an unknown one", () =>
+  it.effect("are private: another client's id answers like an unknown one", () =>
     inService(Effect.gen(function*() {
       const { customer, other, subscriptions, tenant } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
@@ -234,7 +234,7 @@ describe("a client's subscriptions", () => {
       }
     })))
 
-  it.effect("are listed by status, active ones when nothing is said, page by page", () =>
+  it.effect("are listed by status, by default the active ones, in pages", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const ids: Array<string> = []
@@ -251,7 +251,7 @@ describe("a client's subscriptions", () => {
       assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), ["/page", "/pageSize", "/sort", "/status"])
     })))
 
-  it.effect("stay removed, and may be removed again by whoever owned them (SPEC-GAP-D15)", () =>
+  it.effect("stay removed, and their owner may remove them again (SPEC-GAP-D15)", () =>
     inService(Effect.gen(function*() {
       const { customer, other, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
@@ -264,7 +264,7 @@ describe("a client's subscriptions", () => {
       assert.strictEqual(yield* tagOf(subscriptions.replay("acme", id, { from: "2020-01-01T00:00:00Z" })), "LaneNotFound")
     })))
 
-  it.effect.prop("answer a replay call of garbage with what is wrong", [json, int(0, 1)], ([input, which]) =>
+  it.effect.prop("answer an arbitrary replay call with its faults", [json, int(0, 1)], ([input, which]) =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)

@@ -7,8 +7,8 @@ const magics = fileFormats.flatMap(({ magic, name }) => magic.map((bytes) => ({ 
 describe("formatOf", () => {
   it("knows PDF, TIF of either byte order, JPEG and PNG", () => {
     assert.deepStrictEqual(magics.map(({ bytes }) => {
-      const told = formatOf(Uint8Array.from([...bytes, 1, 2, 3]))
-      return typeof told === "object" && `${told.name} ${told.mediaType}`
+      const detected = formatOf(Uint8Array.from([...bytes, 1, 2, 3]))
+      return typeof detected === "object" && `${detected.name} ${detected.mediaType}`
     }), ["PDF application/pdf", "TIF image/tiff", "TIF image/tiff", "JPEG image/jpeg", "PNG image/png"])
   })
 
@@ -22,9 +22,9 @@ describe("formatOf", () => {
 
   it.prop("never changes its mind when more bytes come", [listOf(int(0, 255), 0, 12), int(0, magics.length - 1), int(0, 12)], ([random, which, kept]) => {
     const bytes = Uint8Array.from([...magics[which]!.bytes.slice(0, kept), ...random])
-    const told = Array.from({ length: bytes.length + 1 }, (_, length) => formatOf(bytes.subarray(0, length)))
-    const decided = told.findIndex((each) => each !== "undecided")
-    if (decided >= 0) assert.deepStrictEqual(new Set(told.slice(decided)).size, 1)
+    const detected = Array.from({ length: bytes.length + 1 }, (_, length) => formatOf(bytes.subarray(0, length)))
+    const decided = detected.findIndex((each) => each !== "undecided")
+    if (decided >= 0) assert.deepStrictEqual(new Set(detected.slice(decided)).size, 1)
   })
 
   it("does not know archives, pages, scripts, other pictures, or a PDF behind something else", () => {

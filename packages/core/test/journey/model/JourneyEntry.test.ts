@@ -14,7 +14,7 @@ const event = (at: number, parts: Partial<TimelineEvent> = {}): TimelineEvent =>
 
 const generous = { entries: 100, size: 1000 }
 
-const told = (events: ReadonlyArray<TimelineEvent>, limits = generous) => {
+const ordered = (events: ReadonlyArray<TimelineEvent>, limits = generous) => {
   const { entries, truncated } = orderTimeline(events, limits)
   return [entries.map((each) => each.reference), truncated]
 }
@@ -27,8 +27,8 @@ describe("telling what happened", () => {
       event(5, { area: "transit-events", reference: null }),
       event(5, { area: "freight-charges", reference: "b" })
     ]
-    assert.deepStrictEqual(told([event(9), ...same, event(-1)]), [["r-1", "b", "z", null, "a", "r9"], false])
-    assert.deepStrictEqual(told([]), [[], false])
+    assert.deepStrictEqual(ordered([event(9), ...same, event(-1)]), [["r-1", "b", "z", null, "a", "r9"], false])
+    assert.deepStrictEqual(ordered([]), [[], false])
   })
 
   it("writes instants as UTC text and keeps its own measures to itself", () => {
@@ -39,14 +39,14 @@ describe("telling what happened", () => {
 
   it("leaves out the oldest of too many, and says so", () => {
     const five = [4, 1, 3, 2, 5].map((at) => event(at))
-    assert.deepStrictEqual(told(five, { entries: 5, size: 1000 }), [["r1", "r2", "r3", "r4", "r5"], false])
-    assert.deepStrictEqual(told(five, { entries: 2, size: 1000 }), [["r4", "r5"], true])
+    assert.deepStrictEqual(ordered(five, { entries: 5, size: 1000 }), [["r1", "r2", "r3", "r4", "r5"], false])
+    assert.deepStrictEqual(ordered(five, { entries: 2, size: 1000 }), [["r4", "r5"], true])
   })
 
   it("leaves out the oldest of what would be too large, but never the newest", () => {
     const sized = [1, 2, 3].map((at) => event(at, { size: 10 }))
-    assert.deepStrictEqual(told(sized, { entries: 9, size: 30 }), [["r1", "r2", "r3"], false])
-    assert.deepStrictEqual(told(sized, { entries: 9, size: 29 }), [["r2", "r3"], true])
-    assert.deepStrictEqual(told(sized, { entries: 9, size: 1 }), [["r3"], true])
+    assert.deepStrictEqual(ordered(sized, { entries: 9, size: 30 }), [["r1", "r2", "r3"], false])
+    assert.deepStrictEqual(ordered(sized, { entries: 9, size: 29 }), [["r2", "r3"], true])
+    assert.deepStrictEqual(ordered(sized, { entries: 9, size: 1 }), [["r3"], true])
   })
 })

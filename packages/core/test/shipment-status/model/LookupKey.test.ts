@@ -18,7 +18,7 @@ const pro = (proNumber: string): LookupBy => ({ kind: "pro", proNumber })
 const bol = (bolNumber: string, originPostalCode: string): LookupBy => ({ kind: "bol", bolNumber, originPostalCode })
 const po = (poNumber: string, destinationPostalCode: string): LookupBy => ({ kind: "po", poNumber, destinationPostalCode })
 
-/** A number with things put in for the eye. */
+/** A number with blanks, hyphens and lower case. */
 const dressed = Arbitrary.map(listOf(oneOf(["0", "1", "7", "a", "X", "-", " ", "\u00a0", "/"]), 1, 12), (parts) => parts.join(""))
 
 describe("lookup keys", () => {
@@ -29,7 +29,7 @@ describe("lookup keys", () => {
     ["000123", "000123"],
     ["PRO/12.7", "PRO/12.7"],
     ["straße", "STRASSE"]
-  ])("bring %s to one spelling (SPEC-GAP-A3)", (written, plain) => {
+  ])("normalise %s (SPEC-GAP-A3)", (written, plain) => {
     assert.strictEqual(plainNumber(written), plain)
     assert.isTrue(finds(keyed({ ProNumber: plain }), pro(written)))
     assert.isTrue(finds(keyed({ ProNumber: written }), pro(plain)))
@@ -60,7 +60,7 @@ describe("lookup keys", () => {
     assert.strictEqual(postalCodeOf({ postalCode, country }), plain)
   })
 
-  it.prop("find a shipment by its PRO however it is written", [dressed], ([written]) => {
+  it.prop("find a shipment by its PRO in any spelling", [dressed], ([written]) => {
     if (plainNumber(written) === "") assert.isUndefined(keyOf(pro(written)))
     else for (const again of [written, plainNumber(written), written.toLowerCase(), ` ${written}-`]) assert.isTrue(finds(keyed({ ProNumber: written }), pro(again)))
   })
@@ -78,7 +78,7 @@ describe("lookup keys", () => {
     for (const by of [bol("b1", "02108"), bol("", "60608"), bol("b1", "")]) assert.isFalse(finds(shipment, by))
   })
 
-  it("find an address in the US without its leading zeros too, and no other", () => {
+  it("find a US address without leading zeros, and no other", () => {
     const shipment = keyed({ PickupAddress: { postalCode: "02134-1000", country: "USA" }, ReferenceNumbers: { ...keyed().ReferenceNumbers, bolNumber: "B1" } })
     for (const code of ["02134", "2134", "2134-1000", "021341000", "02134-9999"]) assert.isTrue(finds(shipment, bol("B1", code)), code)
     for (const code of ["21341", "213", "12134", "0213"]) assert.isFalse(finds(shipment, bol("B1", code)), code)
@@ -92,7 +92,7 @@ describe("lookup keys", () => {
     assert.isFalse(finds(shipment, po("77", "60608")))
   })
 
-  it("take further numbers of the types PRO, BOL and PO, and the PRO after reconsignment", () => {
+  it("include references of type PRO, BOL and PO, and the PRO after reconsignment", () => {
     const shipment = keyed({
       UpdatedPro: "PARTNER-7",
       references: [{ type: "pro", value: "P 2" }, { type: "BOL", value: "B2" }, { type: "Po", value: "O2,O3" }, { type: "Load", value: "L2" }]
@@ -102,8 +102,8 @@ describe("lookup keys", () => {
   })
 })
 
-describe("references that subscriptions name", () => {
-  it("are all numbers of a shipment but its trailer's, in one spelling", () => {
+describe("subscription references", () => {
+  it("are all normalised numbers of a shipment except the trailer number", () => {
     const shipment = withNumbers(
       { bolNumber: "b-1", QuoteID: "Q 1", ShipmentID: "load-9", MasterBOL: "m-1", poNumber: "p1,p2", AdditionalReferences: "x-1", trailerNumber: "T-53" },
       { UpdatedPro: "041-9", UniqueID: "0418367745WAYB20261120", references: [{ type: "anything", value: "extra 1" }] }

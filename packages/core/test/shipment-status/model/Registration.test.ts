@@ -37,11 +37,11 @@ const event = (hours: number, more: Partial<StatusReport>): StatusReport => ({
   ...more
 })
 
-const told = ({ notifications }: Accepted) =>
+const notified = ({ notifications }: Accepted) =>
   notifications.map((each) => "notificationMessage" in each ? each.terminalStatus ?? each.shipmentMilestoneStatus : each.deliveryInformation_messages)
 
-describe("a shipment handed in for the first time", () => {
-  it("has everything the interface requires, empty where nothing was said", () => {
+describe("a shipment posted for the first time", () => {
+  it("has everything that the interface requires, empty if unknown", () => {
     const { view } = first({ ReferenceNumbers: { bolNumber: "B" } }).known
     assert.deepStrictEqual(view.ReferenceNumbers, {
       bolNumber: "B",
@@ -56,19 +56,19 @@ describe("a shipment handed in for the first time", () => {
     assert.deepInclude(view, { DESaccessorial: [], TimeCriticalInfo: {}, ShipmentTerminalInfo: { TerminalID: null }, UpdatedETA: view.EstimatedDeliveryDate, Late: false, UpdatedPro: null })
   })
 
-  it("is not covered and not told of before it has a milestone", () => {
+  it("is not covered and not notified before its first milestone", () => {
     assert.isUndefined(first().known.view.ShipmentMilestoneStatus)
     assert.deepStrictEqual(first().notifications, [])
   })
 
-  it.prop("answers what was posted, field by field", [arbitraryVerifiedShipment], ([verified]) => {
+  it.prop("has the posted values, field by field", [arbitraryVerifiedShipment], ([verified]) => {
     const { known: { view }, notifications } = accepted(registerShipment({ shipmentId: "S", ...verified }, [], now))
     assert.deepStrictEqual(view, verified)
     assert.lengthOf(notifications, 1)
     assert.isTrue(Schema.is(VerifiedShipment)(view))
   })
 
-  it("takes the event log's history first, and is told of once, as it stands", () => {
+  it("applies the event log's history first, and causes one notification", () => {
     const history = [
       event(-9, { milestone: "Picked-up" }),
       event(-5, { milestone: "In Transit", terminal: { status: "Arrived", info: { TerminalID: "DAL" } } }),
@@ -77,12 +77,12 @@ describe("a shipment handed in for the first time", () => {
     const registered = first({ ShipmentMilestoneStatus: "Picked-up" }, history)
     assert.deepInclude(registered.known.view, { ShipmentMilestoneStatus: "In Transit", ShipmentDamage: true })
     assert.strictEqual(registered.known.state.pickedUpAt, now - 9 * hour)
-    assert.deepStrictEqual(told(registered), ["In Transit"])
+    assert.deepStrictEqual(notified(registered), ["In Transit"])
     assert.deepStrictEqual(registered.applied.map(({ report }) => report.source.kind), ["event", "event", "event", "shipment"])
     assert.strictEqual(registered.known.state.reports, 4)
   })
 
-  it("takes none of that back with the defaults a system posts for what it does not know", () => {
+  it("does not revert the history with default values of the post", () => {
     const history = [
       event(-9, { milestone: "In Transit", terminal: { status: "Arrived", info: { TerminalID: "DAL" } }, trailerNumber: "T-1" }),
       event(-8, { noted: ["Damaged", "Short"], information: [{ deliveryInformation_messages: "POD available" }] }),
@@ -106,7 +106,7 @@ describe("a shipment handed in for the first time", () => {
     assert.deepStrictEqual([view.ShipmentTerminalInfo.TerminalID, view.ReferenceNumbers.trailerNumber], ["DAL", "T-1"])
   })
 
-  it("overlays nothing newer when it says itself that it is older", () => {
+  it("does not override newer values if the post is older", () => {
     const { view } = first(
       { occurredAt: formatInstant(now - 9 * hour), ShipmentMilestoneStatus: "Picked-up", TimeZoneOfShipment: "-6", ShipmentMilestoneStatusLong: "On the dock" },
       [event(-2, { milestone: "Out for Delivery", timeZone: "-5" })]
@@ -114,37 +114,37 @@ describe("a shipment handed in for the first time", () => {
     assert.deepInclude(view, { ShipmentMilestoneStatus: "Out for Delivery", TimeZoneOfShipment: "-5", ShipmentMilestoneStatusLong: null })
   })
 
-  it("is late when it says so, also by hours and with an estimate of its own", () => {
+  it("is late if the post says so, also by hours and with its own estimate", () => {
     const late = { ShipmentMilestoneStatus: "In Transit", EstimatedDeliveryDate: "2026-11-24T09:00:00-06:00", UpdatedETA: "2026-11-24T17:00:00-06:00", Late: true, DelayReasonCode: "310-2" } as const
     assert.deepInclude(first(late).known.view, { Late: true, DelayReasonCode: "310-2" })
     const later = accepted(again(first(late).known, { ...late, UpdatedETA: "2026-11-24T19:00:00-06:00" }))
     assert.deepInclude(later.known.view, { Late: true, UpdatedETA: "2026-11-24T19:00:00-06:00" })
   })
 
-  it("may be further than the event log knows", () => {
+  it("may be further than the event log", () => {
     assert.strictEqual(first({ ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 2 }, [event(-9, { milestone: "Picked-up" })]).known.view.ShipmentMilestoneStatus, "Out for Delivery")
   })
 
-  it("does not make events late that happened before it was handed in", () => {
+  it("does not make events late that happened before the post", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
     assert.strictEqual(applyReport(known, event(-2, { milestone: "In Transit" })).known.view.ShipmentMilestoneStatus, "In Transit")
   })
 
-  it("drops stops away that are no countdown", () => {
+  it("drops stops away other than 3, 2 and 1", () => {
     assert.isNull(first({ ShipmentMilestoneStatus: "In Transit", OFDStopsAway: 2 }).known.view.OFDStopsAway)
     assert.isNull(first({ ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 12 }).known.view.OFDStopsAway)
   })
 })
 
-describe("a shipment handed in again (SPEC-GAP-A4)", () => {
-  it("is a duplicate when it says the same, whatever the order of members", () => {
+describe("a shipment posted again (SPEC-GAP-A4)", () => {
+  it("is a duplicate if its content is equal, in any order of members", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
     const posted = postedShipment("S", { ShipmentMilestoneStatus: "Picked-up" })
     assert.isTrue(repeatsLastPost(known, Object.fromEntries(Object.entries(posted).toReversed()) as unknown as PostedShipment))
     assert.deepStrictEqual(registerAgain(known, posted, now), { result: "duplicate" })
   })
 
-  it("replaces its description and leaves what reports have established", () => {
+  it("replaces its description and keeps values from reports", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
     const moved = applyReport(known, event(1, { milestone: "In Transit", updatedEta: "2026-11-25", noted: ["Short"], trailerNumber: "T-1" })).known
     const { known: { view }, notifications } = accepted(again(moved, { ShipmentMilestoneStatus: "Picked-up", PayType: "Collect", EstimatedStandardDay: 3 }))
@@ -153,21 +153,21 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
     assert.deepStrictEqual(notifications, [])
   })
 
-  it("moves it where the new post says something else than the last one", () => {
+  it("changes values that differ from the previous post", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
     const moved = accepted(again(known, { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", DelayReasonCode: "310-2" }))
-    assert.deepStrictEqual(told(moved), ["In Transit", "Noted late"])
+    assert.deepStrictEqual(notified(moved), ["In Transit", "Noted late"])
     assert.deepInclude(moved.known.view, { ShipmentMilestoneStatus: "In Transit", Late: true, DelayReasonCode: "310-2" })
   })
 
-  it("is refused when that would move it back, and says why", () => {
+  it("is refused with a reason if it would go back", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Out for Delivery" })
     const refused = again(known, { ShipmentMilestoneStatus: "Picked-up" })
     assert(refused.result === "refused")
     assert.include(refused.why, "Out for Delivery")
   })
 
-  it("tells of facts, appointments, customs, accessorials and weights that are new", () => {
+  it("notifies new exceptions, appointments, customs, accessorials and weights", () => {
     const { known } = first({ ShipmentMilestoneStatus: "In Transit" })
     const changed = accepted(again(known, {
       ShipmentMilestoneStatus: "In Transit",
@@ -181,26 +181,26 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
       CrossBorder: true,
       CrossBorderStatus: "Hold"
     }))
-    assert.deepStrictEqual(told(changed), ["Damaged", "POD available", "Accessorial added", "Noted reweigh", "Appointment Update", "Customs information"])
+    assert.deepStrictEqual(notified(changed), ["Damaged", "POD available", "Accessorial added", "Noted reweigh", "Appointment Update", "Customs information"])
     assert.deepInclude(changed.known.view, { ShipmentDamage: true, PODAvailable: true, AppointmentStatus: "Secured", CrossBorderStatus: "Hold", GrossWeight: 1900 })
   })
 
-  it("takes back a fact that the carrier no longer claims, without a word", () => {
+  it("removes an exception that the carrier withdraws, without a notification", () => {
     const { known } = first({ ShipmentMilestoneStatus: "In Transit", ShipmentDamage: true })
     const { known: after, notifications } = accepted(again(known, { ShipmentMilestoneStatus: "In Transit", ShipmentDamage: false }))
     assert.isFalse(after.view.ShipmentDamage)
     assert.deepStrictEqual(notifications, [])
   })
 
-  it("is late as long as the carrier says so, or the dates do", () => {
+  it("is late as long as the carrier says so or the dates are", () => {
     const { known } = first({ ShipmentMilestoneStatus: "In Transit", Late: true, DelayReasonCode: "310-2" })
     assert.deepInclude(known.view, { Late: true, DelayReasonCode: "310-2", UpdatedETA: "2026-11-24" })
-    // an estimate says it better
+    // an estimate overrides the flag
     assert.deepInclude(applyReport(known, event(1, { updatedEta: "2026-11-23" })).known.view, { Late: false, DelayReasonCode: null })
     assert.deepInclude(accepted(again(known, { ShipmentMilestoneStatus: "In Transit", Late: false })).known.view, { Late: false, DelayReasonCode: null })
   })
 
-  it("changes its description only when it says how things were before", () => {
+  it("changes only its description if the post is older than the milestone", () => {
     const { known } = first()
     const delivered = applyReport(known, event(5, { milestone: "Delivered" })).known
     const { known: { view }, notifications } = accepted(again(delivered, {
@@ -214,7 +214,7 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
     assert.deepStrictEqual(notifications, [])
   })
 
-  it("is judged by its new original date, also when it says how things were before", () => {
+  it("uses its new original date for lateness, also in an older post", () => {
     const { known } = first()
     const late = applyReport(applyReport(known, event(5, { milestone: "In Transit" })).known, event(6, { updatedEta: "2026-11-26" })).known
     assert.isTrue(late.view.Late)
@@ -222,19 +222,19 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
     assert.deepInclude(view, { Late: false, DelayReasonCode: null, UpdatedETA: "2026-11-26" })
   })
 
-  it("tells of a new reason why it is late", () => {
+  it("notifies a new delay reason", () => {
     const said = { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", Late: true } as const
     const { known } = first({ ...said, DelayReasonCode: "310-2" })
     const { notifications } = accepted(again(known, { ...said, DelayReasonCode: "390-1" }))
     assert.deepStrictEqual(notifications.map((each) => "delayReasonCode" in each ? each.delayReasonCode : each), ["390-1"])
   })
 
-  it("lets an estimate that nobody revised follow the original date", () => {
+  it("moves an unrevised estimate with the original date", () => {
     const { known } = first({ ShipmentMilestoneStatus: "In Transit" })
     assert.deepInclude(accepted(again(known, { ShipmentMilestoneStatus: "In Transit", EstimatedDeliveryDate: "2026-11-27" })).known.view, { UpdatedETA: "2026-11-27", Late: false })
   })
 
-  it.prop("never changes what it does not speak of", [arbitraryVerifiedShipment], ([verified]) => {
+  it.prop("never changes fields that the post leaves out", [arbitraryVerifiedShipment], ([verified]) => {
     const { known } = accepted(registerShipment({ shipmentId: "S", ...verified }, [], now))
     const { ShipmentMilestoneStatus: _m, ShipmentTerminalInfo: _t, UpdatedETA: _e, PODAvailable: _p, Late: _l, DelayReasonCode: _d, ...rest } = verified
     const after = accepted(registerAgain(known, { shipmentId: "S", ...rest, PayType: "Other" }, now))
@@ -243,8 +243,8 @@ describe("a shipment handed in again (SPEC-GAP-A4)", () => {
   })
 })
 
-describe("what a carrier's system hands in", () => {
-  it("is taken with any sample, and with what nobody knows left out or null", () => {
+describe("a posted shipment", () => {
+  it("is accepted as any sample, with unknown values left out or null", () => {
     assert.isTrue(Schema.is(PostedShipment)(postedShipment("S")))
     assert.isTrue(Schema.is(PostedShipment)({ shipmentId: "S", ...verifiedShipment("1") }))
     assert.isTrue(Schema.is(PostedShipment)(postedShipment("S", { UpdatedETA: null, DESaccessorial: null, TimeCriticalInfo: null, Late: null, ReferenceNumbers: null })))
@@ -256,7 +256,7 @@ describe("what a carrier's system hands in", () => {
     }
   })
 
-  it("has UTC offsets in any usual form, and answers them in one", () => {
+  it("has UTC offsets in any usual form, and returns them in one", () => {
     for (const [written, plain] of [["-6", "-6"], ["UTC-06:00", "-6"], ["+0530", "+5:30"], ["-05", "-5"], ["Z", "0"], ["+00:00", "0"]] as const) {
       assert.isTrue(Schema.is(PostedShipment)(postedShipment("S", { TimeZoneOfShipment: written })), written)
       assert.strictEqual(first({ TimeZoneOfShipment: written }).known.view.TimeZoneOfShipment, plain)
@@ -264,11 +264,11 @@ describe("what a carrier's system hands in", () => {
     for (const none of ["6", "CST", "America/Chicago", "-123", ""]) assert.isFalse(Schema.is(PostedShipment)(postedShipment("S", { TimeZoneOfShipment: none })), none)
   })
 
-  it("has dates with or without a time, and no time that lacks its place (SPEC-GAP-A9)", () => {
+  it("has dates with or without a time, and no time without an offset (SPEC-GAP-A9)", () => {
     const takes = (EstimatedDeliveryDate: string) => Schema.is(PostedShipment)(postedShipment("S", { EstimatedDeliveryDate }))
     for (const date of ["2026-11-24", "2026-11-24T17:00:00-06:00", "2026-11-24T23:00:00Z", "2028-02-29"]) assert.isTrue(takes(date), date)
     for (const date of ["2026-11-24T17:00:00", "2026-11-31", "2027-02-29", "24.11.2026", ""]) assert.isFalse(takes(date), date)
-    // and they are given back as they came
+    // they are returned as they were written
     assert.strictEqual(first({ EstimatedDeliveryDate: "2026-11-24" }).known.view.UpdatedETA, "2026-11-24")
   })
 })

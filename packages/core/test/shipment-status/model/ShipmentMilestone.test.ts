@@ -11,13 +11,13 @@ const anyFacts = oneOf([true, false])
 const anyMilestone = oneOf(milestones)
 
 describe("milestones", () => {
-  it("move as docs/areas/shipment-status.md draws them (SPEC-GAP-A1)", () => {
+  it("follow the diagram in docs/areas/shipment-status.md (SPEC-GAP-A1)", () => {
     const drawn = Array.from(page.matchAll(/^ {4}(\w+) --> (\w+)(?:: (.+))?$/gm), ([, from, to, when]) => [from, to, when])
     const known = milestoneMoves.map(({ from, to, when }) => [spoken(from), spoken(to), when])
     assert.deepStrictEqual(drawn, known)
   })
 
-  it("move as the table of docs/areas/shipment-status.md lists them", () => {
+  it("follow the table in docs/areas/shipment-status.md", () => {
     const listed = Array.from(page.matchAll(/^\| (Picked-up|In Transit|Interline|Out for Delivery|Delivered) \| ([^|]+) \|$/gm), ([, from, to]) => [from, to!.trim()])
     const known = milestones.map((from) => {
       const onward = milestoneMoves.filter((each) => each.from === from).map(({ to, when }) => when === undefined ? to : `${to}, when ${when}`)
@@ -26,7 +26,7 @@ describe("milestones", () => {
     assert.deepStrictEqual(listed, known)
   })
 
-  it("begin with any of them", () => {
+  it("may start with any milestone", () => {
     for (const to of milestones) assert.deepStrictEqual(moveTo(undefined, to, { deliveryMissed: false, consigneeHasIt: true }), { _tag: "Moved", to })
   })
 
@@ -39,7 +39,7 @@ describe("milestones", () => {
     }
   })
 
-  it("reach Delivered in the consignee's custody only", () => {
+  it("reach Delivered only in the consignee's custody", () => {
     for (const from of [undefined, ...milestones.filter((each) => each !== "Delivered")]) {
       const move = moveTo(from, "Delivered", { deliveryMissed: false, consigneeHasIt: false })
       assert(move._tag === "NotPermitted")
@@ -48,7 +48,7 @@ describe("milestones", () => {
     }
   })
 
-  it("go back from Out for Delivery after a missed delivery only", () => {
+  it("go back from Out for Delivery only after a missed delivery", () => {
     const facts = { consigneeHasIt: true }
     assert.strictEqual(moveTo("Out for Delivery", "In Transit", { ...facts, deliveryMissed: true })._tag, "Moved")
     const move = moveTo("Out for Delivery", "In Transit", { ...facts, deliveryMissed: false })
@@ -56,7 +56,7 @@ describe("milestones", () => {
     assert.include(move.why, "missed")
   })
 
-  it.prop("move along the table or say why not, and standing still is no move but for another attempt to deliver", [anyMilestone, anyMilestone, anyFacts, anyFacts], ([from, to, deliveryMissed, consigneeHasIt]) => {
+  it.prop("follow the table or explain the refusal; an unchanged milestone is a move only for a new delivery attempt", [anyMilestone, anyMilestone, anyFacts, anyFacts], ([from, to, deliveryMissed, consigneeHasIt]) => {
     const move = moveTo(from, to, { deliveryMissed, consigneeHasIt })
     if (from === to) assert.strictEqual(move._tag, from === "Out for Delivery" && deliveryMissed ? "Moved" : "Same")
     if (move._tag === "Moved") assert.isTrue(milestoneMoves.some((each) => each.from === from && each.to === to && (each.when === undefined || deliveryMissed)))

@@ -30,53 +30,53 @@ const play = (reports: ReadonlyArray<StatusReport>, from = registered()) => {
     known = one.known
     return one
   })
-  return { known, told: applied.map(({ notifications }) => notifications.length), last: applied.at(-1)! }
+  return { known, notified: applied.map(({ notifications }) => notifications.length), last: applied.at(-1)! }
 }
 
-describe("another attempt to deliver", () => {
-  it("after a missed one is told again, and its stops count down anew", () => {
-    const { known, told } = play([
+describe("another delivery attempt", () => {
+  it("after a missed one is notified, and its stops count down again", () => {
+    const { known, notified } = play([
       reach(1, "Out for Delivery", { stopsAway: 2 }),
       report(2, { stopsAway: 1 }),
       missed(3),
       reach(20, "Out for Delivery", { stopsAway: 3 }),
       report(21, { stopsAway: 2 })
     ])
-    assert.deepStrictEqual(told, [1, 1, 1, 1, 1])
+    assert.deepStrictEqual(notified, [1, 1, 1, 1, 1])
     assert.deepInclude(known.view, { ShipmentMilestoneStatus: "Out for Delivery", OFDStopsAway: 2 })
     assert.isFalse(known.state.deliveryMissed)
   })
 
-  it("is none when nothing was missed, when it is told twice, or when it is news of the first one", () => {
+  it("does not count if nothing was missed, if it is repeated, or if it is older than the miss", () => {
     const out = reach(1, "Out for Delivery")
-    assert.deepStrictEqual(play([out, reach(2, "Out for Delivery")]).told, [1, 0])
-    assert.deepStrictEqual(play([out, missed(3), reach(20, "Out for Delivery"), reach(21, "Out for Delivery")]).told, [1, 1, 1, 0])
-    assert.deepStrictEqual(play([out, missed(3), reach(2, "Out for Delivery"), reach(3, "Out for Delivery")]).told, [1, 1, 0, 0])
+    assert.deepStrictEqual(play([out, reach(2, "Out for Delivery")]).notified, [1, 0])
+    assert.deepStrictEqual(play([out, missed(3), reach(20, "Out for Delivery"), reach(21, "Out for Delivery")]).notified, [1, 1, 1, 0])
+    assert.deepStrictEqual(play([out, missed(3), reach(2, "Out for Delivery"), reach(3, "Out for Delivery")]).notified, [1, 1, 0, 0])
   })
 
-  it("nobody dated is one from a report, and none from a snapshot", () => {
+  it("without a time counts from an update, and not from a posted shipment", () => {
     const first = [reach(1, "Out for Delivery"), missed(3)]
-    assert.deepStrictEqual(play([...first, reach(9, "Out for Delivery", { undated: true, source: { kind: "update", id: "u" } })]).told, [1, 1, 1])
-    assert.deepStrictEqual(play([...first, reach(9, "Out for Delivery", { undated: true, source: { kind: "shipment", id: "S" } })]).told, [1, 1, 0])
+    assert.deepStrictEqual(play([...first, reach(9, "Out for Delivery", { undated: true, source: { kind: "update", id: "u" } })]).notified, [1, 1, 1])
+    assert.deepStrictEqual(play([...first, reach(9, "Out for Delivery", { undated: true, source: { kind: "shipment", id: "S" } })]).notified, [1, 1, 0])
   })
 
-  it("ends the right to go back to the terminal", () => {
+  it("ends the permission to go back to the terminal", () => {
     const back = reach(30, "In Transit", { onlyForward: false })
     const { last } = play([reach(1, "Out for Delivery"), missed(3), reach(20, "Out for Delivery"), back])
     assert.strictEqual(last.outcome, "refused")
-    // a way that leads nowhere new is no advice
+    // an unchanged milestone is not offered as a move
     assert.notInclude(play([reach(1, "Out for Delivery"), reach(2, "Picked-up", { onlyForward: false })]).last.why!, "to Out for Delivery")
   })
 })
 
 describe("after Delivered", () => {
-  it("nobody misses a delivery or an appointment", () => {
-    const { known, told } = play([
+  it("missed deliveries and appointments are ignored", () => {
+    const { known, notified } = play([
       reach(1, "Delivered"),
       missed(2),
       report(3, { information: [{ deliveryInformation_messages: "Appointment Update", appointmentStatus: "appointment missed", appointmentDate: "2026-11-24" }] })
     ])
-    assert.deepStrictEqual(told, [1, 0, 0])
+    assert.deepStrictEqual(notified, [1, 0, 0])
     assert.deepInclude(known.view, { AppointmentStatus: null, AppointmentRequired: false })
   })
 })
@@ -85,23 +85,23 @@ describe("an appointment", () => {
   const appointment = (hours: number, appointmentStatus: "appointment scheduled" | "appointment missed", appointmentDate: string) =>
     report(hours, { information: [{ deliveryInformation_messages: "Appointment Update", appointmentStatus, appointmentDate }] })
 
-  it("is told once, although a system repeats it with every event", () => {
+  it("is notified once, even if a system repeats it with every event", () => {
     const scheduled = [2, 3, 4].map((hours) => appointment(hours, "appointment scheduled", "2026-11-24"))
-    const { told } = play([
+    const { notified } = play([
       reach(1, "In Transit"),
       ...scheduled,
       appointment(5, "appointment missed", "2026-11-24"),
       appointment(6, "appointment scheduled", "2026-11-25"),
       appointment(7, "appointment missed", "2026-11-25")
     ])
-    assert.deepStrictEqual(told, [1, 1, 0, 0, 1, 1, 1])
+    assert.deepStrictEqual(notified, [1, 1, 0, 0, 1, 1, 1])
   })
 })
 
 describe("a partner carrier", () => {
   const partner = { name: "Partner Freight", scac: "PRTN" }
 
-  it("that was handed the freight is named for the rest of the way, its PRO when it is handed over", () => {
+  it("is named from the handover on, and its PRO at the handover", () => {
     const { known } = play([reach(1, "In Transit", { updatedPro: "PF-1" })])
     const handed = applyReport(known, reach(2, "Interline", { partner }))
     assert.deepInclude(handed.notifications[0], { PartnerCarrierName: "Partner Freight", PartnerCarrierSCAC: "PRTN", UpdatedPro: "PF-1" })
@@ -110,7 +110,7 @@ describe("a partner carrier", () => {
     }
   })
 
-  it("that nobody named is not spoken of", () => {
+  it("without a name is left out", () => {
     const { last } = play([reach(1, "Out for Delivery")])
     for (const field of ["PartnerCarrierName", "PartnerCarrierSCAC", "UpdatedPro", "trailerNumber", "countsToDelivery", "terminalStatus", "terminaltype", "terminalAddress"]) {
       assert.notProperty(last.notifications[0], field)
@@ -119,7 +119,7 @@ describe("a partner carrier", () => {
 })
 
 describe("a delivery information", () => {
-  it("leaves out an offset that nobody knows, and has it where somebody does", () => {
+  it("has a UTC offset only if it is known", () => {
     const { last } = play([reach(1, "In Transit"), report(2, { information: [{ deliveryInformation_messages: "POD available" }] })])
     assert.isTrue(Schema.is(DeliveryInformation)(last.notifications[0]))
     assert.notProperty(last.notifications[0], "TimeZoneOfShipment")

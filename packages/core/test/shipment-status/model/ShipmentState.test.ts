@@ -27,7 +27,7 @@ import { int, listOf, oneOf } from "../../arbitraries.ts"
 const start = Date.UTC(2026, 10, 20, 14)
 const hour = 3_600_000
 
-/** A shipment that was handed in, at its first milestone or before it. */
+/** A registered shipment, with or without its first milestone. */
 const registered = (overrides: Partial<PostedShipment> = {}): KnownShipment => {
   const result = registerShipment(postedShipment("S", overrides), [], start)
   assert(result.result === "accepted")
@@ -47,7 +47,7 @@ const at = (milestone: Milestone, more: Partial<StatusReport> = {}): KnownShipme
 const updates = (applied: Applied): ReadonlyArray<DeliveryUpdate> => applied.notifications.filter((each) => "notificationMessage" in each)
 const informations = (applied: Applied): ReadonlyArray<DeliveryInformation> => applied.notifications.filter((each) => "deliveryInformation_messages" in each)
 
-/** All reports one after the other. */
+/** Applies all reports in order. */
 const play = (known: KnownShipment, reports: ReadonlyArray<StatusReport>) => {
   let now = known
   const applied = reports.map((each) => {
@@ -55,7 +55,7 @@ const play = (known: KnownShipment, reports: ReadonlyArray<StatusReport>) => {
     now = one.known
     return one
   })
-  return { known: now, applied, told: applied.flatMap((each) => each.notifications) }
+  return { known: now, applied, notified: applied.flatMap((each) => each.notifications) }
 }
 
 const maybe = <A>(value: Arbitrary.Arbitrary<A>): Arbitrary.Arbitrary<A | undefined> =>
@@ -63,7 +63,7 @@ const maybe = <A>(value: Arbitrary.Arbitrary<A>): Arbitrary.Arbitrary<A | undefi
 
 const withoutUndefined = <A extends object>(value: A) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined))
 
-/** Reports of every kind, in any order and at any time, repeated hours included. */
+/** Reports of every kind, in any order, some with equal times. */
 const anyReport: Arbitrary.Arbitrary<StatusReport> = Arbitrary.map(
   Arbitrary.all({
     hours: int(-5, 60),
@@ -87,7 +87,7 @@ const anyReport: Arbitrary.Arbitrary<StatusReport> = Arbitrary.map(
 const anyReports = listOf(anyReport, 1, 25)
 
 describe("a shipment's status", () => {
-  it.prop("never goes back: every milestone follows the one before by the table, and Delivered is final (SPEC-GAP-A2)", [anyReports], ([reports]) => {
+  it.prop("never goes back: every move is in the table, and Delivered is final (SPEC-GAP-A2)", [anyReports], ([reports]) => {
     let known = registered()
     for (const each of reports) {
       const from = known.view.ShipmentMilestoneStatus
@@ -101,7 +101,7 @@ describe("a shipment's status", () => {
     }
   })
 
-  it.prop("is never moved by a late report, which only adds what stays true", [anyReports, anyReport], ([reports, last]) => {
+  it.prop("is never moved by a late report, which only adds lasting facts", [anyReports, anyReport], ([reports, last]) => {
     const { known } = play(at("In Transit", { at: start + 70 * hour }), reports.map((each) => ({ ...each, at: start + 80 * hour, undated: false })))
     const { known: after, notifications } = applyReport(known, { ...last, at: start, undated: false, onlyForward: true })
     const sticky = ["Reconsignment", "ShipmentShortage", "ShipmentDamage", "AllShortOrLostShipment", "PODAvailable"] as const
@@ -109,12 +109,12 @@ describe("a shipment's status", () => {
       if ((sticky as ReadonlyArray<string>).includes(field)) assert.isTrue(after.view[field] === true || after.view[field] === known.view[field])
       else assert.deepStrictEqual(after.view[field], known.view[field])
     }
-    for (const told of notifications) {
-      assert.isTrue("terminalStatus" in told || (told as DeliveryInformation).deliveryInformation_messages === "POD available")
+    for (const notified of notifications) {
+      assert.isTrue("terminalStatus" in notified || (notified as DeliveryInformation).deliveryInformation_messages === "POD available")
     }
   })
 
-  it.prop("always answers a valid verified shipment whose conditions hold", [anyReports], ([reports]) => {
+  it.prop("is always a valid verified shipment", [anyReports], ([reports]) => {
     const { known: { view } } = play(at("Picked-up"), reports)
     assert.isTrue(Schema.is(VerifiedShipment)(view), JSON.stringify(view))
     assert.strictEqual(view.DelayReasonCode !== null, view.Late)
@@ -123,19 +123,19 @@ describe("a shipment's status", () => {
     assert.isTrue("CrossBorderStatus" in view && "PartnerCarrierName" in view && "AppointmentStatus" in view)
   })
 
-  it.prop("tells valid notifications only, counted without gaps", [anyReports], ([reports]) => {
+  it.prop("creates valid notifications only, numbered without gaps", [anyReports], ([reports]) => {
     const first = at("Picked-up")
-    const { known, told } = play(first, reports)
-    for (const each of told) assert.isTrue(Schema.is(DeliveryUpdate)(each) || Schema.is(DeliveryInformation)(each), JSON.stringify(each))
-    assert.strictEqual(known.state.notices, first.state.notices + told.length)
+    const { known, notified } = play(first, reports)
+    for (const each of notified) assert.isTrue(Schema.is(DeliveryUpdate)(each) || Schema.is(DeliveryInformation)(each), JSON.stringify(each))
+    assert.strictEqual(known.state.notices, first.state.notices + notified.length)
     assert.isAtMost(known.state.reports, first.state.reports + reports.length)
   })
 
-  it.prop("makes the same of the same reports", [anyReports], ([reports]) => {
+  it.prop("is equal for equal reports", [anyReports], ([reports]) => {
     assert.deepStrictEqual(play(registered(), reports), play(registered(), reports))
   })
 
-  it.prop("is not changed at all by a refused report, which says why", [anyReports, anyReport], ([reports, last]) => {
+  it.prop("is not changed by a refused report, which gives a reason", [anyReports, anyReport], ([reports, last]) => {
     const { known } = play(at("In Transit"), reports)
     const { known: after, notifications, outcome, why } = applyReport(known, last)
     if (outcome !== "refused") return assert.isUndefined(why)
@@ -144,19 +144,19 @@ describe("a shipment's status", () => {
     assert.match(why!, /^[A-Z].+\.$/)
   })
 
-  it.prop("is never refused a report that only goes forward", [anyReports], ([reports]) => {
+  it.prop("accepts every report that may only move forward", [anyReports], ([reports]) => {
     for (const { outcome } of play(registered(), reports.map((each) => ({ ...each, onlyForward: true }))).applied) assert.notStrictEqual(outcome, "refused")
   })
 
-  it.prop("is talked about only when it has a milestone", [anyReports], ([reports]) => {
-    const { known, told } = play(registered(), reports.map(({ milestone: _milestone, ...rest }) => rest))
+  it.prop("causes no notification before the first milestone", [anyReports], ([reports]) => {
+    const { known, notified } = play(registered(), reports.map(({ milestone: _milestone, ...rest }) => rest))
     assert.isUndefined(known.view.ShipmentMilestoneStatus)
-    assert.deepStrictEqual(told, [])
+    assert.deepStrictEqual(notified, [])
   })
 })
 
 describe("a milestone", () => {
-  it("is told once, with a sentence when nobody gave one", () => {
+  it("is notified once, with a generated sentence if none was sent", () => {
     const [moved, again] = play(registered(), [report(0, { milestone: "Picked-up" }), report(1, { milestone: "Picked-up" })]).applied
     assert.deepStrictEqual(moved!.notifications, [{
       proNumber: "S",
@@ -169,7 +169,7 @@ describe("a milestone", () => {
     assert.deepStrictEqual([again!.outcome, again!.notifications], ["noted", []])
   })
 
-  it("carries the message that was given", () => {
+  it("is notified with the message that was sent", () => {
     const { notifications } = applyReport(registered(), report(0, { milestone: "In Transit", message: "Rolling." }))
     assert.deepInclude(notifications[0], { notificationMessage: "Rolling." })
   })
@@ -187,21 +187,21 @@ describe("a milestone", () => {
       notificationMessage: "Shipment S was handed to Other Lines."
     })
     assert.lengthOf(handed.notifications, 1)
-    // every further update of an interline shipment says who has it
+    // every further update of an interline shipment names the partner carrier
     const arrived = applyReport(handed.known, report(2, { terminal: { status: "Arrived", type: "interline", info: { TerminalID: "X" } } }))
     assert.deepInclude(updates(arrived)[0], { terminaltype: "interline", PartnerCarrierName: "Other Lines" })
   })
 
-  it("remembers when it was picked up and delivered", () => {
+  it("sets the times of pickup and delivery", () => {
     const { known } = play(registered(), [report(1, { milestone: "Picked-up" }), report(9, { milestone: "Delivered" })])
     assert.deepStrictEqual([known.state.pickedUpAt, known.state.deliveredAt], [start + hour, start + 9 * hour])
   })
 
-  it("of the same instant as the one before is not late", () => {
+  it("with the same time as the previous one is not late", () => {
     assert.strictEqual(applyReport(at("Out for Delivery"), report(0, { milestone: "Delivered" })).known.view.ShipmentMilestoneStatus, "Delivered")
   })
 
-  it("that nobody dated makes nothing late that could still be", () => {
+  it("without a time does not make permitted moves late", () => {
     const undated = applyReport(registered(), report(5, { milestone: "In Transit", undated: true })).known
     assert.strictEqual(applyReport(undated, report(3, { milestone: "Out for Delivery" })).known.view.ShipmentMilestoneStatus, "Out for Delivery")
     assert.strictEqual(applyReport(undated, report(3, { milestone: "Picked-up" })).outcome, "late")
@@ -210,7 +210,7 @@ describe("a milestone", () => {
 })
 
 describe("a terminal", () => {
-  it("is told at every step, once however often it is reported", () => {
+  it("is notified at every step, once per step", () => {
     const step = (hours: number, status: "Arrived" | "Unloaded" | "Loaded" | "Departed") =>
       report(hours, { terminal: { status, type: "intermediate", info: { TerminalID: "DAL", City: "Dallas", State: "TX" } } })
     const { applied, known } = play(at("In Transit"), [step(1, "Arrived"), step(1, "Arrived"), step(2, "Unloaded"), step(3, "Loaded"), step(4, "Departed")])
@@ -219,7 +219,7 @@ describe("a terminal", () => {
     assert.deepStrictEqual(known.view.ShipmentTerminalInfo, { TerminalID: "DAL", City: "Dallas", State: "TX", TerminalStatus: "Departed" })
   })
 
-  it("that is reported after a later one is history", () => {
+  it("that is reported after a later one goes into the history only", () => {
     const { applied, known } = play(at("In Transit"), [
       report(9, { terminal: { status: "Arrived", info: { TerminalID: "DAL" } } }),
       report(5, { terminal: { status: "Departed", info: { TerminalID: "CHI" } } })
@@ -228,26 +228,26 @@ describe("a terminal", () => {
     assert.strictEqual(known.view.ShipmentTerminalInfo.TerminalID, "DAL")
   })
 
-  it("moves nothing any more once the shipment is delivered", () => {
+  it("changes nothing after the delivery", () => {
     const { known, notifications } = applyReport(at("Delivered"), report(1, { onlyForward: true, milestone: "In Transit", terminal: { status: "Arrived" }, updatedEta: "2026-12-01" }))
     assert.deepStrictEqual([notifications, known.view.UpdatedETA], [[], "2026-11-24"])
   })
 })
 
 describe("stops away", () => {
-  it("are told at 3, 2 and 1, each once, counting down only", () => {
+  it("are notified at 3, 2 and 1, each once, counting down only", () => {
     const { applied, known } = play(at("Out for Delivery"), [9, 4, 3, 3, 1, 2, 1, 0].map((stopsAway, n) => report(n + 1, { stopsAway })))
     assert.deepStrictEqual(applied.flatMap(updates).map((each) => each.countsToDelivery), [3, 1])
     assert.isNull(known.view.OFDStopsAway)
   })
 
-  it("show in the view as 3, 2, 1 or nothing", () => {
+  it("are 3, 2, 1 or null in the view", () => {
     const shown = [5, 3, 2, 1, 0].map((stopsAway) => applyReport(at("Out for Delivery"), report(1, { stopsAway })).known.view.OFDStopsAway)
     assert.deepStrictEqual(shown, [null, 3, 2, 1, null])
     assert.isNull(applyReport(at("In Transit"), report(1, { stopsAway: 2 })).known.view.OFDStopsAway)
   })
 
-  it("go into the update that says it is out for delivery", () => {
+  it("are part of the update that goes out for delivery", () => {
     const out = applyReport(at("In Transit"), report(1, { milestone: "Out for Delivery", stopsAway: 3 }))
     assert.lengthOf(out.notifications, 1)
     assert.deepInclude(updates(out)[0], { countsToDelivery: 3, shipmentMilestoneStatus: "Out for Delivery" })
@@ -273,7 +273,7 @@ describe("a missed delivery", () => {
 describe("late", () => {
   const late = (applied: Applied) => [applied.known.view.Late, applied.known.view.DelayReasonCode, informations(applied).map((each) => each.delayReasonCode)]
 
-  it("is one calendar day or more, where the freight is delivered (SPEC-GAP-A10)", () => {
+  it("means at least one calendar day at the place of delivery (SPEC-GAP-A10)", () => {
     const judge = (original: string, updatedEta: string) =>
       applyReport(applyReport(registered({ EstimatedDeliveryDate: original }), report(0, { milestone: "In Transit" })).known, report(1, { updatedEta })).known.view.Late
     assert.deepStrictEqual([
@@ -282,12 +282,12 @@ describe("late", () => {
       judge("2026-11-24T08:00:00-06:00", "2026-11-24T17:00:00-06:00"),
       judge("2026-11-24T23:00:00-06:00", "2026-11-25"),
       judge("2026-11-24", "2026-11-25T00:00:00-06:00"),
-      // 24 November in Chicago, although it is the 25th in London
+      // 24 November in Chicago, but 25 November in London
       judge("2026-11-24", "2026-11-24T22:00:00-06:00")
     ], [false, false, false, true, true, false])
   })
 
-  it("is told with its reason, and again only when the day or the reason is another", () => {
+  it("is notified with its reason, and again only when the day or the reason changes", () => {
     const eta = (hours: number, updatedEta: string, delayReasonCode?: string) =>
       report(hours, { updatedEta, ...(delayReasonCode === undefined ? {} : { delayReasonCode }) })
     const { applied } = play(at("In Transit"), [
@@ -308,18 +308,18 @@ describe("late", () => {
     ])
   })
 
-  it("without a reason says that the carrier could not service it (SPEC-GAP-A12)", () => {
+  it("without a reason gives the code for a carrier that could not service it (SPEC-GAP-A12)", () => {
     const noted = applyReport(at("In Transit"), report(1, { updatedEta: "2026-11-30" }))
     assert.deepInclude(informations(noted)[0], { delayReasonCode: "310-0", generalDescription: "Carrier not able to service" })
     assert.notProperty(informations(noted)[0], "responsibleParty")
   })
 
-  it("remembers a reason that came before the estimate", () => {
+  it("uses a reason that was reported before the estimate", () => {
     const { applied } = play(at("In Transit"), [report(1, { delayReasonCode: "390-1" }), report(2, { updatedEta: "2026-11-30" })])
     assert.deepStrictEqual(applied.map(late), [[false, null, []], [true, "390-1", ["390-1"]]])
   })
 
-  it("is refused when the dates do not say so", () => {
+  it("is refused when the dates are not late", () => {
     const information = [{ deliveryInformation_messages: "Noted late" as const, delayReasonCode: "310-2" }]
     const refused = applyReport(at("In Transit"), report(1, { information }))
     assert.strictEqual(refused.outcome, "refused")
@@ -327,15 +327,15 @@ describe("late", () => {
     assert.lengthOf(informations(applyReport(at("In Transit"), report(1, { information, updatedEta: "2026-11-25" }))), 1)
   })
 
-  it("follows the newest estimate, whatever order they come in", () => {
+  it("follows the newest estimate, in any order of arrival", () => {
     const { known } = play(at("In Transit"), [report(9, { updatedEta: "2026-11-24" }), report(5, { updatedEta: "2026-11-30" })])
     assert.deepStrictEqual([known.view.UpdatedETA, known.view.Late], ["2026-11-24", false])
   })
 })
 
-describe("what is noted of the freight", () => {
+describe("freight exceptions", () => {
   it.each([["Damaged", "ShipmentDamage"], ["Short", "ShipmentShortage"], ["Lost", "AllShortOrLostShipment"], ["Reconsigned", "Reconsignment"]] as const)(
-    "%s stays, is told once, and counts when it is late and after delivery",
+    "%s stays, is notified once, and counts also when late and after delivery",
     (fact, flag) => {
       for (const [known, hours] of [[at("In Transit"), 1], [at("In Transit"), -9], [at("Delivered"), 5], [at("Delivered"), -5]] as const) {
         const noted = applyReport(known, report(hours, { noted: [fact] }))
@@ -347,7 +347,7 @@ describe("what is noted of the freight", () => {
     }
   )
 
-  it("goes out with the movement it was reported with", () => {
+  it("are in the notification of the movement they were reported with", () => {
     const { notifications } = applyReport(at("In Transit"), report(1, { noted: ["Reconsigned"], updatedPro: "NEW-1" }))
     assert.lengthOf(notifications, 1)
     assert.deepInclude(notifications[0], { terminalStatus: "Reconsigned", UpdatedPro: "NEW-1" } as Partial<StatusNotification>)
@@ -358,14 +358,14 @@ describe("information", () => {
   const inform = (known: KnownShipment, hours: number, information: DeliveryInformationPart) => applyReport(known, report(hours, { information: [information] }))
   type DeliveryInformationPart = NonNullable<StatusReport["information"]>[number]
 
-  it("tells of a proof of delivery once, also late", () => {
+  it("notifies a proof of delivery once, also late", () => {
     const first = inform(at("Delivered"), -2, { deliveryInformation_messages: "POD available" })
     assert.isTrue(first.known.view.PODAvailable)
     assert.lengthOf(first.notifications, 1)
     assert.deepStrictEqual(inform(first.known, 1, { deliveryInformation_messages: "POD available" }).notifications, [])
   })
 
-  it("keeps the first appointment date and tells every change (SPEC-GAP-A11)", () => {
+  it("keeps the first appointment date and notifies every change (SPEC-GAP-A11)", () => {
     const appointment = (hours: number, appointmentStatus: "appointment scheduled" | "appointment rescheduled" | "appointment missed", appointmentDate: string) =>
       report(hours, { timeZone: "-6", information: [{ deliveryInformation_messages: "Appointment Update", appointmentStatus, appointmentDate, ...(appointmentStatus === "appointment missed" ? { delayReasonCode: "460-1" } : {}) }] })
     const { applied, known } = play(at("In Transit"), [
@@ -374,12 +374,12 @@ describe("information", () => {
       appointment(3, "appointment missed", "2026-11-25T09:00:00-06:00")
     ])
     assert.deepStrictEqual([known.view.AppointmentRequired, known.view.AppointmentStatus, known.view.AppointmentDate], [true, "Missed", "2026-11-24T09:00:00-06:00"])
-    const told = applied.flatMap(informations)
-    assert.deepStrictEqual(told.map((each) => [each.appointmentStatus, each.utcOffset]), [["appointment scheduled", undefined], ["appointment rescheduled", "-6"], ["appointment missed", undefined]])
-    assert.strictEqual(told[2]!.generalDescription, "Unable to Access Consignee")
+    const notified = applied.flatMap(informations)
+    assert.deepStrictEqual(notified.map((each) => [each.appointmentStatus, each.utcOffset]), [["appointment scheduled", undefined], ["appointment rescheduled", "-6"], ["appointment missed", undefined]])
+    assert.strictEqual(notified[2]!.generalDescription, "Unable to Access Consignee")
   })
 
-  it("follows a shipment across the border", () => {
+  it("tracks a shipment across the border", () => {
     const customs = (hours: number, customsStatus: "Broker Identified" | "Bond" | "Hold" | "Cleared Customs") =>
       report(hours, { information: [{ deliveryInformation_messages: "Customs information", customsStatus }] })
     const { applied } = play(at("In Transit"), [customs(1, "Broker Identified"), customs(2, "Hold"), customs(3, "Hold"), customs(5, "Cleared Customs"), customs(4, "Hold")])

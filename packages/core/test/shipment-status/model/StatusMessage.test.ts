@@ -10,7 +10,7 @@ const sentence = (...[milestone, movement = {}]: readonly [(typeof milestones)[n
   movementOf(view, milestone, movement, undefined).notificationMessage
 
 describe("a delivery update", () => {
-  it("says in a sentence what happened", () => {
+  it("describes the movement in one sentence", () => {
     assert.deepStrictEqual(milestones.map((milestone) => sentence(milestone)), [
       "Shipment 7 was picked up.",
       "Shipment 7 is in transit.",
@@ -29,7 +29,7 @@ describe("a delivery update", () => {
     assert.strictEqual(sentence("Delivered", { terminalStatus: "Damaged" }), "Shipment 7 was noted as damaged.")
   })
 
-  it.prop("is valid whatever the shipment, and names the partner carrier while it is Interline and once it was handed to one", [arbitraryVerifiedShipment, oneOf(milestones), oneOf([undefined, ...terminalStatuses])], ([shipment, milestone, terminalStatus]) => {
+  it.prop("is valid for any shipment, and names the partner carrier while Interline and after a handover", [arbitraryVerifiedShipment, oneOf(milestones), oneOf([undefined, ...terminalStatuses])], ([shipment, milestone, terminalStatus]) => {
     const update = movementOf(shipment, milestone, terminalStatus === undefined ? {} : { terminalStatus }, undefined)
     assert.isTrue(Schema.is(DeliveryUpdate)(update))
     assert.strictEqual("PartnerCarrierName" in update && "PartnerCarrierSCAC" in update, milestone === "Interline" || shipment.PartnerCarrierName !== null)
@@ -37,10 +37,10 @@ describe("a delivery update", () => {
 })
 
 describe("a delivery information", () => {
-  it("explains a published delay reason, and leaves what the carrier said itself", () => {
-    const told = informationOf(view, { deliveryInformation_messages: "Missed delivery", delayReasonCode: "460-1", responsibleParty: "Consignee" })
-    assert.isTrue(Schema.is(DeliveryInformation)(told))
-    assert.deepInclude(told, {
+  it("adds the texts of a published delay reason, and keeps the carrier's own texts", () => {
+    const notified = informationOf(view, { deliveryInformation_messages: "Missed delivery", delayReasonCode: "460-1", responsibleParty: "Consignee" })
+    assert.isTrue(Schema.is(DeliveryInformation)(notified))
+    assert.deepInclude(notified, {
       generalDescription: "Unable to Access Consignee",
       carrierSpecificDescription: "Unable to access delivery location",
       majorStatusCategory: "Closed Shipment",

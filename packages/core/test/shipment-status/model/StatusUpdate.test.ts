@@ -5,7 +5,7 @@ import { Schema } from "effect"
 const faults = (update: StatusUpdate) => faultsIn(update, ["updates", 0]).map(({ code, pointer }) => `${pointer} ${code}`)
 
 describe("a status update", () => {
-  it("is a delivery update or a delivery information of a named shipment", () => {
+  it("is a delivery update or a delivery information, and names a shipment", () => {
     assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "In Transit" }), [])
     assert.deepStrictEqual(faults({ shipmentId: "S", deliveryInformation_messages: "Noted reweigh" }), [])
     assert.deepStrictEqual(faults({}), ["/updates/0/proNumber required", "/updates/0/shipmentMilestoneStatus required"])
@@ -14,17 +14,17 @@ describe("a status update", () => {
     ])
   })
 
-  it("counts stops only while it is out for delivery", () => {
+  it("counts stops only while out for delivery", () => {
     assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "Out for Delivery", countsToDelivery: 3 }), [])
     assert.deepStrictEqual(faults({ proNumber: "1", shipmentMilestoneStatus: "In Transit", countsToDelivery: 3 }), ["/updates/0/countsToDelivery not_allowed"])
   })
 
-  it("takes null for what nobody knows, as the notification itself has it", () => {
+  it("accepts null for unknown values, like the notification", () => {
     const update = { proNumber: "1", shipmentMilestoneStatus: "Picked-up", TimeZoneOfShipment: null, trailerNumber: null, UpdatedPro: null, terminalAddress: null, customsStatus: null }
     assert.isTrue(Schema.is(StatusUpdate)(update))
   })
 
-  it("says what it says, in this area's own words", () => {
+  it("converts to a report in this area's terms", () => {
     const report = reportOfUpdate(
       {
         proNumber: "1",
@@ -51,7 +51,7 @@ describe("a status update", () => {
     })
   })
 
-  it("happens now, without a date of its own, when nobody says when", () => {
+  it("is undated and happens now if it has no time", () => {
     const report = reportOfUpdate({ proNumber: "1", deliveryInformation_messages: "POD available" }, "u1", 1_000)
     assert.deepInclude(report, { at: 1_000, occurredAt: "1970-01-01T00:00:01.000Z", undated: true })
   })

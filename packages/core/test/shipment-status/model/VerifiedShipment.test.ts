@@ -5,30 +5,30 @@ import { Schema } from "effect"
 
 const publicFields = ["EstimatedStandardDay", "ProNumber", "ShipmentMilestoneStatus", "UpdatedETA"]
 
-/** Every text and number that stands anywhere in a value. */
+/** Every text and number inside a value. */
 const valuesIn = (value: unknown): ReadonlyArray<unknown> =>
   typeof value === "object" && value !== null ? Object.values(value).flatMap(valuesIn) : [value]
 
 describe("the public answer", () => {
-  it.prop("has exactly the four public fields and no other value of the verified one", [arbitraryVerifiedShipment], ([verified]) => {
+  it.prop("has exactly the four public fields, and no other value of the verified answer", [arbitraryVerifiedShipment], ([verified]) => {
     const shown = publicOf(verified)
     assert.deepStrictEqual(Object.keys(shown).toSorted(), publicFields)
     assert.isTrue(Schema.is(PublicShipment)(shown))
     const allowed = publicFields.map((field) => verified[field as keyof VerifiedShipment])
     assert.deepStrictEqual(valuesIn(shown).filter((value) => !allowed.includes(value as never)), [])
-    // by content too: nothing that only the verified answer says stands anywhere in its bytes
+    // also by content: no value of the other fields is anywhere in its bytes
     const secret = { ...verified, PayType: "secret-1", BillToAccountNumber: "secret-2", ReferenceNumbers: { ...verified.ReferenceNumbers, poNumber: "secret-3" } }
     assert.notInclude(JSON.stringify(publicOf(secret)), "secret")
   })
 
-  it("does not show a field that somebody adds", () => {
+  it("does not include a field that is added later", () => {
     const more = { ...verifiedShipment("1"), Margin: 12 }
     assert.deepStrictEqual(Object.keys(publicOf(more)).toSorted(), publicFields)
   })
 
-  it("is of another type than the verified one, also at compile time", () => {
+  it("has a type that is not compatible with the verified answer", () => {
     const verified = new VerifiedBody(new Uint8Array([1]))
-    // @ts-expect-error a verified body is no public one
+    // @ts-expect-error a verified body is not a public body
     const shown: PublicBody = verified
     assert.strictEqual(shown.shows, "every field")
     assert.strictEqual(new PublicBody(new Uint8Array()).shows, "four fields")
@@ -40,7 +40,7 @@ describe("the verified answer", () => {
     assert.isTrue(Schema.is(VerifiedShipment)(verified))
   })
 
-  it("shows every field the interface requires, and no other spelling", () => {
+  it("has every field that the interface requires, in the published spelling", () => {
     const required = [
       "ProNumber", "ReferenceNumbers", "UniqueID", "UpdatedPro", "PayType", "ShipType", "PickupAddress", "BillToAddress",
       "BillToAccountNumber", "ConsigneeAddress", "DESaccessorial", "DESLimitedAccess", "TimeCriticalType", "TimeCriticalInfo",

@@ -17,7 +17,7 @@ const known = (event: ReturnType<typeof reportedEvent>, sequence: number): Known
 })
 
 describe("eventText", () => {
-  it.prop("is the event as it came, with id and sequence in front", [json], ([attributes]) => {
+  it.prop("is the event as sent, with id and sequence in front", [json], ([attributes]) => {
     const event = reportedEvent("S", { accounts: ["A"], more: { attributes, "unknown field": { kept: true } } })
     const { parties: _, ...rest } = event
     const text = eventText(read(0, event), "e \"1\"", 7)
@@ -29,19 +29,19 @@ describe("eventText", () => {
 describe("sameContent (SPEC-GAP-D17)", () => {
   const event = { eventId: "e", type: "DELAY", shipment: { shipmentId: "S", scac: "X" } }
 
-  it("does not care for the order of members, for parties, or for a sequence that only one side names", () => {
+  it("ignores the order of members, the parties, and a sequence that only one event has", () => {
     assert.isTrue(sameContent({ shipment: { scac: "X", shipmentId: "S" }, type: "DELAY", eventId: "e" }, event))
     assert.isTrue(sameContent({ ...event, parties: { accounts: ["A"] } }, event))
     assert.isTrue(sameContent(event, { ...event, sequence: 4 }))
     assert.isTrue(sameContent({ ...event, sequence: 4 }, event))
   })
 
-  it("compares what goes out, not the objects a host has in hand", () => {
+  it("compares the JSON that is sent, not a host's objects", () => {
     const attributes = { at: new Date(0), none: undefined, wrong: NaN }
     assert.isTrue(sameContent({ ...event, attributes }, JSON.parse(JSON.stringify({ ...event, attributes }))))
   })
 
-  it("cares for everything else", () => {
+  it("compares everything else", () => {
     assert.isFalse(sameContent({ ...event, sequence: 4 }, { ...event, sequence: 5 }))
     assert.isFalse(sameContent({ ...event, type: "DELIVERED" }, event))
     assert.isFalse(sameContent({ ...event, unknown: null }, event))
@@ -56,7 +56,7 @@ const partitionDuplicates = (read: ReadonlyArray<ReadEvent>, before: ReadonlyMap
 }
 
 describe("makeDuplicateFilter", () => {
-  it("stores what is new, repeats what is known, and refuses what contradicts it", () => {
+  it("separates new events, duplicates and conflicts", () => {
     const events = [
       read(0, reportedEvent("S")),
       read(1, reportedEvent("S", { eventId: "new" })),
@@ -76,7 +76,7 @@ describe("makeDuplicateFilter", () => {
   })
 
   it.prop(
-    "puts every event into exactly one heap, and no id into newEvents twice",
+    "puts every event into exactly one group, and no id into newEvents twice",
     [listOf(Arbitrary.all({ eventId: oneOf(["a", "b", "c", undefined]), shipmentId: oneOf(["S", "T"]) }), 0, 12)],
     ([events]) => {
       const all = events.map(({ eventId, shipmentId }, index) => read(index, reportedEvent(shipmentId, eventId === undefined ? {} : { eventId })))
