@@ -18,7 +18,7 @@ interface Amounts {
 const amounts = (quick: boolean): Amounts =>
   quick
     ? { shipments: 2000, bills: 3000, largeEvents: 50, versions: 200, largeKeys: 50 }
-    : { shipments: 5000, bills: 20_000, largeEvents: 500, versions: 2000, largeKeys: 500 }
+    : { shipments: 3900, bills: 20_000, largeEvents: 500, versions: 2000, largeKeys: 500 }
 
 /** Sends as this role and answers the JSON; throws when it is refused. */
 export type Send = (call: Omit<RequestCall, "endpoint" | "label" | "accepted">) => Promise<{ readonly status: number; readonly text: string }>
@@ -80,7 +80,7 @@ const shipments = async (database: string, most: Amounts, post: Post, get: Get) 
   await multiply(database, "shipment_status_history", "shipment_id = 'HISTORY'", 10 * most.versions, { position: "1000 + n" })
   const days = [new Date(Date.now() - 86_400_000 * 2), new Date(Date.now() + 86_400_000)].map((day) => day.toISOString().slice(0, 10)).join("/")
   return [
-    get("shipment-status.pickedUp", `${most.shipments} shipments`, "customer", `/in-transit/v1/shipment/po/${accountOf(0)}/${days}/verified`),
+    get("shipment-status.pickedUp", `${most.shipments} shipments and more`, "customer", `/in-transit/v1/shipment/po/${accountOf(0)}/${days}/verified`),
     get("intake.getShipmentRecord", `${10 * most.versions} updates`, "carrier", "/intake/v1/shipments/HISTORY")
   ]
 }

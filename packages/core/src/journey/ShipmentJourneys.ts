@@ -5,6 +5,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource, sourcesOfArea } from "../operator/DeliveringArea.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { maxNewestBytes } from "../shared/NewestFirst.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
 import { type JourneyEntry, orderTimeline } from "./model/JourneyEntry.ts"
@@ -12,7 +13,7 @@ import { type FoundShipment, isShipmentId, shipmentSearch } from "./ShipmentSear
 import { type ShipmentTimeline, makeShipmentTimelines } from "./ShipmentTimeline.ts"
 
 /** Most entries of one journey, and their approximate size in characters of JSON. */
-export const journeyLimits = { entries: 500, size: 8_000_000 }
+export const journeyLimits = { entries: 500, size: maxNewestBytes }
 
 /** Most deliveries of one journey, and how many of the tenant's newest deliveries are searched for them. */
 export const journeyDeliveries = { limit: 50, newest: 2000 }

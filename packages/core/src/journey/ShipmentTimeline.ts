@@ -6,8 +6,9 @@ import { billIdOf } from "../freight-charges/model/PreliminaryFreightCharge.ts"
 import { InvoiceStore } from "../invoices/InvoiceStore.ts"
 import { plainPros } from "../pickups/model/PickupLookup.ts"
 import type { PickupEvent } from "../pickups/model/PickupRecord.ts"
-import { type FollowedPickup, PickupStore } from "../pickups/PickupStore.ts"
+import { type FollowedPickup, type PickupHistoryEntry, type PickupRow, PickupStore } from "../pickups/PickupStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import type { ShipmentState } from "../shipment-status/model/ShipmentState.ts"
 import { plainNumber } from "../shipment-status/model/LookupKey.ts"
 import type { ShipmentView } from "../shipment-status/model/VerifiedShipment.ts"
@@ -44,7 +45,7 @@ Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>): Effe
   const prefixes = [...new Set(pros.map(billIdOf))].filter((prefix) => prefix !== "")
   if (prefixes.length === 0) return []
   const rows = yield* store.beginning(tenantId, prefixes, ofOnePro)
-  return rows.map((row) => ({ bill: billFrom(row), size: row.doc.length }))
+  return (yield* mapPaced(rows, (row) => ({ bill: billFrom(row), size: row.doc.length })))
     .filter(({ bill }) => pros.includes(plainNumber(numbersOfBill(bill).pro ?? "")))
 })
 
@@ -63,7 +64,7 @@ export const makeShipmentTimelines = Effect.gen(function*() {
       invoices.historyOfShipment(tenantId, shipmentId, limit)
     ], { concurrency: "unbounded" })
     const status = record === undefined ? undefined : statusOf(record)
-    const logged = log.events.map((event) => ({ event: parsedEvent(event), size: event.body.length }))
+    const logged = yield* mapPaced(log.events, (event) => ({ event: parsedEvent(event), size: event.body.length }))
     const logEvents = logged.map(({ event }) => event)
     const named = plainPros([...status?.pros ?? [], ...referencesIn(logEvents, "pro")])
     // without a known PRO, the shipmentId may be the PRO
@@ -77,10 +78,10 @@ export const makeShipmentTimelines = Effect.gen(function*() {
       accounts: record !== undefined || logged.length > 0 ? log.accounts : accountsOf(bills, ordered),
       events: [
         ...logged.map(({ event, size }) => timelineEventOf(event, size)),
-        ...record?.history.map(({ doc, occurredAt }) => timelineEventOfStatus(occurredAt, JSON.parse(doc), doc.length)) ?? [],
+        ...yield* mapPaced(record?.history ?? [], ({ doc, occurredAt }) => timelineEventOfStatus(occurredAt, JSON.parse(doc), doc.length)),
         ...bills.flatMap(({ bill, size }) => timelineOfBill(bill, size)),
-        ...invoiceEntries.map(timelineEventOfInvoice),
-        ...ordered.flatMap(timelineOfPickup)
+        ...yield* mapPaced(invoiceEntries, timelineEventOfInvoice),
+        ...yield* mapPaced(ordered.flatMap(({ history, pickup }) => history.map((entry) => ({ entry, pickup }))), timelineEventOfEntry)
       ],
       billIds: bills.map(({ bill: { billId } }) => billId)
     }
@@ -95,8 +96,8 @@ export const statusOf = (stored: StoredStatus) => {
   return { view, state, pros: [view.ProNumber, view.UpdatedPro, ...further] }
 }
 
-const timelineOfPickup = ({ history, pickup }: FollowedPickup): ReadonlyArray<TimelineEvent> =>
-  history.map(({ at, doc }) => timelineEventOfPickup(pickup.number ?? pickup.pickupId, at, JSON.parse(doc) as PickupEvent, doc.length))
+const timelineEventOfEntry = ({ entry: { at, doc }, pickup }: { readonly entry: PickupHistoryEntry; readonly pickup: PickupRow }): TimelineEvent =>
+  timelineEventOfPickup(pickup.number ?? pickup.pickupId, at, JSON.parse(doc) as PickupEvent, doc.length)
 
 const accountsOf = (bills: ReadonlyArray<{ readonly bill: FreightBill }>, pickups: ReadonlyArray<FollowedPickup>): ReadonlyArray<string> =>
   [...new Set([...bills.flatMap(({ bill }) => bill.versions.at(-1)!.accounts), ...pickups.flatMap(({ pickup }) => pickup.accounts)])].sort()

@@ -9,6 +9,7 @@ import { InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { type Decided, decidedTest, readDecision } from "./ReadDecision.ts"
 import { reportedPickup, cancelledPickup, type KeptPickup, changedPickup, newPickup } from "./model/Pickup.ts"
@@ -229,7 +230,7 @@ export class Pickups extends Context.Service<Pickups, {
         return yield* transaction.run(Effect.gen(function*() {
           const { pickup, row } = yield* carriersOwn(principal, pickupId)
           const history = yield* store.history(principal.tenantId, row.pickupId)
-          return pickupRecord(row, pickup, history.map(({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
+          return pickupRecord(row, pickup, yield* mapPaced(history, ({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
         }))
       })
 

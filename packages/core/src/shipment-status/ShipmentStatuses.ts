@@ -11,6 +11,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
 import { type LookupCaller, makeLookupLimiter } from "./LookupLimiter.ts"
+import { mapPaced } from "../shared/Turns.ts"
 import { DateOrInstant, isDateOnly } from "./model/FreightShapes.ts"
 import { keyOf, type LookupBy } from "./model/LookupKey.ts"
 import type { ReportOutcome } from "./model/StatusReport.ts"
@@ -152,7 +153,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
           carrier: carrierNamed(found.carrier) ?? null,
           covered: found.covered,
           shipment: new VerifiedBody(found.verified),
-          history: found.history.map(({ doc, position }): StatusHistory => {
+          history: yield* mapPaced(found.history, ({ doc, position }): StatusHistory => {
             const { occurredAt, outcome, ...report } = JSON.parse(doc)
             return { position, occurredAt, outcome, report }
           })

@@ -75,7 +75,10 @@ export const cursorMillis = 30 * 60_000
 export class TransitEventStore extends Context.Service<TransitEventStore, {
   /** All events of these shipments, in (shipmentId, sequence, eventId) order. */
   readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
-  /** The latest events of a shipment in descending (sequence, eventId) order, and the shipment's accounts. */
+  /**
+   * The latest events of a shipment in descending (sequence, eventId) order, and the shipment's accounts. `limit` at most, and none
+   * before which more than `maxNewestBytes` are answered.
+   */
   readonly recent: (
     tenantId: string,
     shipmentId: string,

@@ -1,7 +1,7 @@
 /** HTTP handlers of intake over core's use cases. */
 import { FreightChargeIntake, type IntakeResults, Pickups, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { Effect } from "effect"
-import { json } from "../shared/Answer.ts"
+import { json, jsonWithList } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { bounded } from "../shared/ProblemDetails.ts"
 import type { IntakeContract } from "./IntakeContract.ts"
@@ -17,12 +17,12 @@ export const IntakeHandlers = Effect.gen(function*() {
   const handlers: HandlersOf<typeof IntakeContract> = {
     reportTransitEvents: ({ body, principal, query }) => Effect.map(events.report(principal, body, { partial: query.partial === true }), answer),
     registerShipments: ({ body, principal, query }) => Effect.map(shipments.report(principal, body, { partial: query.partial === true }), answer),
-    getShipmentRecord: ({ params, principal }) => Effect.map(statuses.record(principal, params.shipmentId), (record) =>
-      json({ ...record, shipment: JSON.parse(decoder.decode(record.shipment.bytes)) })),
+    getShipmentRecord: ({ params, principal }) => Effect.flatMap(statuses.record(principal, params.shipmentId), (record) =>
+      jsonWithList({ ...record, shipment: JSON.parse(decoder.decode(record.shipment.bytes)) }, "history")),
     reportStatusUpdates: ({ body, principal, query }) => Effect.map(updates.report(principal, body, { partial: query.partial === true }), answer),
     reportFreightCharges: ({ body, principal, query }) => Effect.map(charges.report(principal, body, { partial: query.partial === true }), answer),
     reportPickupStatus: ({ body, params, principal }) => Effect.map(pickups.report(principal, params.pickupId, body), (taken) => json(taken)),
-    getPickupRecord: ({ params, principal }) => Effect.map(pickups.record(principal, params.pickupId), (record) => json(record))
+    getPickupRecord: ({ params, principal }) => Effect.flatMap(pickups.record(principal, params.pickupId), (record) => jsonWithList(record, "history"))
   }
   return handlers
 })

@@ -18,7 +18,7 @@ import {
   TransitSubscriptions
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
-import { json, noContent } from "../shared/Answer.ts"
+import { json, jsonWithList, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { existingTenant } from "./ExistingTenant.ts"
 import type { OperatorContract } from "./OperatorContract.ts"
@@ -90,7 +90,7 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.map(transitSubscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
     findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), (found) => json(found))),
     getShipmentJourney: ({ params: { shipmentId, tenantId } }) =>
-      within(tenantId, Effect.map(journeys.get(tenantId, shipmentId), (journey) => json(journey)))
+      within(tenantId, Effect.flatMap(journeys.get(tenantId, shipmentId), (journey) => jsonWithList(journey, "entries")))
   }
   return handlers
 })

@@ -47,6 +47,16 @@ const none = new Uint8Array(0)
 export const pageOf = (page: Page<unknown>, headers: Headers) =>
   Effect.map(mapPaced(page.data, (each) => encoder.encode(JSON.stringify(each))), (data) => encodedPage({ ...page, data }, headers))
 
+/** An object of which one member is a long list; its items are written in slices. */
+export const jsonWithList = <A extends object, K extends keyof A & string>(value: A, member: K) => {
+  const { [member]: items, ...rest } = value
+  const before = JSON.stringify(rest).slice(0, -1)
+  return Effect.map(
+    mapPaced(items as ReadonlyArray<unknown>, (each) => encoder.encode(JSON.stringify(each))),
+    (written) => joined(`${before}${before === "{" ? "" : ","}${JSON.stringify(member)}:[`, written, "]}", {})
+  )
+}
+
 /** Larger bodies are sent in chunks of about this size, without a copy of the whole. */
 const pieceBytes = 64 * 1024
 

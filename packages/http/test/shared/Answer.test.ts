@@ -2,7 +2,7 @@ import { it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { describe, expect } from "vitest"
-import { encodedList, encodedPage, encodedStream } from "../../src/shared/Answer.ts"
+import { encodedList, encodedPage, encodedStream, jsonWithList } from "../../src/shared/Answer.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const texts = (count: number, size: number) => Array.from({ length: count }, (_, n) => JSON.stringify(`${n} ${"x".repeat(size)}`))
@@ -42,5 +42,18 @@ describe("a list that is read while it is sent", () => {
     const answer = encodedStream(items)
     expect(read).toBe(0)
     expect(Buffer.concat(yield* piecesOf(answer)).toString()).toBe(`[${pieces.flat().join(",")}]`)
+  }))
+})
+
+describe("an object with a long list", () => {
+  it.effect.each([0, 1, 500])("is the same JSON, its list of %i items last", (count) => Effect.gen(function*() {
+    const value = { id: "a", history: texts(count, 1000), last: null }
+    const pieces = yield* piecesOf(yield* jsonWithList(value, "history"))
+    expect(JSON.parse(Buffer.concat(pieces).toString())).toEqual(value)
+    expect(pieces.length).toBeGreaterThanOrEqual(count / 66)
+  }))
+
+  it.effect("may have nothing else", () => Effect.gen(function*() {
+    expect(Buffer.concat(yield* piecesOf(yield* jsonWithList({ list: [1, 2] }, "list"))).toString()).toBe("{\"list\":[1,2]}")
   }))
 })

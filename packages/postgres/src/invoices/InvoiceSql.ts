@@ -97,15 +97,23 @@ WITH named AS (
   SELECT '#' || r.invoice_number, r.dot, r.mc FROM ${schema}.document_records AS r WHERE r.tenant_id = $1 AND r.shipment_id = $2
 )
 SELECT h.unique_id, h.dot, h.mc, h.at, h.client, h.action, h.doc
-FROM named AS n
-CROSS JOIN LATERAL (
-  SELECT h.* FROM ${schema}.invoice_history AS h
-  WHERE h.tenant_id = $1 AND h.unique_id = n.unique_id AND h.dot = n.dot AND h.mc = n.mc
-  ORDER BY h.entry_no DESC
-  LIMIT $3::int8
+FROM (
+  SELECT h.*, sum(octet_length(h.doc)) OVER (ORDER BY h.at DESC, h.entry_no DESC) - octet_length(h.doc) AS newer_bytes
+  FROM (
+    SELECT h.*
+    FROM named AS n
+    CROSS JOIN LATERAL (
+      SELECT h.* FROM ${schema}.invoice_history AS h
+      WHERE h.tenant_id = $1 AND h.unique_id = n.unique_id AND h.dot = n.dot AND h.mc = n.mc
+      ORDER BY h.entry_no DESC
+      LIMIT $3::int8
+    ) AS h
+    ORDER BY h.at DESC, h.entry_no DESC
+    LIMIT $3::int8
+  ) AS h
 ) AS h
-ORDER BY h.at DESC, h.entry_no DESC
-LIMIT $3::int8`
+WHERE h.newer_bytes <= $4::int8
+ORDER BY h.at DESC, h.entry_no DESC`
 
 export const changeStoredBytes = (schema: string) => `
 INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES ($1, $2::int8)

@@ -6,6 +6,7 @@ import {
   type InvoiceRow,
   InvoiceStore,
   type InvoiceViewer,
+  maxNewestBytes,
   StorageError
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
@@ -109,7 +110,7 @@ export const layer = Layer.effect(
       historyOfShipment: (tenantId, shipmentId, limit) =>
         sql.bulk(
           statements.historyOfShipment(schema),
-          [tenantId, shipmentId, limit],
+          [tenantId, shipmentId, limit, maxNewestBytes],
           ["text", "text", "text", "timestamptz", "text", "text", "text"]
         ).pipe(
           Effect.map((rows) =>

@@ -28,10 +28,17 @@ FROM (
   SELECT (SELECT s.accounts FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shipment_id = $2) AS accounts
 ) AS s
 LEFT JOIN LATERAL (
-  SELECT e.event_id, e.shipment_id, e.sequence, e.body FROM ${schema}.transit_events AS e
-  WHERE e.tenant_id = $1 AND e.shipment_id = $2
-  ORDER BY e.sequence DESC, e.event_id DESC
-  LIMIT $3::int8
+  SELECT e.*
+  FROM (
+    SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.sequence DESC, e.event_id DESC) - octet_length(e.body) AS newer_bytes
+    FROM (
+      SELECT e.event_id, e.shipment_id, e.sequence, e.body FROM ${schema}.transit_events AS e
+      WHERE e.tenant_id = $1 AND e.shipment_id = $2
+      ORDER BY e.sequence DESC, e.event_id DESC
+      LIMIT $3::int8
+    ) AS e
+  ) AS e
+  WHERE e.newer_bytes <= $4::int8
 ) AS e ON true
 ORDER BY e.sequence DESC, e.event_id DESC`
 

@@ -2,6 +2,7 @@
 import {
   countLimit,
   EventIdTaken,
+  maxNewestBytes,
   type NewEvent,
   type PageCursor,
   type PageRequest,
@@ -48,7 +49,7 @@ export const layer = Layer.effect(
       ).pipe(Effect.map((rows) => rows.map(eventOf)), StorageError.refail("TransitEventStore.ofShipments"))
 
     const recent = (tenantId: string, shipmentId: string, limit: number) =>
-      sql.bulk(statements.recentEvents(schema), [tenantId, shipmentId, limit], ["text", "text", "int8", "bytea", "text[]"]).pipe(
+      sql.bulk(statements.recentEvents(schema), [tenantId, shipmentId, limit, maxNewestBytes], ["text", "text", "int8", "bytea", "text[]"]).pipe(
         Effect.map((rows) => ({
           accounts: (rows[0]?.[4] as ReadonlyArray<string> | null | undefined) ?? [],
           // a shipment without events has one row, with only its accounts

@@ -2,6 +2,7 @@
 import { type InvoiceRow, InvoiceStore } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { newestWithin } from "../shared/NewestFirst.ts"
 import { compareKeys, InvoiceTables, isFrom, keyOf, writtenLast } from "./InvoiceTables.ts"
 
 export const InvoiceStoreMemory = {
@@ -37,7 +38,7 @@ export const InvoiceStoreMemory = {
           ),
         record: (tenantId, carrier, uniqueId, entry) => operate(() => rows.addHistory(tenantId, carrier, uniqueId, entry)),
         history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []]),
-        historyOfShipment: (tenantId, shipmentId, limit) => operate(() => rows.historyOfShipment(tenantId, shipmentId).slice(0, limit))
+        historyOfShipment: (tenantId, shipmentId, limit) => operate(() => newestWithin(rows.historyOfShipment(tenantId, shipmentId), limit, ({ doc }) => Buffer.byteLength(doc)))
       })
     })
   )

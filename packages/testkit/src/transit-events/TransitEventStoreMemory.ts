@@ -19,6 +19,7 @@ import { Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { newestWithin } from "../shared/NewestFirst.ts"
 import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"
 
 export const TransitEventStoreMemory = {
@@ -69,7 +70,7 @@ export const TransitEventStoreMemory = {
         recent: (tenantId, shipmentId, limit) =>
           operate(() => ({
             accounts: owners.accountsOf(tenantId, shipmentId),
-            events: ofShipments(tenantId, [shipmentId]).toReversed().slice(0, limit)
+            events: newestWithin(ofShipments(tenantId, [shipmentId]).toReversed(), limit, ({ body }) => body.length)
           })),
         storedAt: (tenantId, eventId) => operate(() => rows.of(tenantId).events.get(eventId)?.storedAt),
         find: (tenantId, eventIds) => operate(() => [...new Set(eventIds)].flatMap((eventId) => rows.of(tenantId).events.get(eventId) ?? [])),
