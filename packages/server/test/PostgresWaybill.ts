@@ -1,4 +1,7 @@
-/** Every use case over the test run's Postgres, in a schema that goes when the layer does: for tests that stand beside the contracts. */
+/**
+ * All use cases over the test run's Postgres, in a schema that is dropped with the layer, for tests that are shared
+ * with other packages.
+ */
 import { DeliveryOptions, FreightChargeOptions, Waybill } from "@waybill/core"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
 import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"

@@ -133,7 +133,7 @@ const answers: Readonly<Record<number, Attack>> = {
   31: {
     attack: "an answer that is shown somewhere",
     behaviours: ["body-terminal", "body-directions", "body-log-lines", "body-formula", "body-one-glyph"],
-    tests: [own("Answer.test.ts", "replaces terminal sequences as a whole"), ["server/test/dashboard/hostile.test.ts", "has a policy that would stop a script that got in"]]
+    tests: [own("Answer.test.ts", "replaces terminal sequences as a whole"), ["server/test/dashboard/hostile.test.ts", "has a policy that blocks an injected script"]]
   },
   32: {
     attack: "certificates that are not good, old protocols, no common cipher",
@@ -160,7 +160,7 @@ const signing: Readonly<Record<number, Attack>> = {
   42: { attack: "a body that is written anew after it was signed", tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "stays the same on every retry but for time and signature"]] },
   43: { attack: "bodies that are no text", tests: [signature("accepts any bytes: none, a byte order mark, half surrogates, invalid UTF-8")] },
   44: { attack: "an older version of the signature", tests: [signature("refuses a valid signature under another version")] },
-  45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "holds no secret, even where an error quotes one"], signature("says so and does not show it")] },
+  45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "contains no secret, even when an error quotes one"], signature("says so and does not show it")] },
   46: { attack: "secrets in the database", tests: [secrets("stores it sealed, bound to its place"), secrets("opens with an older key, and seals with the newest")] },
   47: { attack: "rotation", tests: [secrets("rotates: the one before goes on signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
   48: { attack: "somebody else's secret", tests: [subscriptions("answers a secret bound to other accounts like an unknown one"), ["testkit/src/delivery/SecretStoreSuite.ts", "keeps tenants and ids apart"]] }

@@ -1,17 +1,17 @@
-/** Asks again and again, one question at a time, as long as somebody looks. */
+/** Polls the server with one request at a time, while the view is visible. */
 
 export const everyMillis = 2_000
 const longestPauseMillis = 30_000
 
-/** A slow answer is asked for less often: at most a fifth of the time is spent on asking. */
+/** A slow response lowers the poll rate: at most a fifth of the time is spent in requests. */
 export const pauseAfter = (failures: number, tookMillis: number): number =>
   failures === 0 ? Math.min(Math.max(everyMillis, tookMillis * 4), longestPauseMillis) : Math.min(everyMillis * 2 ** failures, longestPauseMillis)
 
 export interface Seen<A> {
   readonly data: A | undefined
-  /** Of the last question, when it failed; `data` is from before. */
+  /** Error of the last request; `data` is then older. */
   readonly failure: unknown
-  /** When the first failure of the row was, in milliseconds. */
+  /** Time of the first failure in a row, in milliseconds. */
   readonly failingSince: number | undefined
 }
 
@@ -24,7 +24,7 @@ export interface PollerOptions<A> {
 
 export interface PollerClock {
   readonly now: () => number
-  /** Answers how to take it back. */
+  /** Schedules a function; returns how to cancel it. */
   readonly after: (millis: number, then: () => void) => () => void
 }
 
@@ -43,7 +43,7 @@ export class Poller<A> {
   #last: Seen<A>
   #failures = 0
   #running = false
-  /** Of the question that is under way. */
+  /** Aborts the request in flight. */
   #asking: AbortController | undefined
   #askAgain = false
   #takeBack: (() => void) | undefined
@@ -55,14 +55,14 @@ export class Poller<A> {
     this.#last = { data: before, failure: undefined, failingSince: undefined }
   }
 
-  /** Asks at once and then regularly. */
+  /** Sends a request at once and then polls. */
   start(): void {
     if (this.#running) return
     this.#running = true
     if (this.#asking === undefined) void this.#go()
   }
 
-  /** Asks no more. A question under way is let go: what it answers is not wanted. */
+  /** Stops polling and discards the request in flight. */
   stop(): void {
     this.#running = false
     this.#askAgain = false
@@ -71,7 +71,7 @@ export class Poller<A> {
     this.#asking = undefined
   }
 
-  /** Asks at once, or right after the question under way: that one may have been answered before what just happened. */
+  /** Sends a request at once, or right after the one in flight, because that one may not see a change just made. */
   now(): void {
     if (this.#asking === undefined) void this.#go()
     else this.#askAgain = true

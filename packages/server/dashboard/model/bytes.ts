@@ -1,14 +1,14 @@
-/** Bytes for people. */
+/** Formats bytes for display. */
 
 /** `0 bytes`, `1 byte`, `1,234 bytes`. */
 export const sizeText = (bytes: number): string => `${bytes.toLocaleString("en-US")} ${bytes === 1 ? "byte" : "bytes"}`
 
 export interface HexRow {
-  /** Where it begins, as eight hexadecimal digits. */
+  /** Start of the row, as eight hexadecimal digits. */
   readonly offset: string
-  /** Sixteen bytes, or what is left, padded to one width. */
+  /** Up to sixteen bytes, padded to one width. */
   readonly hex: string
-  /** The same as ASCII; a dot for every other byte. */
+  /** The same bytes as ASCII, with a dot for unprintable ones. */
   readonly ascii: string
 }
 
@@ -28,5 +28,5 @@ export const hexText = (bytes: Uint8Array): string => Array.from(bytes, hexOf).j
 
 const hexOf = (byte: number): string => byte.toString(16).padStart(2, "0")
 
-/** A file's name may come from nobody's data: letters, digits and hyphens are kept, for the rest there is nothing. */
+/** A file name must not be controlled by data: keeps letters, digits and hyphens only. */
 export const fileNameOf = (kind: string, id: string): string => `${kind}-${id.replace(/[^A-Za-z0-9-]/g, "").slice(0, 64)}.json`

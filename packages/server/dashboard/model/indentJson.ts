@@ -1,13 +1,13 @@
-/** JSON with line breaks and indents put in, and nothing else touched: a parser would lose digits and doubled names. */
+/** Adds line breaks and indents to JSON and changes nothing else: a parser would lose digits and duplicate names. */
 
-/** `undefined` for what is no JSON. */
+/** `undefined` for invalid JSON. */
 export const indentJson = (text: string): string | undefined => {
   try {
     JSON.parse(text)
   } catch {
     return undefined
   }
-  // of valid JSON these are all the tokens there are
+  // These are all tokens of valid JSON.
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) ?? []
   let depth = 0
   const line = () => `\n${"  ".repeat(depth)}`

@@ -1,4 +1,4 @@
-/** What the address after `#` means. Every view has one, so that each can be linked and Back works. */
+/** Routes in the hash of the address. Every view has one, so that it can be linked and Back works. */
 
 export type Route =
   | { readonly view: "tenants"; readonly cursor?: string | undefined }
@@ -17,7 +17,7 @@ export interface DeliveriesFilter {
   readonly cursor?: string | undefined
 }
 
-/** Reads `location.hash`. Never throws; what leads nowhere says so. */
+/** Parses `location.hash`. Never throws; an unknown hash has its own route. */
 export const routeOf = (hash: string): Route => {
   const [path = "", search = ""] = hash.replace(/^#/, "").split(/\?(.*)/s)
   const given = new URLSearchParams(search)
@@ -43,7 +43,7 @@ export const routeOf = (hash: string): Route => {
   }
 }
 
-/** The address of a view, with its `#`. */
+/** The hash of a view, with its `#`. */
 export const hashOf = (route: Route): string => {
   switch (route.view) {
     case "tenants":
@@ -67,7 +67,7 @@ export const hashOf = (route: Route): string => {
   }
 }
 
-/** The same for views between which only a filter changes. */
+/** The same value for views that differ only in a filter. */
 export const placeOf = (route: Route): string => {
   switch (route.view) {
     case "subscriptions":

@@ -1,12 +1,12 @@
-/** Rows of a list that changes while somebody is about to press something in it. */
+/** Keeps the order of a changing list while the operator is about to click in it. */
 
 export interface Shown<A> {
   readonly rows: ReadonlyArray<A>
-  /** New ones that wait until the list is let go. */
+  /** New rows that are hidden until the list is released. */
   readonly heldBack: number
 }
 
-/** While `held`, rows keep their places and change only within; what is new waits, what is gone goes. */
+/** While `held`, rows keep their order and update in place; new rows wait, removed rows disappear. */
 export const steadyOrder = <A>(before: ReadonlyArray<string>, rows: ReadonlyArray<A>, idOf: (row: A) => string, held: boolean): Shown<A> => {
   if (!held || before.length === 0) return { rows, heldBack: 0 }
   const byId = new Map(rows.map((row) => [idOf(row), row]))

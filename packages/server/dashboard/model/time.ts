@@ -1,12 +1,12 @@
-/** Instants as an operator reads them: UTC, and how far away. */
+/** Formats times: UTC and relative. */
 
-/** `2026-11-20 07:15:00`; what is no instant stays as it came. */
+/** `2026-11-20 07:15:00`; other text stays unchanged. */
 export const utcText = (instant: string): string => {
   const millis = Date.parse(instant)
   return Number.isNaN(millis) ? instant : new Date(millis).toISOString().slice(0, 19).replace("T", " ")
 }
 
-/** `just now`, `12 s ago`, `now`, `in 3 min`; empty for what is no instant. */
+/** `just now`, `12 s ago`, `now`, `in 3 min`; empty for an invalid time. */
 export const relativeText = (instant: string, nowMillis: number): string => {
   const away = Date.parse(instant) - nowMillis
   if (Number.isNaN(away)) return ""
@@ -26,10 +26,10 @@ const amount = (seconds: number): string => {
   return `${Math.floor(seconds / 86_400)} days`
 }
 
-/** For `<input type="datetime-local">`, which has no zone; ours means UTC. */
+/** Value of `<input type="datetime-local">`, which has no zone; it means UTC here. */
 export const inputOf = (millis: number): string => new Date(millis).toISOString().slice(0, 19)
 
-/** The instant of such an input as UTC text; `undefined` for what is none. */
+/** The time of such an input as UTC text; `undefined` if invalid. */
 export const instantOfInput = (value: string): string | undefined => {
   const millis = value === "" ? NaN : Date.parse(`${value}Z`)
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()

@@ -1,11 +1,11 @@
-/** Which subscriptions need somebody, and why. */
+/** Which subscriptions need attention, and why. */
 import type { OperatorSubscription } from "@waybill/client/operator"
 
 export type Severity = "trouble" | "warning" | "quiet" | "well"
 
 export interface Trouble {
   readonly severity: Severity
-  /** In a few words each, the gravest first; none when all is well. */
+  /** Short descriptions, the most serious first; empty when there is no problem. */
   readonly signs: ReadonlyArray<string>
 }
 
@@ -29,7 +29,7 @@ export const troubleOf = (subscription: OperatorSubscription): Trouble => {
 
 const weight: Readonly<Record<Severity, number>> = { trouble: 3, warning: 2, well: 1, quiet: 0 }
 
-/** The most troubled first; then the more that is stuck; ids decide the rest, so that the order stays. */
+/** Most serious problem first, then the largest backlog, then by id, so that the order is stable. */
 export const byTrouble = (subscriptions: ReadonlyArray<OperatorSubscription>): ReadonlyArray<OperatorSubscription> =>
   subscriptions.toSorted((a, b) =>
     weight[troubleOf(b).severity] - weight[troubleOf(a).severity]

@@ -1,18 +1,19 @@
-/** Text of others as it was sent: characters that cannot be seen, or that reorder their neighbours, become marks with their names. */
+/** Displays external text as sent: characters that are invisible or reorder their neighbours become marks with their names. */
 
-/** Either text as it is, or one character that needs a mark. */
+/** Either plain text, or one character that needs a mark. */
 export type Piece =
   | { readonly text: string }
   | {
     /** Such as `U+202E`. */
     readonly mark: string
-    /** What it is, in words, where we have some. */
+    /** Name of the character, if known. */
     readonly name: string
-    /** It ends a line. */
+    /** Whether it ends a line. */
     readonly endsLine: boolean
   }
 
-// control, format, private, unassigned and lone surrogates; blanks other than the plain one; what is drawn as nothing
+// Control, format, private, unassigned and lone surrogates; blanks other than the plain one; characters that are drawn
+// as nothing.
 const unseen = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800]|\p{Default_Ignorable_Code_Point}/gu
 
 export const visible = (text: string): ReadonlyArray<Piece> => {
@@ -28,7 +29,7 @@ export const visible = (text: string): ReadonlyArray<Piece> => {
   return pieces
 }
 
-/** In one line of plain text, for places that take no marks. */
+/** As one line of plain text, for places without marks. */
 export const visibleLine = (text: string): string => visible(text).map((piece) => "text" in piece ? piece.text : `⟨${piece.mark}⟩`).join("")
 
 const markOf = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`

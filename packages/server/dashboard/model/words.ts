@@ -1,4 +1,4 @@
-/** Words for the codes of the operator's calls. A code without one is shown as it is. */
+/** Labels for codes of the operator API. A code without a label is shown as it is. */
 
 export const areaNames: Readonly<Record<string, string>> = {
   "shipment-status": "Shipment status",
@@ -21,7 +21,7 @@ export const deliveryWords: Readonly<Record<string, string>> = {
   cancelled: "cancelled"
 }
 
-/** How a state is coloured; the word stands beside it always. */
+/** Colour of a state; the label is always shown too. */
 export type Tone = "good" | "bad" | "careful" | "plain"
 
 export const deliveryTones: Readonly<Record<string, Tone>> = { delivered: "good", dead: "bad", waiting: "careful", sending: "careful" }

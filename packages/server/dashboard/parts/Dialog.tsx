@@ -1,4 +1,4 @@
-/** A question that has to be answered before something happens. */
+/** A dialog that asks for confirmation before an action. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { isKeyRefused, sentenceOf } from "../session/Session.ts"
@@ -8,14 +8,14 @@ import { Shown } from "./Shown.tsx"
 interface DialogProps {
   readonly title: string
   readonly confirm: string
-  /** Does it, and answers what became of it in a sentence. */
+  /** Runs the action, and returns a message with its result. */
   readonly act: () => Promise<string>
-  /** Called once, with that sentence when it was done. */
+  /** Called once, with the message if the action was done. */
   readonly close: (told?: string) => void
   readonly children: ComponentChildren
 }
 
-/** The focus goes back to what opened it, which the browser sees to; or to the heading, when that is gone. */
+/** The browser returns the focus to the element that opened the dialog; if that is removed, the heading gets it. */
 export const Dialog = ({ act, children, close, confirm, title }: DialogProps) => {
   const desk = useDesk()
   const dialog = useRef<HTMLDialogElement>(null)

@@ -3,7 +3,7 @@ import { useId } from "preact/hooks"
 
 interface ChoiceProps {
   readonly label: string
-  /** `undefined`: all of them. */
+  /** `undefined`: all. */
   readonly value: string | undefined
   readonly all: string
   readonly choices: ReadonlyArray<readonly [value: string, text: string]>
@@ -29,7 +29,7 @@ interface TextFieldProps {
   readonly label: string
   readonly value: string
   readonly change: (value: string) => void
-  /** Somebody left the field, or pressed Enter in it. */
+  /** The field lost its focus, or Enter was pressed. */
   readonly done?: (value: string) => void
   readonly required?: boolean
 }
@@ -56,15 +56,15 @@ export const TextField = ({ change, done, label, required = false, value }: Text
 
 interface InstantFieldProps {
   readonly label: string
-  /** As such an input writes it, in UTC. */
+  /** In the format of such an input, in UTC. */
   readonly value: string
   readonly change: (value: string) => void
-  /** Somebody left the field, or pressed Enter in it. */
+  /** The field lost its focus, or Enter was pressed. */
   readonly done?: (value: string) => void
   readonly required?: boolean
 }
 
-/** The browser shows such a field without a zone; its label says that it is UTC. */
+/** The browser shows no zone in such a field; its label says UTC. */
 export const InstantField = ({ change, done, label, required = false, value }: InstantFieldProps) => {
   const id = useId()
   return (
@@ -78,7 +78,7 @@ export const InstantField = ({ change, done, label, required = false, value }: I
         required={required}
         onInput={(event) => change(event.currentTarget.value)}
         onBlur={(event) => done?.(event.currentTarget.value)}
-        // such a field submits no form in every browser
+        // Enter in such a field does not submit the form in every browser.
         onKeyDown={(event) => event.key === "Enter" && done?.(event.currentTarget.value)}
       />
     </div>

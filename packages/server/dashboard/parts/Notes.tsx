@@ -1,13 +1,13 @@
-/** What a view says when it has nothing to show, or cannot. */
+/** Messages of a view that is loading, empty or failed. */
 import type { ComponentChildren } from "preact"
 import { isNotFound, sentenceOf } from "../session/Session.ts"
 import type { Polled } from "../session/usePolled.ts"
 import { Shown } from "./Shown.tsx"
 
-/** The view once there is something to show; what failed is told above, what was seen before stays. */
+/** Shows the view once there is data. An error appears above it, and the last data stays. */
 export const Answered = <A,>({ children, missing, of }: {
   readonly of: Polled<A>
-  /** What it means that there is no such thing. */
+  /** Message for an object that does not exist. */
   readonly missing: string
   readonly children: (data: A) => ComponentChildren
 }) => (
@@ -21,7 +21,7 @@ export const Answered = <A,>({ children, missing, of }: {
 
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 
-/** What came of something the operator did. */
+/** Result of an operator's action. */
 export const Told = ({ told }: { readonly told: string | undefined }) => (told === undefined ? null : <p class="told"><Shown text={told} /></p>)
 
 export const HeldBack = ({ count }: { readonly count: number }) => (

@@ -1,4 +1,4 @@
-/** From page to page of a list; the address has the cursor, so Back is the way back. */
+/** Pagination of a list; the cursor is in the address, so Back returns to the previous page. */
 interface PagesProps {
   readonly next: string | undefined
   readonly first: string | undefined

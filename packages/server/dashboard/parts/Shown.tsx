@@ -1,8 +1,8 @@
-/** What others sent, as text and never as anything else. */
+/** Displays external text safely. */
 import { useState } from "preact/hooks"
 import { visible, visibleLine } from "../model/visibleText.ts"
 
-/** Isolated, so that it cannot reorder what stands beside it. */
+/** Isolated, so that it cannot reorder adjacent text. */
 export const Shown = ({ text }: { readonly text: string }) => (
   <bdi class="shown">
     {visible(text).map((piece, n) =>
@@ -10,7 +10,7 @@ export const Shown = ({ text }: { readonly text: string }) => (
   </bdi>
 )
 
-/** In one line that is cut off where there is no room; the whole is told on hover, and by selecting it. */
+/** One line, cut off if too long; hovering or selecting shows the full text. */
 export const ShownLine = ({ text }: { readonly text: string }) => (
   <span class="line" title={visibleLine(text)}>
     <Shown text={text} />
@@ -22,11 +22,11 @@ const firstLength = 20_000
 interface ShownBlockProps {
   readonly label: string
   readonly text: string
-  /** We broke the lines ourselves, so where they end needs no mark. */
+  /** The line breaks were added here, so they need no marks. */
   readonly ourLines?: boolean
 }
 
-/** Many lines, every byte accounted for. Very long ones are shown piece by piece. */
+/** Several lines, with every character shown. Very long text is shown in parts. */
 export const ShownBlock = ({ label, ourLines = false, text }: ShownBlockProps) => {
   const [most, setMost] = useState(firstLength)
   const cut = text.length > most ? text.slice(0, most) : text

@@ -1,11 +1,11 @@
-/** A table that turns into cards where there is no room for columns. Roles are named because the cards would lose them. */
+/** A table that becomes cards on narrow screens. Roles are explicit, because the layout of cards removes them. */
 import type { ComponentChildren, RefCallback } from "preact"
 
 export interface Column {
   readonly name: string
-  /** What the column holds is a number. */
+  /** The column contains numbers. */
   readonly number?: boolean
-  /** What it holds, such as a button, needs no heading that can be seen. */
+  /** The content, such as a button, needs no visible heading. */
   readonly bare?: boolean
 }
 
@@ -18,7 +18,7 @@ interface TableProps {
   readonly caption: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<Row>
-  /** Whose cell names the row. */
+  /** Index of the column that names the row. */
   readonly header?: number
   readonly list?: RefCallback<HTMLElement>
 }
@@ -49,7 +49,7 @@ export const Table = ({ caption, columns, header = 0, list, rows }: TableProps) 
   </table>
 )
 
-/** Facts in pairs. */
+/** Name-value pairs. */
 export const Facts = ({ facts }: { readonly facts: ReadonlyArray<readonly [string, ComponentChildren]> }) => (
   <dl class="facts">
     {facts.map(([name, value]) => (

@@ -1,4 +1,4 @@
-/** States and areas: a word always, and a colour beside it. */
+/** Labels of states and areas: always text, plus a colour. */
 import type { OperatorSubscription } from "@waybill/client/operator"
 import { type Severity, troubleOf } from "../model/trouble.ts"
 import { areaNames, deliveryTones, deliveryWords, type Tone } from "../model/words.ts"
@@ -16,7 +16,7 @@ export const AreaTag = ({ area }: { readonly area: string }) => (
 
 const tones: Readonly<Record<Severity, Tone>> = { trouble: "bad", warning: "careful", well: "good", quiet: "plain" }
 
-/** A subscription's state with what is wrong with it. */
+/** A subscription's state and its problems. */
 export const SubscriptionTag = ({ subscription }: { readonly subscription: OperatorSubscription }) => {
   const { severity, signs } = troubleOf(subscription)
   return (

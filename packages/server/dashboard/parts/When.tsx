@@ -1,11 +1,11 @@
-/** An instant: UTC, and how far away. */
+/** A time: UTC and relative. */
 import { relativeText, utcText } from "../model/time.ts"
 import { serverNow } from "../session/Session.ts"
 import { Shown } from "./Shown.tsx"
 
 export const When = ({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) => {
   const relative = relativeText(at, serverNow())
-  // only what is an instant may stand in datetime
+  // Only a valid time may appear in datetime.
   if (relative === "") return <Shown text={at} />
   return brief
     ? <time dateTime={at} title={`${utcText(at)} UTC`}>{relative}</time>

@@ -1,13 +1,13 @@
-/** What every view may use: the calls, the address, a voice, and whether things move. */
+/** Shared by all views: the API client, the route, screen reader messages, and the pause switch. */
 import type { OperatorClient } from "@waybill/client/operator"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
 export interface Desk {
   readonly client: OperatorClient
-  /** Read out politely by screen readers. */
+  /** Announced by screen readers when idle. */
   readonly say: (sentence: string) => void
-  /** Nobody looks, or somebody wants it to stand still. */
+  /** The page is hidden, or the operator paused updates. */
   readonly paused: boolean
   readonly connection: (state: Connection) => void
   readonly keyRefused: () => void
@@ -15,7 +15,7 @@ export interface Desk {
   readonly refreshes: number
 }
 
-/** How the view's questions are answered. */
+/** Connection state of the view's requests. */
 export interface Connection {
   readonly failingSince: number | undefined
 }

@@ -1,10 +1,10 @@
-/** Who is looking: the operator's key of this tab, and the calls it opens. */
+/** The session: the operator key of this tab, and the API client with it. */
 import { WaybillCallFailed, WaybillProblem } from "@waybill/client/connection"
 import { OperatorClient } from "@waybill/client/operator"
 
 const keyName = "waybill.operator-key"
 
-/** What is kept is kept by this tab, and ends with it. */
+/** The key is stored for this tab and removed with it. */
 export const keptKey = (): string | undefined => {
   try {
     return sessionStorage.getItem(keyName) ?? undefined
@@ -13,41 +13,41 @@ export const keptKey = (): string | undefined => {
   }
 }
 
-/** Where storage is switched off, the key lasts until the page is loaded anew. */
+/** Without storage, the key lasts until the page is reloaded. */
 export const keepKey = (key: string | undefined): void => {
   try {
     if (key === undefined) sessionStorage.removeItem(keyName)
     else sessionStorage.setItem(keyName, key)
   } catch {
-    // nothing to remove there either
+    // Without storage there is nothing to remove either.
   }
 }
 
 let clockDifference = 0
 
-/** By the server's clock, as far as its answers tell it: a laptop's may be wrong. */
+/** The time of the server, from its responses, because the local clock may be wrong. */
 export const serverNow = (): number => Date.now() + clockDifference
 
 const timed = async (url: string, init: RequestInit): Promise<Response> => {
   const response = await fetch(url, { ...init, cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" })
-  const told = Date.parse(response.headers.get("date") ?? "")
-  // the header tells seconds
-  if (!Number.isNaN(told) && Math.abs(told - Date.now()) > 5_000) clockDifference = told - Date.now()
+  const date = Date.parse(response.headers.get("date") ?? "")
+  // The header has a precision of seconds.
+  if (!Number.isNaN(date) && Math.abs(date - Date.now()) > 5_000) clockDifference = date - Date.now()
   else clockDifference = 0
   return response
 }
 
-/** The server is where the page came from: one step above `dashboard/`, also below a path of a proxy's. */
+/** The server is the origin of the page, one level above `dashboard/`, also behind a proxy with a path prefix. */
 export const clientWith = (apiKey: string): OperatorClient =>
   new OperatorClient({ baseUrl: new URL("../", location.href.replace(/[?#].*/s, "")), apiKey, fetch: timed, retry: false, timeoutMillis: 20_000 })
 
-/** What was refused is the key itself. A read-only key is refused single calls, and their sentence says so. */
+/** Whether the key itself was refused. A read-only key is refused for single calls, with a message that says so. */
 export const isKeyRefused = (failure: unknown): boolean =>
   failure instanceof WaybillProblem && (failure.status === 401 || failure.status === 403) && failure.code !== "operator_read_only"
 
 export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
 
-/** In a sentence or two; it may quote what others sent. */
+/** An error message of one or two sentences; it may quote external text. */
 export const sentenceOf = (failure: unknown): string => {
   if (failure instanceof WaybillProblem) {
     const faults = failure.errors.map(({ detail }) => detail)

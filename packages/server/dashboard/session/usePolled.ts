@@ -1,4 +1,4 @@
-/** A question that is asked again as long as its view is looked at. */
+/** Polls a request while its view is visible. */
 import type { OperatorClient } from "@waybill/client/operator"
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import { Poller, type Seen } from "../model/Poller.ts"
@@ -6,13 +6,13 @@ import { useDesk } from "./Context.ts"
 import { isKeyRefused } from "./Session.ts"
 
 export interface Polled<A> extends Seen<A> {
-  /** Asks at once, for who just changed something. */
+  /** Sends a request at once, after a change by the operator. */
   readonly refresh: () => void
 }
 
 type Ask<A> = (client: OperatorClient, signal: AbortSignal) => Promise<A>
 
-/** The last answers, so that Back shows something at once. */
+/** The last responses, so that Back shows data at once. */
 const remembered = new Map<string, unknown>()
 const rememberedMost = 20
 
@@ -22,10 +22,10 @@ const remember = (question: string, data: unknown): void => {
   if (remembered.size > rememberedMost) remembered.delete(remembered.keys().next().value!)
 }
 
-/** Another key may see other things. */
+/** Another key may see other data. */
 export const forgetAnswers = (): void => remembered.clear()
 
-/** `question` names what `ask` asks: as long as it stays, the same poller goes on. `undefined` asks nothing. */
+/** `question` identifies the request: while it stays the same, the same poller continues. `undefined` sends none. */
 export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<A> => {
   const desk = useDesk()
   const [seen, setSeen] = useState<{ readonly of: string | undefined; readonly seen: Seen<A> }>()
@@ -47,7 +47,7 @@ export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<
       }
     })
     poller.current = made
-    // a view that is opened while paused is asked for once
+    // A view that is opened while paused is loaded once.
     if (current.current.desk.paused) made.now()
     else made.start()
     return () => made.stop()
@@ -65,6 +65,6 @@ export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<
   const refresh = useCallback(() => poller.current?.now(), [])
   if (question === undefined) return { data: undefined, failure: undefined, failingSince: undefined, refresh }
   if (seen !== undefined && seen.of === question) return { ...seen.seen, refresh }
-  // until the first answer to another question, what stands there stays: whoever has the focus in it keeps it
+  // The old content stays until the first response to another request, so that its focused element keeps the focus.
   return { data: (remembered.get(question) ?? seen?.seen.data) as A | undefined, failure: undefined, failingSince: undefined, refresh }
 }

@@ -1,11 +1,11 @@
-/** The address, with the focus on the heading of what is new, and what was scrolled where it was when one comes back. */
+/** The current route. Moves the focus to the heading of a new view, and restores the scroll position on Back. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { placeOf, type Route, routeOf } from "../model/routes.ts"
 
-/** Where entries of the history were scrolled to when they were left. */
+/** Scroll positions of history entries when they were left. */
 const scrolled = new Map<number, number>()
 let entries = 0
-/** The entry that is shown. Numbers of an earlier load of the page mean nothing to this one. */
+/** The current history entry. Numbers from before a reload are not valid. */
 let here = 0
 
 const begin = (): void => {
@@ -16,7 +16,7 @@ const begin = (): void => {
 
 const load = Math.random()
 
-/** What the old view was scrolled to is still there when the address changes. Answers where to scroll in the new one. */
+/** The scroll position still belongs to the old view when the address changes. Returns the position of the new view. */
 const arrive = (): number => {
   scrolled.set(here, scrollY)
   const state = history.state as { readonly entry: number; readonly load: number } | null
@@ -47,7 +47,7 @@ export const useRoute = (): Route => {
     if (before.current === heading) return
     before.current = heading
     scrollTo(0, address.top)
-    // whoever goes through the choices of a filter stays there
+    // A change of a filter keeps the focus in the filter.
     if (document.activeElement?.closest("form.filter") === null || document.activeElement === document.body) {
       document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true })
     }

@@ -1,9 +1,9 @@
-/** Keeps rows where they are while the pointer or the focus is on them. */
+/** Keeps the order of rows while the pointer or the focus is on them. */
 import type { RefCallback } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { type Shown, steadyOrder } from "../model/steadyOrder.ts"
 
-/** `list` goes to what holds the rows; another `question` has an order of its own. */
+/** `list` is the ref of the element with the rows; another `question` starts a new order. */
 export const useSteady = <A>(question: string, rows: ReadonlyArray<A>, idOf: (row: A) => string): Shown<A> & { readonly list: RefCallback<HTMLElement> } => {
   const [element, list] = useState<HTMLElement | null>(null)
   const [held, setHeld] = useState(false)
@@ -11,10 +11,10 @@ export const useSteady = <A>(question: string, rows: ReadonlyArray<A>, idOf: (ro
 
   useEffect(() => {
     if (element === null) return setHeld(false)
-    // a finger leaves its hover behind
+    // Touch leaves a hover state behind.
     const hovers = matchMedia("(hover: hover)")
     const look = () => setHeld((hovers.matches && element.matches(":hover")) || element.contains(document.activeElement))
-    // only then it is known where the focus went
+    // The new focus is known only then.
     const later = () => void setTimeout(look)
     const events = ["pointerenter", "pointerleave", "focusin", "focusout"]
     for (const event of events) element.addEventListener(event, later)

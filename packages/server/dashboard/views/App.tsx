@@ -1,4 +1,4 @@
-/** The page: the key first, then the view that the address names. */
+/** The page: the key form first, then the view of the route. */
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks"
 import { placeOf } from "../model/routes.ts"
@@ -55,7 +55,7 @@ const Signed = ({ apiKey, forget, keyRefused }: { readonly apiKey: string; reado
   )
 }
 
-/** An answer that nobody promised must not take the page with it. */
+/** An unexpected response must not crash the whole page. */
 const Careful = ({ children }: { readonly children: ComponentChildren }) => {
   const [error, again] = useErrorBoundary(() => forgetAnswers())
   return error === undefined ? <>{children}</> : (
@@ -67,7 +67,7 @@ const Careful = ({ children }: { readonly children: ComponentChildren }) => {
   )
 }
 
-/** The address stays: it names a view. */
+/** Does not change the address, which is the route. */
 const toMain = (event: Event) => {
   event.preventDefault()
   document.getElementById("main")?.focus()
@@ -83,7 +83,7 @@ const useVisible = (): boolean => {
   return seen
 }
 
-/** Times that are told as distances grow older by themselves. */
+/** Updates relative times. */
 const useTick = (millis: number): void => {
   const [, tick] = useState(0)
   useEffect(() => {
@@ -94,7 +94,7 @@ const useTick = (millis: number): void => {
 
 const quietMillis = 5_000
 
-/** One sentence at a time, and none so soon after another that nobody could listen to both. */
+/** Announces one message at a time, with pauses in between. */
 const useVoice = () => {
   const [said, setSaid] = useState("")
   const next = useRef<string | undefined>(undefined)

@@ -1,4 +1,4 @@
-/** Deliveries of a tenant, the newest first; as dead letters they can be selected and sent again. */
+/** Deliveries of a tenant, newest first; dead letters can be selected and sent again. */
 import type { Delivery, DeliveryState, OperatorPage } from "@waybill/client/operator"
 import { useEffect, useState } from "preact/hooks"
 import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
@@ -45,13 +45,13 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
   )
 }
 
-/** An address may hold anything. */
+/** The address may contain any text. */
 const inputOfInstant = (instant = ""): string => {
   const millis = Date.parse(instant)
   return Number.isNaN(millis) ? "" : inputOf(millis)
 }
 
-/** The first page of what the filter wants. */
+/** The first page with this filter. */
 const show = (tenantId: string, { since, state, subscriptionId }: DeliveriesFilter) => hashOf({ view: "deliveries", tenantId, state, subscriptionId, since })
 
 const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
@@ -109,7 +109,7 @@ const PagesOf = ({ next, route }: { readonly route: DeliveriesRoute; readonly ne
 const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { readonly ask: (asked: ReadonlyArray<Delivery> | "recover") => void }) => {
   const { subscriptionId, tenantId } = route
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  // what was sent again is no dead letter any more
+  // A delivery that was sent again is no longer a dead letter.
   const chosen = data.filter(({ deliveryId }) => selected.has(deliveryId))
   const toggle = (id: string, on: boolean) => setSelected((before) => on ? new Set([...before, id]) : new Set([...before].filter((other) => other !== id)))
   const all = data.length > 0 && chosen.length === data.length

@@ -1,4 +1,4 @@
-/** One delivery: what was sent, byte by byte, and every attempt. */
+/** One delivery: its exact bytes and every attempt. */
 import type { DeliveryAttempt, DeliveryInFull } from "@waybill/client/operator"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"

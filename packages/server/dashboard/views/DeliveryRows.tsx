@@ -1,4 +1,4 @@
-/** Deliveries as a table: on their own page, on a subscription's and on a shipment's. */
+/** Table of deliveries, on their own page, a subscription's and a shipment's. */
 import type { Delivery, JourneyDelivery } from "@waybill/client/operator"
 import type { ComponentChildren } from "preact"
 import { hashOf } from "../model/routes.ts"
@@ -15,13 +15,13 @@ interface DeliveryRowsProps {
   readonly tenantId: string
   readonly caption: string
   readonly deliveries: ReadonlyArray<Delivery>
-  /** Another one starts the order anew. */
+  /** Another value starts a new order. */
   readonly question: string
-  /** Whether each row tells its subscription. */
+  /** Whether to show the subscription of each row. */
   readonly subscriptions?: boolean
-  /** Stands before the others, such as a box to select it. */
+  /** First column, such as a checkbox. */
   readonly select?: (delivery: Delivery) => ComponentChildren
-  /** Stands behind the others, such as a button. */
+  /** Last column, such as a button. */
   readonly action?: (delivery: Delivery) => ComponentChildren
 }
 
@@ -67,7 +67,7 @@ export const DeliveryRows = ({ action, caption, deliveries, subscriptions = fals
   )
 }
 
-/** Deliveries of a shipment tell their area, too. */
+/** Deliveries of a shipment also show their area. */
 const SubscriptionLink = ({ delivery, tenantId }: { readonly tenantId: string; readonly delivery: Delivery | JourneyDelivery }) => (
   <>
     <a href={hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>

@@ -1,4 +1,4 @@
-/** What happened to one shipment, in every area, in the order it happened. */
+/** History of one shipment across all areas, in chronological order. */
 import type { JourneyEntry, ShipmentJourney } from "@waybill/client/operator"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
@@ -65,7 +65,7 @@ const Told = ({ journey, tenantId }: { readonly tenantId: string; readonly journ
   )
 }
 
-/** The same entry keeps its key while others come; equal ones are counted. */
+/** Stable keys while entries are added; equal entries are numbered. */
 const keyed = (entries: ReadonlyArray<JourneyEntry>): ReadonlyArray<readonly [string, JourneyEntry]> => {
   const counts = new Map<string, number>()
   return entries.map((entry) => {

@@ -1,10 +1,10 @@
-/** Asks for the operator's key, and tries it before it is kept. */
+/** Asks for the operator key, and tests it before it is stored. */
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { Shown } from "../parts/Shown.tsx"
 import { clientWith, isKeyRefused, sentenceOf } from "../session/Session.ts"
 
 interface KeyFormProps {
-  /** The one there was is taken no more. */
+  /** The stored key is no longer valid. */
   readonly refused: boolean
   readonly enter: (key: string) => void
 }
@@ -22,7 +22,7 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
 
   const submit = async (event: Event) => {
     event.preventDefault()
-    // also as it stands in the server's settings: name:key or name:read:key
+    // Also accepts the format of the server's settings: name:key or name:read:key.
     const key = input.current!.value.trim().split(":").at(-1)!
     if (busy || key === "") return
     setBusy(true)
@@ -30,7 +30,7 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
       await clientWith(key).listTenants({ limit: 1 })
       enter(key)
     } catch (failure) {
-      // a TypeError is what the client makes of a text that no header can carry
+      // The client throws a TypeError for text that a header cannot contain.
       setFailure(isKeyRefused(failure) || failure instanceof TypeError ? "That is not an operator key." : sentenceOf(failure))
       setBusy(false)
       input.current?.focus()

@@ -1,11 +1,11 @@
-/** Whether what is shown is now. */
+/** Shows whether the data is current. */
 import { useEffect, useRef } from "preact/hooks"
 import { utcText } from "../model/time.ts"
 import { type Connection, useDesk } from "../session/Context.ts"
 
 interface LiveStatusProps {
   readonly connection: Connection
-  /** By a press of the button. */
+  /** Paused by the button. */
   readonly halted: boolean
   readonly seen: boolean
   readonly halt: (halted: boolean) => void

@@ -1,4 +1,4 @@
-/** Where one is, where else to go, and how to leave. */
+/** Page header: current location, navigation and sign-out. */
 import type { ComponentChildren } from "preact"
 import { hashOf, type Route } from "../model/routes.ts"
 import { Shown } from "../parts/Shown.tsx"

@@ -1,4 +1,4 @@
-/** Sends deliveries again, one after the other. */
+/** Sends deliveries again, one by one. */
 import type { Delivery } from "@waybill/client/operator"
 import { useState } from "preact/hooks"
 import { plural } from "../model/words.ts"
@@ -6,7 +6,7 @@ import { Dialog } from "../parts/Dialog.tsx"
 import { useDesk } from "../session/Context.ts"
 import { isKeyRefused, sentenceOf } from "../session/Session.ts"
 
-/** Those under way go out anyway, and those of a subscription that was deleted belong to nobody. */
+/** Deliveries in progress are sent anyway, and those of a deleted subscription cannot be sent. */
 export const isRetryable = ({ state }: Pick<Delivery, "state">): boolean => state !== "sending" && state !== "cancelled"
 
 interface RetryDialogProps {
@@ -18,7 +18,7 @@ interface RetryDialogProps {
 export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) => {
   const { client } = useDesk()
   const [done, setDone] = useState(0)
-  // what was chosen when it opened, whatever the list makes of it meanwhile
+  // The selection when the dialog opened, even if the list changes.
   const [chosen] = useState(deliveries)
   const many = plural(chosen.length, "delivery", "deliveries")
 

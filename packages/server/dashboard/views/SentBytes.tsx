@@ -1,4 +1,4 @@
-/** The body of a delivery as it went out: never reformatted unless asked for, and then beside the original. */
+/** The exact body of a delivery. Formatted only on request, next to the original. */
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { fileNameOf, hexRows, hexText, sizeText } from "../model/bytes.ts"
 import { indentJson } from "../model/indentJson.ts"
@@ -66,7 +66,7 @@ const Hex = ({ bytes }: { readonly bytes: Uint8Array }) => {
   )
 }
 
-/** Browsers compute it over HTTPS and on this machine only. */
+/** Browsers compute it over HTTPS and on localhost only. */
 const useDigest = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
   const [digest, setDigest] = useState<{ readonly of: Uint8Array; readonly hex: string }>()
   useEffect(() => {
@@ -80,7 +80,7 @@ const useDigest = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
   return digest?.of === bytes ? digest.hex : undefined
 }
 
-/** As bytes that no browser opens, under a name of ours. */
+/** With a type that no browser opens, and a fixed file name. */
 const download = (name: string, bytes: Uint8Array<ArrayBuffer>): void => {
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }))
   const link = document.createElement("a")

@@ -1,4 +1,4 @@
-/** Finds shipments by what people call them. */
+/** Search for shipments by their numbers. */
 import type { NamedShipment } from "@waybill/client/operator"
 import { useId } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"

@@ -1,4 +1,4 @@
-/** What can be done to a subscription as a whole. */
+/** Actions on a whole subscription. */
 import { useId, useState } from "preact/hooks"
 import { inputOf, instantOfInput } from "../model/time.ts"
 import { plural } from "../model/words.ts"

@@ -1,4 +1,4 @@
-/** One subscription: how it does, what died in it, and what can be done. */
+/** One subscription: its state, dead letters and actions. */
 import type { Delivery, OperatorSubscription } from "@waybill/client/operator"
 import { useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
@@ -24,7 +24,7 @@ const latest = 20
 export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute }) => {
   const { subscriptionId, tenantId } = route
   const polled = usePolled(hashOf(route), async (client, signal) => {
-    // one after the other: an operator's page must not be what keeps the server busy
+    // One by one, to keep the load on the server low.
     const subscription = await client.getSubscription(tenantId, subscriptionId, { signal }).catch((failure: unknown) => {
       if (!isNotFound(failure)) throw failure
     })

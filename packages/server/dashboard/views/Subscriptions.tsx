@@ -1,4 +1,4 @@
-/** Every subscription and how its deliveries do, the most troubled first. */
+/** Every subscription with its delivery state, the most serious problems first. */
 import type { OperatorPage, OperatorSubscription, SubscriptionState } from "@waybill/client/operator"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
@@ -92,7 +92,7 @@ const cellsOf = (tenantId: string, subscription: OperatorSubscription) => [
   )
 ]
 
-/** Says a sentence when it changes; not at first, because it stands on the page. */
+/** Announces a message when it changes, but not initially, because it is on the page. */
 const useAnnounced = (sentence: string): void => {
   const { say } = useDesk()
   const before = useRef(sentence)

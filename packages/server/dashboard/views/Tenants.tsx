@@ -1,4 +1,4 @@
-/** Whose freight to look at. */
+/** List of tenants. */
 import { hashOf, type Route } from "../model/routes.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"

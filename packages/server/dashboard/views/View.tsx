@@ -1,4 +1,4 @@
-/** Which view an address means. */
+/** The view of a route. */
 import { useEffect } from "preact/hooks"
 import type { Route } from "../model/routes.ts"
 import { Deliveries } from "./Deliveries.tsx"

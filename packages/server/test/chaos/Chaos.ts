@@ -1,4 +1,4 @@
-/** One run: everything is set up, broken for a while, left in peace, and judged. */
+/** One run: set up, inject faults for a while, let it recover, and check the rules. */
 import { OperatorClient, TransitEventsClient } from "@waybill/client"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -32,14 +32,14 @@ export interface ChaosReport {
     readonly exhaustions: number
     readonly terminated: number
     readonly halfOpen: number
-    /** Lanes whose going on was timed. */
+    /** Subscriptions whose recovery was timed. */
     readonly resumes: number
   }
-  /** The same and more, in words. */
+  /** Counters, with their names. */
   readonly counts: Readonly<Record<string, number | string>>
   readonly logs: LogFindings
   readonly violations: ReadonlyArray<{ readonly rule: Rule; readonly count: number; readonly first: ReadonlyArray<string> }>
-  /** Logs and a line for each request; only kept when something was violated or it was asked for. */
+  /** Logs and a line for each request; kept only after a violation or on request. */
   readonly artifacts: string | undefined
 }
 
@@ -91,7 +91,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
       random,
       urls: fleet.berths.map(({ intake }) => `http://127.0.0.1:${intake.port}`),
       carrierKeys,
-      // a little faster than the storm, so that it ends in it
+      // Slightly faster than the storm, so that it ends during it.
       seconds: plan.seconds * 0.92
     })
     const storm = new Storm({ plan, random, cluster, console, fleet, freight, ledger, receivers, resumes, schema, say: spoken })
@@ -177,7 +177,7 @@ const migrated = async (cluster: Cluster, env: Readonly<Record<string, string>>,
   if (process.exitCode !== 0) throw new Error(`waybill migrate ended with ${process.exitCode}; see ${process.logFile}`)
 }
 
-/** Tenants, keys, secrets and subscriptions, made as operator and customers make them. */
+/** Tenants, keys, secrets and subscriptions, created through the API. */
 const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, operatorKey: string) => {
   const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
   const carrierKeys = new Map<string, string>()
@@ -202,7 +202,7 @@ const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, 
       endpointUrl: receivers.urlOf(subscriber),
       hmacSecretId: secretId,
       ...(eventTypes === undefined ? {} : { filters: { eventTypes } }),
-      // nothing may become a dead letter here: then everything has to arrive
+      // No dead letters here, so that everything must arrive.
       delivery: { batchMaxSize, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 4, rateLimitPerMinute: 600_000 }
     })
     lanes.push(id)
@@ -217,7 +217,7 @@ interface LeaseRow {
   readonly until: number | null
 }
 
-/** Looks at memory and leases. */
+/** Samples memory and leases. */
 const watching = ({ console, fleet, lanes, resumes }: {
   readonly console: Console
   readonly fleet: Fleet
@@ -234,7 +234,7 @@ const watching = ({ console, fleet, lanes, resumes }: {
       ).catch(() => [])
       for (const { claimed_at, lane_id, token, until } of rows) {
         const index = indices.get(lane_id)
-        // tokens are the microsecond of their claim
+        // Tokens are the microsecond of their claim.
         if (index !== undefined) resumes.saw(index, { token, claimedAt: claimed_at, until: until ?? undefined })
       }
       await pause(250)
@@ -268,7 +268,7 @@ const leftOver = async (console: Console): Promise<LeftOver> => {
   return { deliveries: Number(deliveries), attempts: Number(attempts), dead: Number(dead), unsettled: Number(unsettled), entries: Number(entries) }
 }
 
-/** Waits until it is so, or until there was no progress for that long. */
+/** Waits until the condition holds, or until there was no progress for that long. */
 const withoutStandstill = async (seconds: number, isSo: () => boolean | Promise<boolean>, progress: () => number): Promise<void> => {
   let reached = -1
   for (let until = 0; !await isSo();) {

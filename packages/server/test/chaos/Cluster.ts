@@ -1,4 +1,4 @@
-/** A Postgres of this run's own, started as the server starts its embedded one: durable, and restarted as operators or accidents do. */
+/** A Postgres of this run, started like the embedded one: durable, and restarted as by operators or accidents. */
 import { PgClient } from "@waybill/postgres"
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,7 +27,7 @@ export class Cluster {
   private readonly unwatch: () => void
   private postmaster: Postmaster | undefined
   private stopping = false
-  /** It ended although nobody asked it to. */
+  /** It exited unexpectedly. */
   endedByItself = false
 
   private constructor(given: { base: string; placement: Placement; password: string; port: number; artifacts: string }) {
@@ -76,7 +76,7 @@ export class Cluster {
     })
   }
 
-  /** Down, for that long, and up again. */
+  /** Stops it for that long and starts it again. */
   async restart(mode: RestartMode, downMillis: number): Promise<void> {
     const { postmaster } = this
     if (postmaster === undefined) throw new Error("The cluster is not running.")
@@ -92,7 +92,7 @@ export class Cluster {
     try {
       appendFileSync(join(this.artifacts, "postgres.log"), `--- ${title}\n${readFileSync(join(this.placement.home, "log"), "utf8")}`)
     } catch {
-      // a run without it is still a run
+      // The run continues without it.
     }
   }
 
@@ -105,7 +105,7 @@ export class Cluster {
   }
 }
 
-/** Statements of the harness itself, past every proxy. They fail while the database is away. */
+/** SQL of the test itself, without any proxy. Fails while the database is down. */
 export class Console {
   private readonly runtime: ManagedRuntime.ManagedRuntime<PgClient.PgClient | SqlClient.SqlClient, unknown>
 
@@ -145,7 +145,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** A process of its own that removes the directory even when this one is killed. Postgres is stopped by a watch that it has already. */
+/** A separate process that removes the directory even when this one is killed. Postgres has its own watch that stops it. */
 const removeWhenThisProcessEnds = (base: string): () => void => {
   const watch = `
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {})

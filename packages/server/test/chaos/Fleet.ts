@@ -1,4 +1,4 @@
-/** The server processes: each in a place of its own, with a proxy to its database and one in front of its intake. */
+/** The server processes: each in its own directory, with a proxy to its database and one in front of its intake. */
 import { join } from "node:path"
 import type { Cluster } from "./Cluster.ts"
 import { pause, type ChaosPlan } from "./Plan.ts"
@@ -6,7 +6,7 @@ import { Proxy } from "./Proxy.ts"
 import type { Violated } from "./Rules.ts"
 import { ServerProcess } from "./ServerProcess.ts"
 
-/** Some get along with few connections. */
+/** Some processes must work with few connections. */
 const poolSizes = [20, 3, 6, 10]
 
 export interface Berth {
@@ -71,7 +71,7 @@ export class Fleet {
     void process.exited.then(() => {
       if (process.killed || this.closing) return
       violated("no process ends by itself", `${process.logFile} with ${process.exitCode}`)
-      // whatever it was, the others need company
+      // Start another process after any exit.
       void pause(500).then(() => {
         if (!this.closing && berth.process === process) this.start(berth)
       })
@@ -98,7 +98,7 @@ export class Fleet {
     }
   }
 
-  /** In order, as an operator stops them; answers those that did not end in order. */
+  /** Stops them gracefully; returns those that did not exit cleanly. */
   async stop(): Promise<ReadonlyArray<string>> {
     this.closing = true
     const stubborn: Array<string> = []

@@ -1,13 +1,13 @@
-/** Which shipments, events and subscriptions there are, and who is entitled to what. Numbers only; nothing happens here. */
+/** The shipments, events and subscriptions of a run, and which subscription must receive which event. Pure calculation. */
 import type { ReportedEvent } from "@waybill/client"
 import type { ChaosPlan } from "./Plan.ts"
 
 const types = ["PICKED_UP", "DEPARTED_TERMINAL", "IN_TRANSIT", "ARRIVED_AT_TERMINAL", "DELAY", "OUT_FOR_DELIVERY"] as const
 
-/** The subscriptions of an account have one each. */
+/** Batch sizes of an account's subscriptions. */
 const batchSizes = [2, 5, 20, 50, 200]
 
-/** How a receiver behaves. The first two belong to those whose deliveries are timed after a kill. */
+/** Behaviour of a receiver. Only the first two belong to subscriptions whose recovery is timed. */
 export type Temper = "healthy" | "slow" | "failing" | "dropping" | "late" | "limited"
 
 const troubled: ReadonlyArray<Temper> = ["failing", "dropping", "late", "limited"]
@@ -28,7 +28,7 @@ export interface Subscriber {
 
 export interface EventPlace {
   readonly shipment: number
-  /** From 1, in the order of publication. */
+  /** From 1, in order of publication. */
   readonly number: number
 }
 
@@ -63,7 +63,7 @@ export class Freight {
       tenant: this.tenants[index % tenants]!,
       account: this.accounts[ofTenant % this.accounts.length]!,
       secretId: `secret-${index}`,
-      // the smallest is even smaller for the first account: one event at a time
+      // The first account's smallest batch is even smaller: one event.
       batchMaxSize: ofTenant === 0 ? 1 : batchSizes[Math.floor(ofTenant / this.accounts.length) % batchSizes.length]!,
       eventTypes: index % 7 === 3 ? types.filter((_, at) => at % 2 === 0) : undefined,
       origin,
@@ -71,7 +71,7 @@ export class Freight {
     }
   }
 
-  /** Nothing is done to its connections. */
+  /** Whether its connections are left intact. */
   isSteady(origin: number): boolean {
     return origin % 2 === 0
   }
@@ -124,7 +124,7 @@ export class Freight {
     return candidates.filter((subscriber) => this.wants(subscriber, place))
   }
 
-  /** The event of that shipment that this subscriber should have had before; 0 when there is none. */
+  /** The previous event of that shipment for this subscriber; 0 when there is none. */
   before(subscriber: Subscriber, { number, shipment }: EventPlace): number {
     for (let earlier = number - 1; earlier > 0; earlier--) if (this.wants(subscriber, { shipment, number: earlier })) return earlier
     return 0

@@ -7,11 +7,11 @@ import type { Rule } from "./Rules.ts"
 import type { Starvation } from "./Starvation.ts"
 
 const freight = new Freight(shortPlan)
-/** Gets every event of shipment 0. */
+/** Receives every event of shipment 0. */
 const subscriber = freight.subscribers.find((each) => freight.wants(each, { shipment: 0, number: 1 }) && each.eventTypes === undefined && each.batchMaxSize >= 3)!
 const event = (number: number, sequence = number) => ({ eventId: freight.eventId({ shipment: 0, number }), sequence })
 
-/** What a ledger finds wrong with a story; three events of shipment 0 are acknowledged before it. */
+/** Rules that a sequence of calls violates, after three acknowledged events of shipment 0. */
 const foundIn = (story: (ledger: Ledger) => void): ReadonlyArray<Rule> => {
   const ledger = new Ledger(freight)
   for (const number of [1, 2, 3]) ledger.acknowledge({ shipment: 0, number }, number)
@@ -25,7 +25,7 @@ const arrives = (ledger: Ledger, id: string, ...events: ReadonlyArray<{ readonly
 }
 
 describe("the ledger of a chaos run", () => {
-  it("finds nothing wrong with repeats of a delivery, however late", () => {
+  it("accepts repeats of a delivery, however late", () => {
     expect(foundIn((ledger) => {
       ledger.arrive(subscriber, "a", "sha of a", [event(1), event(2)])
       arrives(ledger, "a", event(1), event(2))
@@ -59,15 +59,15 @@ describe("the ledger of a chaos run", () => {
     ["an event has one sequence", (ledger) => arrives(ledger, "a", event(1, 7))],
     ["sequences follow the order of publication", (ledger) => ledger.acknowledge({ shipment: 0, number: 4 }, 3)],
     ["a batch is not larger than asked for", (ledger) => arrives(ledger, "a", ...Array.from({ length: subscriber.batchMaxSize + 1 }, () => event(1)))]
-  ])("sees when this does not hold: %s", (rule, story) => {
+  ])("detects a violation of: %s", (rule, story) => {
     expect(foundIn(story)).toContain(rule)
   })
 })
 
-describe("the time until a lane goes on", () => {
+describe("the recovery time of a subscription", () => {
   const slow = (factor: number) => ({ factorSince: () => factor }) as unknown as Starvation
 
-  /** Whether it is too long when a lane that was held goes on so much later. */
+  /** Whether it is a violation when a held subscription recovers after that time. */
   const isTooLong = (millis: number, factor: number, then: (resumes: Resumes, lane: Subscriber, since: number) => void = () => {}) => {
     const violations: Array<Rule> = []
     const resumes = new Resumes(shortPlan, slow(factor), (rule) => violations.push(rule))
@@ -80,16 +80,16 @@ describe("the time until a lane goes on", () => {
   }
   const allowed = (shortPlan.leaseSeconds + shortPlan.resumeSeconds) * 1000
 
-  it("is at most the lease and five seconds, on a machine that has nothing else to do", () => {
+  it("is at most the lease and five seconds, on an idle machine", () => {
     expect(isTooLong(allowed - 100, 1)).toBe(false)
     expect(isTooLong(allowed + 100, 1)).toBe(true)
     expect(isTooLong(allowed + 100, 2)).toBe(false)
     expect(isTooLong(allowed * 2, 2)).toBe(true)
   })
 
-  it("counts from the second takeover where the first taker was struck, too", () => {
+  it("starts at the second takeover if the first worker failed too", () => {
     const lease = shortPlan.leaseSeconds * 1000
-    /** Leases one after the other, the last of them just now; each runs out, or is given back. */
+    /** Consecutive leases, the last one just now; each expires or is released. */
     const taken = (times: number, runsOut: boolean) => (resumes: Resumes) => {
       for (let left = times; left >= 0; left--) {
         const claimedAt = Date.now() - left * lease
@@ -101,7 +101,7 @@ describe("the time until a lane goes on", () => {
     expect(isTooLong(allowed * 2, 1, taken(5, false))).toBe(true)
   })
 
-  it("counts no answer to what was asked before", () => {
+  it("ignores responses to earlier requests", () => {
     const resumes = new Resumes(shortPlan, slow(1), () => {})
     resumes.await(subscriber, "a kill", Date.now(), false)
     resumes.accepted(subscriber, Date.now() - 1_000)

@@ -1,4 +1,4 @@
-/** What was acknowledged, what arrived and what must not happen: judged while it comes in. */
+/** Records acknowledged and received events, and checks the rules while they come in. */
 import type { EventPlace, Freight, Subscriber } from "./Freight.ts"
 import type { Rule } from "./Rules.ts"
 
@@ -8,9 +8,9 @@ export interface ArrivedEvent {
 }
 
 interface Progress {
-  /** The highest event that arrived; all that are wanted up to it have. */
+  /** The highest received event; all wanted events up to it were received. */
   arrived: number
-  /** The highest that this receiver has said yes to. */
+  /** The highest event that this receiver accepted. */
   accepted: number
 }
 
@@ -23,12 +23,12 @@ export class Ledger {
   expected = 0
   arrivals = 0
   requests = 0
-  /** Requests whose webhook-id had come before. */
+  /** Requests with a repeated webhook-id. */
   duplicates = 0
-  /** How far webhook-timestamps were from this machine's clock when requests were read, at most each way. */
+  /** Largest difference of webhook-timestamps to this machine's clock when requests were read, in both directions. */
   readonly clockSeconds = { behind: 0, ahead: 0 }
   private readonly progress: ReadonlyArray<Map<number, Progress>>
-  /** By subscriber: which delivery an event came with. */
+  /** The delivery of each event, by subscriber. */
   private readonly carriedBy: ReadonlyArray<Map<number, string>>
   private readonly bodies = new Map<string, string>()
   private readonly sequences = new Map<number, number>()
@@ -59,7 +59,7 @@ export class Ledger {
     return shipment * 1000 + number
   }
 
-  /** Intake answered for it. */
+  /** Intake acknowledged the event. */
   acknowledge(place: EventPlace, sequence: number): void {
     const key = this.key(place)
     this.sequenced(place, sequence)
@@ -114,7 +114,7 @@ export class Ledger {
     progress.arrived = Math.max(progress.arrived, place.number)
   }
 
-  /** This receiver says yes to them now. */
+  /** The receiver accepts them now. */
   accept(subscriber: Subscriber, events: ReadonlyArray<ArrivedEvent>): void {
     for (const event of events) {
       const place = this.freight.placeOf(event.eventId)
@@ -150,7 +150,7 @@ export class Ledger {
     }
   }
 
-  /** Whether this subscriber has something coming that was acknowledged. */
+  /** Whether acknowledged events are still missing at this subscriber. */
   isOwed(subscriber: Subscriber): boolean {
     return this.accepted[subscriber.index]! < this.owed[subscriber.index]!
   }
@@ -163,7 +163,7 @@ export class Ledger {
     return this.accepted.reduce((sum, each) => sum + each, 0)
   }
 
-  /** At the very end: every acknowledged event has been at every subscription that is entitled to it. */
+  /** At the end: every acknowledged event was received by every subscription that must get it. */
   judgeLosses(): void {
     for (const key of this.acked) {
       const place = { shipment: Math.floor(key / 1000), number: key % 1000 }

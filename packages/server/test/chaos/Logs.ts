@@ -1,4 +1,4 @@
-/** The logs as an operator sees them: readable lines, no traces of stacks, no secrets, no flood. */
+/** Checks the logs: readable lines, no stack traces, no secrets, no flood. */
 import { readFileSync } from "node:fs"
 import type { Violated } from "./Rules.ts"
 import type { ServerProcess } from "./ServerProcess.ts"
@@ -8,18 +8,18 @@ interface Line {
   readonly level: string
   readonly message: string
   readonly cause?: string
-  /** Of what was said about a request: there is a line for each. */
+  /** Set for entries about a request: each request has a line. */
   readonly correlationId?: string
 }
 
 export interface LogFindings {
   readonly lines: number
   readonly byLevel: Readonly<Record<string, number>>
-  /** Warnings and errors with how often each was said, the most frequent first. */
+  /** Warnings and errors with their counts, the most frequent first. */
   readonly trouble: ReadonlyArray<readonly [string, number]>
 }
 
-/** Warnings and errors of one process in any ten seconds, at most, beside those of requests. */
+/** Maximum number of warnings and errors per process in any ten seconds, besides those of requests. */
 const mostTroublePerTenSeconds = 50
 
 export const readLogs = (
@@ -35,13 +35,13 @@ export const readLogs = (
     for (const secret of secrets) if (text.includes(secret) || text.includes(encodeURIComponent(secret))) violated("no secret is logged", logFile)
     const times: Array<number> = []
     const rows = text.split("\n")
-    // a process that was killed may have stopped in the middle of a line
+    // A killed process may have stopped in the middle of a line.
     rows.pop()
     for (const row of rows) {
       const line = read(row)
       if (/unhandled|uncaught/i.test(row)) violated("nothing is left unhandled", `${logFile}: ${row.slice(0, 300)}`)
       if (line === undefined) {
-        // the words for people at the start
+        // The banner for people at the start.
         if (/\bat .*:\d+:\d+\)?$|Error:|throw /.test(row)) violated("every line of the log is an entry", `${logFile}: ${row.slice(0, 300)}`)
         continue
       }

@@ -1,4 +1,4 @@
-/** How much of everything there is, and when; the same seed makes the same choices. */
+/** Size and schedule of a run; the same seed makes the same choices. */
 
 export interface ChaosPlan {
   readonly seed: number
@@ -6,29 +6,29 @@ export interface ChaosPlan {
   readonly eventsPerShipment: number
   readonly subscriptions: number
   readonly tenants: number
-  /** Server processes, all at once. */
+  /** Concurrent server processes. */
   readonly processes: number
   /** `kill -9` of a server process. */
   readonly kills: number
-  /** Restarts of Postgres, fast and immediate in turn. */
+  /** Restarts of Postgres, fast and immediate alternately. */
   readonly restarts: number
-  /** Times that somebody else takes every connection the database has left. */
+  /** Number of times that another client takes all remaining connections of the database. */
   readonly exhaustions: number
-  /** How long events are published and things are broken. */
+  /** Duration of publishing and fault injection. */
   readonly seconds: number
-  /** How long nothing at all may arrive afterwards while something is still missing. */
+  /** Maximum time without progress afterwards, while events are missing. */
   readonly drainSeconds: number
   readonly leaseSeconds: number
-  /** How long after the end of its lease a lane may take to go on, on a machine that has nothing else to do. */
+  /** Maximum recovery time of a subscription after its lease ended, on an idle machine. */
   readonly resumeSeconds: number
   readonly attemptTimeoutSeconds: number
-  /** What two of the clocks are off by, one each way: more than receivers forgive. */
+  /** Clock offset of two processes, one in each direction: more than receivers tolerate. */
   readonly clockShiftSeconds: number
-  /** The most memory that a server process may ever hold. */
+  /** Maximum resident memory of a server process. */
   readonly maxRssMiB: number
 }
 
-/** One command's worth: minutes. */
+/** For `npm run chaos`: minutes. */
 export const longPlan: ChaosPlan = {
   seed: 1,
   events: 100_000,
@@ -48,7 +48,7 @@ export const longPlan: ChaosPlan = {
   maxRssMiB: 700
 }
 
-/** A test's worth: under a minute. */
+/** For a test: less than a minute. */
 export const shortPlan: ChaosPlan = {
   ...longPlan,
   events: 3_000,
@@ -63,7 +63,7 @@ export const shortPlan: ChaosPlan = {
   leaseSeconds: 3
 }
 
-/** Numbers from 0 up to 1, by a seed: mulberry32. */
+/** Numbers from 0 up to 1, exclusive, from a seed: mulberry32. */
 export type Random = () => number
 
 export const randomFrom = (seed: number): Random => {

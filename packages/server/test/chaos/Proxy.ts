@@ -1,17 +1,17 @@
-/** A wire between two processes that can be cut, slowed, or left hanging: both ends believe that it stands. */
+/** A proxy between two processes whose connections can be cut, delayed, or left half open. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
 
-/** `whole`: nothing gets through any more. `answers`: requests still do. */
+/** `whole`: nothing passes any more. `answers`: only responses are blocked. */
 export type HalfOpen = "whole" | "answers"
 
 export class Wire {
   readonly near: Socket
   readonly far: Socket
-  /** The port of who connected. */
+  /** The port of the client. */
   readonly nearPort: number
   halfOpen: HalfOpen | undefined
   delayMillis = 0
-  /** When what was held back last goes on, each way. */
+  /** Earliest time for the next delayed data, in each direction. */
   private lastForward = 0
   private lastBack = 0
 
@@ -36,7 +36,7 @@ export class Wire {
       })
     })
     from.on("close", () => {
-      // whoever hangs does not hear that the other is gone
+      // In a half-open connection, one side does not notice that the other is closed.
       if (this.halfOpen === "whole" || (isAnswer && this.halfOpen === "answers")) return
       this.later(isAnswer, () => to.destroySoon())
     })
@@ -46,7 +46,7 @@ export class Wire {
     return this.halfOpen === "whole" || (isAnswer && this.halfOpen === "answers")
   }
 
-  /** In order, also when the delay shrinks. */
+  /** Keeps the order, even if the delay shrinks. */
   private later(isAnswer: boolean, act: () => void): void {
     const now = performance.now()
     const last = isAnswer ? this.lastBack : this.lastForward
@@ -70,7 +70,7 @@ export class Wire {
 
 export class Proxy {
   readonly wires = new Set<Wire>()
-  /** By the port with which a wire shows up at its target. */
+  /** Connections by their local port at the target. */
   readonly byFarPort = new Map<number, Wire>()
   private readonly server: Server
   private readonly target: () => { readonly host: string; readonly port: number } | undefined
@@ -100,7 +100,7 @@ export class Proxy {
     })
   }
 
-  /** Listens on a port of 127.0.0.1; refuses while there is no target. */
+  /** Listens on a port of 127.0.0.1; refuses connections while there is no target. */
   static async open(target: () => { readonly host: string; readonly port: number } | undefined): Promise<Proxy> {
     const proxy = new Proxy(target)
     await new Promise<void>((resolve, reject) => proxy.server.once("error", reject).listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, resolve))

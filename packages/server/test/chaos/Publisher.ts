@@ -1,4 +1,4 @@
-/** The carrier's system: hands events in over HTTP, asks again until it has an answer, and remembers what was answered. */
+/** The carrier's system: publishes events over HTTP, retries until it gets a response, and records it. */
 import { IntakeClient } from "@waybill/client"
 import type { EventPlace, Freight } from "./Freight.ts"
 import type { Ledger } from "./Ledger.ts"
@@ -8,7 +8,7 @@ export interface PublisherOptions {
   readonly freight: Freight
   readonly ledger: Ledger
   readonly random: Random
-  /** Intake of the processes, those that are down included. */
+  /** Intake URLs of all processes, including stopped ones. */
   readonly urls: ReadonlyArray<string>
   readonly carrierKeys: ReadonlyMap<string, string>
   readonly seconds: number
@@ -19,7 +19,7 @@ const eventsPerCall = 50
 
 export class Publisher {
   calls = 0
-  /** Calls whose outcome the carrier did not learn, or that were refused for now. */
+  /** Calls that were retried because their outcome was unknown or they were temporarily refused. */
   repeated = 0
   stopped = false
   worstCallSeconds = 0
@@ -35,7 +35,7 @@ export class Publisher {
     }
   }
 
-  /** Each shipment is one writer's, who waits for each answer: that is what gives its events an order. */
+  /** Each shipment has one writer, which waits for each response: this orders its events. */
   async run(): Promise<void> {
     const { freight } = this.options
     await Promise.all(freight.tenants.flatMap((tenant, at) =>
@@ -53,7 +53,7 @@ export class Publisher {
     const { freight, random } = this.options
     const { eventsPerShipment } = freight.plan
     for (let number = 1; number <= eventsPerShipment;) {
-      // several of a shipment in one call, now and then
+      // Sometimes several events of a shipment in one call.
       const together = Math.min(1 + Math.floor(random() * 2.3), eventsPerShipment - number + 1)
       const perCall = Math.max(1, Math.floor(eventsPerCall / together))
       for (let from = 0; from < shipments.length; from += perCall) {

@@ -1,4 +1,4 @@
-/** The customers' receivers: one HTTP server behind a proxy for each origin, each subscription with a temper of its own. */
+/** The customers' receivers: one HTTP server behind a proxy per origin; each subscription has its own behaviour. */
 import { verifyDelivery } from "@waybill/client"
 import { createHash } from "node:crypto"
 import { createWriteStream, type WriteStream } from "node:fs"
@@ -9,11 +9,11 @@ import type { ArrivedEvent, Ledger } from "./Ledger.ts"
 import type { Random } from "./Plan.ts"
 import { Proxy, type Wire } from "./Proxy.ts"
 
-/** A request whose answer its sender cannot have. */
+/** A request whose sender cannot receive the response. */
 export interface Unanswered {
   readonly subscriber: Subscriber
   readonly since: number
-  /** The port of its sender. */
+  /** The sender's port. */
   readonly senderPort: number
 }
 
@@ -22,13 +22,13 @@ export interface ReceiversOptions {
   readonly ledger: Ledger
   readonly random: Random
   readonly attemptTimeoutSeconds: number
-  /** A file with a line for each request. */
+  /** A file with one line per request. */
   readonly file: string
-  /** A subscription with steady connections got its answer through. */
+  /** The response reached the sender, for a subscription with stable connections. */
   readonly onAccepted: (subscriber: Subscriber, request: Unanswered) => void
 }
 
-/** A receiver in trouble is so for this part of the time. */
+/** Duration of a receiver's fault. */
 const troubleMillis = 6_000
 const troubleEveryMillis = 20_000
 
@@ -37,7 +37,7 @@ export class Receivers {
   readonly proxies: Array<Proxy> = []
   /** By subscription. */
   readonly secrets: Array<string> = []
-  /** Every receiver is a good one from now on. */
+  /** All receivers behave well from now on. */
   calm = false
   refusals = 0
   dropped = 0
@@ -64,7 +64,7 @@ export class Receivers {
     return `http://127.0.0.1:${this.proxies[subscriber.origin]!.port}/${subscriber.tenant}/${subscriber.index}`
   }
 
-  /** Wires that may be harmed. */
+  /** Connections that may be disturbed. */
   get troubledWires(): ReadonlyArray<Wire> {
     return this.proxies.flatMap((proxy, origin) => this.options.freight.isSteady(origin) ? [] : [...proxy.wires])
   }

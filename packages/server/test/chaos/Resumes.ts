@@ -1,4 +1,4 @@
-/** How soon lanes go on after what held them is gone. */
+/** Measures how soon subscriptions recover after their worker failed. */
 import type { Subscriber } from "./Freight.ts"
 import type { ChaosPlan } from "./Plan.ts"
 import type { Violated } from "./Rules.ts"
@@ -9,11 +9,11 @@ interface Awaited {
   readonly cause: string
   /** Milliseconds since 1970. */
   readonly from: number
-  /** The same, or when it was struck again. */
+  /** Start of the measurement: `from`, or the time of a later fault. */
   since: number
-  /** Requests that were under way before count too. */
+  /** Requests that were in flight before count too. */
   readonly underWayCounts: boolean
-  /** How often the lane was taken over since. */
+  /** Number of takeovers since then. */
   takeovers: number
 }
 
@@ -21,7 +21,7 @@ interface Awaited {
 export interface Lease {
   readonly token: string
   readonly claimedAt: number
-  /** When it runs out; `undefined` when it was given back. */
+  /** When it expires; `undefined` when it was released. */
   readonly until: number | undefined
 }
 
@@ -35,16 +35,16 @@ export class Resumes {
   private readonly resumeMillis: number
   private readonly starvation: Starvation
   worstMillis = 0
-  /** From the first blow on, whatever came then. */
+  /** From the first fault, including later ones. */
   worstWholeMillis = 0
-  /** How much slower the machine was than alone, when that was. */
+  /** Slowdown of the machine at the worst measurement. */
   worstFactor = 1
   measured = 0
-  /** Whoever took the lane up was struck too, before it had delivered. */
+  /** The new worker failed too before it delivered. */
   struckAgain = 0
   private readonly awaited = new Map<number, Awaited>()
   private readonly outages: Array<Outage> = []
-  /** Each lane's lease when it was looked at last. */
+  /** Last known lease of each subscription. */
   private readonly leases = new Map<number, Lease>()
   private readonly violated: Violated
 
@@ -55,12 +55,12 @@ export class Resumes {
     this.violated = violated
   }
 
-  /** A later cause takes the place of an earlier one: the lane was held anew. */
+  /** A later cause replaces an earlier one, because the subscription was claimed again. */
   await(subscriber: Subscriber, cause: string, since: number, underWayCounts: boolean): void {
     this.awaited.set(subscriber.index, { subscriber, cause, from: since, since, underWayCounts, takeovers: 0 })
   }
 
-  /** The database is away, or lets nobody in, until the answer is called. */
+  /** The database is unavailable or full, until the returned function is called. */
   outage(): () => void {
     const outage = { from: Date.now(), to: Infinity }
     this.outages.push(outage)
@@ -69,13 +69,13 @@ export class Resumes {
     }
   }
 
-  /** The lane's lease as the database has it. */
+  /** Records a subscription's lease from the database. */
   saw(index: number, lease: Lease): void {
     const before = this.leases.get(index)
     this.leases.set(index, lease)
     const awaited = this.awaited.get(index)
     if (awaited === undefined || before === undefined || before.token === lease.token) return
-    // one that was given back in order was not taken over; the next may have been claimed the moment it ran out
+    // A released lease is not a takeover; the next one may start when the old one expires.
     if (before.until === undefined || lease.claimedAt < before.until - 10) return
     awaited.takeovers += 1
     if (awaited.takeovers === 1) return
@@ -100,13 +100,13 @@ export class Resumes {
       this.worstMillis = took
       this.worstFactor = factor
     }
-    // leases run out by the clock; what has to be computed then takes as long as the machine takes
+    // Leases expire by the clock; the following work depends on the speed of the machine.
     if (took > this.leaseMillis + this.resumeMillis * factor) {
       this.violated("a lane goes on soon after what held it is gone", `${subscriber.tenant}/${subscriber.index}: ${took} ms after ${cause}, on a machine ${factor.toFixed(1)} times slower than alone`)
     }
   }
 
-  /** At the end: what never went on. */
+  /** At the end: reports subscriptions that never recovered. */
   judgeRest(): void {
     for (const awaited of this.awaited.values()) {
       this.violated("a lane goes on soon after what held it is gone", `${awaited.subscriber.tenant}/${awaited.subscriber.index}: never after ${awaited.cause}`)

@@ -1,4 +1,4 @@
-/** What has to hold, whatever goes wrong. Each is judged in every run. */
+/** Invariants that every run checks. */
 
 export const rules = [
   "nothing is lost",
@@ -34,5 +34,5 @@ export const rules = [
 
 export type Rule = typeof rules[number]
 
-/** Says that something happened that must not, and to whom. */
+/** Reports a violation and who caused it. */
 export type Violated = (rule: Rule, offender: string) => void

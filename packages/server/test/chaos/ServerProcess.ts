@@ -1,4 +1,4 @@
-/** One `waybill serve`, with its log in a file and its clock as wrong as asked for. */
+/** One `waybill serve` process, with its log in a file and an optional clock offset. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createWriteStream, readdirSync, readFileSync, readlinkSync, type WriteStream } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,13 +22,13 @@ export class ServerProcess {
   readonly startedAt = Date.now()
   readonly pid: number
   readonly logFile: string
-  /** Where it listens, once it is ready. */
+  /** Its port, once it is ready. */
   port: number | undefined
   readyAt: number | undefined
   exitCode: number | string | undefined
-  /** Ends with the process. */
+  /** Resolves when the process exits. */
   readonly exited: Promise<void>
-  /** We did it. */
+  /** The test killed it. */
   killed = false
   private readonly child: ChildProcess
   private readonly log: WriteStream
@@ -87,12 +87,12 @@ export class ServerProcess {
     return this.exited
   }
 
-  /** Has it write down, beside its log, what it runs and whom it waits for. */
+  /** Makes it write a diagnostic report next to its log. */
   report(): void {
     this.child.kill("SIGUSR2")
   }
 
-  /** Resident memory in MiB; 0 when it is gone. */
+  /** Resident memory in MiB; 0 after it exited. */
   get rssMiB(): number {
     try {
       return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, "utf8"))?.[1] ?? 0) / 1024

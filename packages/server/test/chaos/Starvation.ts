@@ -1,6 +1,6 @@
 /**
- * How much slower than alone this machine computes: a thread works for five milliseconds of processor time again and again, and
- * looks how long that took. What has to happen within seconds may take that much longer where others compute, too.
+ * Measures the slowdown of this machine: a thread repeatedly uses five milliseconds of processor time and measures how
+ * long they took. Time limits are extended by this factor.
  */
 import { isMainThread, parentPort, Worker } from "node:worker_threads"
 
@@ -21,7 +21,7 @@ export class Starvation {
     this.worker.unref()
   }
 
-  /** The mean over that time; 1 where the machine had nothing else to do. */
+  /** Mean since that time; 1 on an idle machine. */
   factorSince(from: number): number {
     let sum = 0
     let count = 0

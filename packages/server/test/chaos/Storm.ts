@@ -1,4 +1,4 @@
-/** Everything that goes wrong on purpose, each in a loop of its own. */
+/** Injects the faults, each kind in its own loop. */
 import { Console, type Cluster, type RestartMode } from "./Cluster.ts"
 import type { Berth, Fleet } from "./Fleet.ts"
 import type { Freight } from "./Freight.ts"
@@ -27,7 +27,7 @@ const lockSeconds = 1.5
 
 export class Storm {
   kills = 0
-  /** Kills of a process that had deliveries under way. */
+  /** Kills of a process with deliveries in flight. */
   killsWhileSending = 0
   restarts = { fast: 0, immediate: 0 }
   terminated = 0
@@ -37,7 +37,7 @@ export class Storm {
   resets = { database: 0, receivers: 0, intake: 0 }
   delays = 0
   private over = false
-  /** Postgres is on its way down or up, or full: no other large blow meanwhile. */
+  /** Postgres is stopping, starting or full: no other large fault meanwhile. */
   private busy = false
   private readonly options: StormOptions
 
@@ -45,7 +45,7 @@ export class Storm {
     this.options = options
   }
 
-  /** Until every kill and restart has been done, and `seconds` have passed. */
+  /** Runs until all kills and restarts are done and `seconds` have passed. */
   async run(): Promise<void> {
     const { plan } = this.options
     const began = Date.now()
@@ -66,7 +66,7 @@ export class Storm {
     await Promise.all(small)
   }
 
-  /** Evenly over the time there is, one after the other however long each takes. */
+  /** Spreads actions evenly over the time, one after the other. */
   private async spread(times: number, offset: number, act: (index: number) => Promise<void>): Promise<void> {
     const { random, seconds } = { ...this.options, ...this.options.plan }
     const began = Date.now()
@@ -80,7 +80,7 @@ export class Storm {
   private async every(millis: number, act: () => Promise<void> | void): Promise<void> {
     while (!this.over) {
       await pause(millis * (0.5 + this.options.random()))
-      // the database may be away; the next time it is there again
+      // The database may be down; the next action retries.
       await Promise.resolve(act()).catch(() => undefined)
     }
   }
@@ -93,10 +93,10 @@ export class Storm {
     }
   }
 
-  /** The one with most under way, or any; its place is taken again soon. */
+  /** Kills the process with the most requests in flight, or any; it is replaced soon. */
   private async kill(): Promise<void> {
     const { fleet, ledger, random, receivers, resumes, say } = this.options
-    // on a slow machine starts take long: what is tried out is the work of the others, not that of none
+    // Processes start slowly on a slow machine; the test needs others that work.
     while (fleet.ready.length < Math.max(2, fleet.berths.length - 1)) await pause(20)
     const leave = await this.alone()
     const berth = random() < 0.2 ? pick(random, fleet.ready)! : await this.busiest()
@@ -117,7 +117,7 @@ export class Storm {
     })
   }
 
-  /** Who has most under way with receivers that are timed, as soon as somebody has any; soon, whoever it is. */
+  /** The process with the most requests in flight to timed receivers, as soon as there is one; after a while, any. */
   private async busiest(): Promise<Berth> {
     const { fleet, freight, random, receivers } = this.options
     for (const until = Date.now() + 1_500;;) {
@@ -150,7 +150,7 @@ export class Storm {
     say(`${mode} restart of Postgres done; ${owed.length} healthy subscriptions have something waiting`)
   }
 
-  /** Somebody else takes every connection that is left. */
+  /** Another client takes all remaining connections. */
   private async exhaust(): Promise<void> {
     const { cluster, resumes, say } = this.options
     const leave = await this.alone()
@@ -175,7 +175,7 @@ export class Storm {
     if (row?.ended === true) this.terminated += 1
   }
 
-  /** A transaction of somebody else that looks at lanes for too long. */
+  /** Another transaction locks subscriptions for too long. */
   private async holdLocks(): Promise<void> {
     const { console, schema } = this.options
     await console.run(

@@ -3,7 +3,7 @@ import { type ChaosReport, runChaos } from "./Chaos.ts"
 import { shortPlan } from "./Plan.ts"
 import { rules } from "./Rules.ts"
 
-// the processes' sockets and memory are read from /proc
+// Reads the processes' sockets and memory from /proc.
 describe.runIf(process.platform === "linux")("a flood through processes that are killed, a database that is restarted and wires that hang", () => {
   let report: ChaosReport
 

@@ -1,4 +1,4 @@
-/** `npm run chaos`: the long form, with numbers of one's own. Ends with 1 when anything was violated. */
+/** `npm run chaos`: the long form, with configurable numbers. Exits with 1 after a violation. */
 import { parseArgs } from "node:util"
 import { runChaos } from "./Chaos.ts"
 import { type ChaosPlan, longPlan, shortPlan } from "./Plan.ts"

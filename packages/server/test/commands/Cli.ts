@@ -1,4 +1,4 @@
-/** The program's commands as their users run them, and a server in memory for them to call. */
+/** Runs the program's commands, and an in-memory server for them to call. */
 import { IntakeClient, OperatorClient, TransitEventsClient } from "@waybill/client"
 import { createWaybill, toNodeHandler } from "@waybill/http"
 import { memoryStorage } from "@waybill/testkit"
@@ -19,7 +19,7 @@ export const run = (
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string | Uint8Array; readonly cwd?: string } = {}
 ): Promise<Ran> =>
   new Promise((resolve, reject) => {
-    // where no program ever ran and left its keys
+    // A home directory without keys of an earlier program.
     const home = directory()
     const command = programCommand()
     const child = spawn(process.execPath, [...command.args, ...args], {
@@ -35,20 +35,20 @@ export const run = (
     child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text)
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, stdout, stderr }))
-    // a command that does not read its input may be gone by now
+    // A command that does not read its input may have exited.
     child.stdin.on("error", () => {})
     child.stdin.end(options.input ?? "")
   })
 
-/** Starts one that runs until it is told to end. */
+/** Starts a command that runs until it is stopped. */
 export const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Program => new Program({ args, env })
 
-/** Every line of JSON on standard output. */
+/** Every JSON line on standard output. */
 export const jsonLines = (stdout: string): ReadonlyArray<any> => stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
 
 export const account = "A-1"
 
-/** A server in this process, its storage in memory, with a tenant, keys and a secret. */
+/** A server in this process with in-memory storage, a tenant, keys and a secret. */
 export const runningServer = async () => {
   const operatorKey = randomBytes(24).toString("hex")
   const waybill = createWaybill({
@@ -80,7 +80,7 @@ export const runningServer = async () => {
     customerKey: customer.key,
     intake: new IntakeClient({ baseUrl: url, apiKey: carrier.key }),
     customer: new TransitEventsClient({ baseUrl: url, apiKey: customer.key }),
-    /** What an operator's shell has. */
+    /** Environment of an operator's shell. */
     env: { WAYBILL_URL: url, WAYBILL_OPERATOR_KEY: operatorKey, WAYBILL_TENANT: "acme" }
   }
 }

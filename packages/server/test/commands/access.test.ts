@@ -6,7 +6,7 @@ import { directory } from "../program/Program.ts"
 import { jsonLines, newSecret, run, runningServer } from "./Cli.ts"
 
 describe("tenants on the command line", { timeout: 60_000 }, () => {
-  it("creates one, changes it, and lists all of them, without naming one", async () => {
+  it("creates one, changes it, and lists all, without --tenant", async () => {
     const server = await runningServer()
     const { WAYBILL_TENANT: _tenant, ...env } = server.env
     const made = await run(["tenants", "put", "broker-1", "--name", "Broker \u202eOne", "--host", "Track.Broker.example", "--host", "b.example"], { env })
@@ -22,7 +22,7 @@ describe("tenants on the command line", { timeout: 60_000 }, () => {
     ])
   })
 
-  it("says what is wrong, and by its exit code whether the server said so", async () => {
+  it("reports errors, with an exit code for those of the server", async () => {
     const server = await runningServer()
     expect((await run(["tenants", "put", "acme"], { env: server.env })).code).toBe(2)
     expect((await run(["tenants", "list"])).code).toBe(2)
@@ -37,7 +37,7 @@ describe("tenants on the command line", { timeout: 60_000 }, () => {
 })
 
 describe("limits on the command line", { timeout: 60_000 }, () => {
-  it("shows every quota, changes some, and returns them to their defaults", async () => {
+  it("shows every quota, changes some, and resets them to their defaults", async () => {
     const { env } = await runningServer()
     const shown = await run(["limits", "get", "--json"], { env })
     expect(jsonLines(shown.stdout)).toMatchObject([{ subscriptions: 200_000, uploadsPerClient: 8 }])
@@ -69,7 +69,7 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     expect((await run(["keys", "revoke", id], { env: server.env })).code).toBe(4)
   })
 
-  it("prints one only when it is asked to, and makes none that nobody would get to know", async () => {
+  it("prints one only with --show, and creates none that would be lost", async () => {
     const server = await runningServer()
     const nowhere = await run(["keys", "create", "tms", "--role", "carrier"], { env: server.env })
     expect(nowhere).toMatchObject({ code: 2, stdout: "" })
@@ -87,7 +87,7 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     expect(existsSync(fresh)).toBe(false)
   })
 
-  it("takes the key of a server on this machine from its data directory, and sends it nowhere else", async () => {
+  it("takes the key of a server on this machine from its data directory, and sends it to no other machine", async () => {
     const server = await runningServer()
     const dir = directory()
     mkdirSync(join(dir, ".waybill"))
@@ -100,7 +100,7 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
 })
 
 describe("clients on the command line", { timeout: 60_000 }, () => {
-  it("lists them with what they have, and ends the access of one", async () => {
+  it("lists them with their keys and subscriptions, and deletes one", async () => {
     const { customer, env, operator } = await runningServer()
     await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })
     await customer.createSubscription({ endpointUrl: "https://127.0.0.1:1/hook", hmacSecretId: "main" })
@@ -118,7 +118,7 @@ describe("clients on the command line", { timeout: 60_000 }, () => {
 })
 
 describe("the audit log on the command line", { timeout: 60_000 }, () => {
-  it("is shown newest first, of one tenant and of one actor, and holds no key", async () => {
+  it("is shown newest first, by tenant and by actor, and contains no key", async () => {
     const { customerKey, env, operator, operatorKey } = await runningServer()
     await operator.putTenant("other", { name: "Other" })
     const shown = await run(["audit", "--tenant", "acme"], { env })
@@ -139,7 +139,7 @@ describe("the audit log on the command line", { timeout: 60_000 }, () => {
 })
 
 describe("secrets on the command line", { timeout: 60_000 }, () => {
-  it("registers one of one's own, and rotates it", async () => {
+  it("registers a given one, and rotates it", async () => {
     const server = await runningServer()
     const dir = directory()
     const own = newSecret()
@@ -160,7 +160,7 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     expect(piped.code).toBe(0)
   })
 
-  it("lists them with their owners, and gives one to another owner as it is", async () => {
+  it("lists them with their owners, and changes only the owner of one", async () => {
     const server = await runningServer()
     const env = server.env
     const made = await run(["secrets", "put", "ours", "--client", "shipper", "--show", "--json"], { env, input: "" })
@@ -173,20 +173,20 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     expect(listed.stdout).not.toContain(secret.slice(6))
   })
 
-  it("deletes one that nothing uses", async () => {
+  it("deletes one that is not in use", async () => {
     const { env } = await runningServer()
     expect((await run(["secrets", "put", "client:gone", "--show"], { env, input: "" })).code).toBe(0)
     expect(await run(["secrets", "delete", "client:gone"], { env })).toEqual({ code: 0, stdout: "client:gone is deleted.\n", stderr: "" })
     expect((await run(["secrets", "delete", "client:gone"], { env })).code).toBe(4)
   })
 
-  it("needs an owner, and makes no secret where it only changes the owner", async () => {
+  it("requires an owner, and generates no secret when it only changes the owner", async () => {
     const { env } = await runningServer()
     expect((await run(["secrets", "put", "owned-by-nobody", "--show"], { env, input: "" })).code).toBe(4)
     expect((await run(["secrets", "put", "main", "--any-client", "--no-rotate", "--show"], { env })).code).toBe(2)
   })
 
-  it("makes none that nobody would get to know, and takes one at a time", async () => {
+  it("generates none that would be lost, and accepts one at a time", async () => {
     const server = await runningServer()
     expect((await run(["secrets", "rotate", "main"], { env: server.env })).code).toBe(2)
     expect((await run(["secrets", "put", "main"], { env: server.env })).code).toBe(2)

@@ -3,10 +3,10 @@ import { eventually, receiver } from "../program/Program.ts"
 import { event } from "../program/Tenant.ts"
 import { jsonLines, run, runningServer, start } from "./Cli.ts"
 
-/** One attempt and dead, so that there is something to send again. */
+/** One attempt until a dead letter, so that there is a delivery to send again. */
 const impatient = { maxAttempts: 1, initialBackoffSeconds: 1, maxBackoffSeconds: 1 }
 
-/** A receiver whose answer can be changed, and a subscription that sends to it. */
+/** A receiver with a configurable response, and a subscription for it. */
 const subscribed = async (server: Awaited<ReturnType<typeof runningServer>>) => {
   const answers = { status: 200 }
   const hook = await receiver((_, response) => void response.writeHead(answers.status).end("as \u001b[31mreceivers\u001b[0m say"))
@@ -20,7 +20,7 @@ const subscribed = async (server: Awaited<ReturnType<typeof runningServer>>) => 
 }
 
 describe("deliveries on the command line", { timeout: 60_000 }, () => {
-  it("lists what was sent, and narrows it down", async () => {
+  it("lists deliveries, with filters", async () => {
     const server = await runningServer()
     const { answers, id, settled } = await subscribed(server)
     await server.intake.publishTransitEvents([event("S-1", 1)])
@@ -44,7 +44,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(none.stderr).toContain("No such delivery")
   })
 
-  it("shows one with its body and attempts, and nothing of the receiver's can colour the terminal", async () => {
+  it("shows one with its body and attempts, and escapes terminal sequences of the receiver", async () => {
     const server = await runningServer()
     const { answers, hook, settled } = await subscribed(server)
     answers.status = 500
@@ -60,7 +60,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(jsonLines(asJson.stdout)).toEqual([await server.operator.getDelivery("acme", dead!.deliveryId)])
   })
 
-  it("sends one again, then what died, then history", async () => {
+  it("sends one again, then dead letters, then past events", async () => {
     const server = await runningServer()
     const { answers, hook, id, settled } = await subscribed(server)
     answers.status = 500
@@ -86,7 +86,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(again.id).not.toBe(hook.receptions[before - 1]!.id)
   })
 
-  it("follows them as they happen, also over an outage of the server, until it is told to end", async () => {
+  it("follows them as they happen, also over an outage of the server, until it is stopped", async () => {
     const server = await runningServer()
     const { answers, id, settled } = await subscribed(server)
     answers.status = 500
@@ -101,18 +101,18 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     const { port } = new URL(server.url)
     server.server.closeAllConnections()
     await new Promise<void>((resolve) => server.server.close(() => resolve()))
-    await eventually(() => tail.stderr.includes("Trying again.") ? true : undefined, { what: () => tail.output })
+    await eventually(() => tail.stderr.includes("Retrying.") ? true : undefined, { what: () => tail.output })
     await new Promise<void>((resolve) => server.server.listen(Number(port), "127.0.0.1", resolve))
-    await eventually(() => tail.stderr.includes("It answers again.") ? true : undefined, { what: () => tail.output })
+    await eventually(() => tail.stderr.includes("The server answers again.") ? true : undefined, { what: () => tail.output })
     answers.status = 200
     await server.operator.retryDelivery("acme", dead!.deliveryId)
     await eventually(() => tail.stdout.includes("attempt 2: accepted 200") ? true : undefined, { what: () => tail.output })
     expect(await tail.kill("SIGINT")).toEqual({ code: 0, signal: null })
-    // each attempt once
+    // Each attempt once.
     expect(tail.stdout.match(/attempt 1:/g)).toHaveLength(1)
   })
 
-  it("follows only failures, as JSON, when it is asked to", async () => {
+  it("follows only failures, as JSON, with the flags for it", async () => {
     const server = await runningServer()
     const { answers, settled } = await subscribed(server)
     await server.intake.publishTransitEvents([event("S-1", 1)])
@@ -128,7 +128,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
 })
 
 describe("calling a server", { timeout: 60_000 }, () => {
-  it("says what is missing before it calls anybody", async () => {
+  it("reports missing settings before it calls", async () => {
     const none = await run(["deliveries"])
     expect(none).toMatchObject({ code: 2, stdout: "" })
     expect(none.stderr).toBe("waybill: Which tenant? Give --tenant, or set WAYBILL_TENANT.\n")
@@ -141,7 +141,7 @@ describe("calling a server", { timeout: 60_000 }, () => {
     expect((await run(["deliveries", "--nonsense"])).code).toBe(2)
   })
 
-  it("tells a refusal from nobody being there", async () => {
+  it("distinguishes a refusal from an unreachable server", async () => {
     const server = await runningServer()
     const wrong = await run(["deliveries", "--key", "not-the-key"], { env: server.env })
     expect(wrong.code).toBe(4)

@@ -9,7 +9,7 @@ import { jsonLines, run } from "./Cli.ts"
 
 const pgUrl = inject("pgUrl")
 
-/** What it finds, by what was looked at. */
+/** Its findings, by name of the check. */
 const examined = async (env: Readonly<Record<string, string>>, cwd?: string) => {
   const ran = await run(["doctor", "--json"], { env, ...(cwd === undefined ? {} : { cwd }) })
   const [{ checks, healthy }] = jsonLines(ran.stdout) as [{ checks: ReadonlyArray<{ name: string; result: string; detail: string; todo?: string }>; healthy: boolean }]
@@ -17,7 +17,7 @@ const examined = async (env: Readonly<Record<string, string>>, cwd?: string) => 
 }
 
 describe("doctor", { timeout: 90_000 }, () => {
-  it("finds nothing wrong with a server that runs, and tells dead letters and secrets that it cannot open", async () => {
+  it("finds no problem in a running server, and reports dead letters and secrets that it cannot open", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
     const program = new Program({ env })
     const url = await program.ready()
@@ -47,7 +47,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("changes nothing, and says what a database lacks", async () => {
+  it("changes nothing, and reports missing migrations", async () => {
     const { env } = sharedSettings(pgUrl)
     for (let round = 1; round <= 2; round++) {
       const { code, found } = await examined(env)
@@ -57,7 +57,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect((await run(["migrate", "--check"], { env })).code).toBe(1)
   })
 
-  it("names every setting that cannot be used, and where webhooks must not go", async () => {
+  it("names every invalid setting, and forbidden destinations of webhooks", async () => {
     const wrong = await run(["doctor"], { env: { WAYBILL_PORT: "x", WAYBILL_ROLE: "master" } })
     expect(wrong.code).toBe(1)
     expect(wrong.stdout).toContain("WAYBILL_PORT is \"x\"")
@@ -67,7 +67,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect((await examined({ ...env, WAYBILL_EGRESS_ALLOW: "0.0.0.0/0" })).found["egress"]!.result).toBe("warning")
   })
 
-  it("tells a database that is away from one that refuses", async () => {
+  it("distinguishes an unreachable database from one that refuses", async () => {
     const { env } = sharedSettings(pgUrl)
     const gone = createServer()
     await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve))
@@ -83,7 +83,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(leaked(away.stdout + refusing.stdout, ["hunter2hunter2"])).toEqual([])
   })
 
-  it("looks at the embedded database while its server runs, and says so where there is none", async () => {
+  it("checks the embedded database while its server runs, and reports when there is none", async () => {
     const dir = directory()
     const env = { WAYBILL_DATA_DIR: join(dir, "data") }
     expect(await examined(env)).toMatchObject({ code: 0, found: { "data directory": { result: "ok" }, database: { result: "warning", detail: expect.stringContaining("never started") } } })
@@ -94,7 +94,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     expect(await examined(env)).toMatchObject({ code: 0, found: { database: { result: "warning", detail: expect.stringContaining("does not run") } } })
   })
 
-  it("says that the data directory cannot be written to", async () => {
+  it("reports a data directory that is not writable", async () => {
     const file = join(directory(), "file")
     writeFileSync(file, "")
     const { code, found } = await examined({ WAYBILL_DATA_DIR: join(file, "data") })
@@ -104,7 +104,7 @@ describe("doctor", { timeout: 90_000 }, () => {
 })
 
 describe("migrate", { timeout: 60_000 }, () => {
-  it("says what is missing, applies it, and says that nothing is", async () => {
+  it("reports what is missing, applies it, and reports that nothing is missing", async () => {
     const { env } = sharedSettings(pgUrl)
     const missing = await run(["migrate", "--check", "--json"], { env })
     expect(missing.code).toBe(1)
@@ -116,7 +116,7 @@ describe("migrate", { timeout: 60_000 }, () => {
     expect(await run(["migrate"], { env })).toMatchObject({ code: 0, stdout: `Schema ${env["WAYBILL_SCHEMA"]} is up to date.\n` })
   })
 
-  it("prints plain SQL without a database, all of it or what is behind a version", async () => {
+  it("prints plain SQL without a database, all of it or from a version on", async () => {
     const env = { WAYBILL_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", WAYBILL_SCHEMA: "freight" }
     const all = await run(["migrate", "--print"], { env })
     expect(all).toMatchObject({ code: 0, stderr: "" })

@@ -16,7 +16,7 @@ interface Shape {
 
 const below = ({ subcommands }: Shape): ReadonlyArray<Shape> => subcommands.flatMap(({ commands }) => commands)
 
-/** `keys create`, not `keys`, which does nothing by itself. */
+/** Leaf commands only: `keys create`, not `keys`, which does nothing by itself. */
 const leaves = (command: Shape, before: ReadonlyArray<string> = []): ReadonlyArray<{ readonly path: string; readonly command: Shape }> =>
   below(command).flatMap((each) => {
     const path = [...before, each.name]
@@ -25,19 +25,19 @@ const leaves = (command: Shape, before: ReadonlyArray<string> = []): ReadonlyArr
 
 const all = leaves(waybill as unknown as Shape)
 
-/** The part under a heading. */
+/** The text under a heading. */
 const sectionOf = (heading: string): string => document.split(/^## /m).find((section) => section.startsWith(`${heading}\n`)) ?? ""
 
 const flagsIn = (text: string): ReadonlyArray<string> => [...new Set(text.match(/--[a-z][a-z-]+/g) ?? [])].sort()
 
-// a process for each command
+// Starts a process for each command.
 describe("docs/commands.md", { timeout: 300_000 }, () => {
-  it("has every command of the program, and no other", () => {
+  it("has exactly the commands of the program", () => {
     const listed = [...document.matchAll(/^\| `waybill ([a-z ]+?)(?: [<[][^`]*)?` \|/gm)].map(([, path]) => path!)
     expect(listed).toEqual(all.map(({ path }) => path))
   })
 
-  it("says every flag of every command", async () => {
+  it("names every flag of every command", async () => {
     for (const { path } of all.filter(({ path }) => path !== "serve")) {
       const { code, stdout } = await run([...path.split(" "), "--help"])
       expect(code).toBe(0)

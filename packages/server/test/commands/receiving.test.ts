@@ -13,7 +13,7 @@ const batch = (deliveryId: string, ...sequences: ReadonlyArray<number>) =>
     events: sequences.map((sequence) => ({ ...event("S-1", sequence), sequence }))
   }))
 
-/** A request as a proxy's log has it. */
+/** A request as in the log of a proxy. */
 const requestText = async (secret: string, body: Uint8Array, at = new Date()) => {
   const headers = await signDelivery({ secrets: secret, deliveryId: "d-1", body, now: at })
   const lines = ["POST /hook HTTP/1.1", "Host: shipper.example", ...Object.entries(headers).map(([name, value]) => `${name.replace("w", "W")}: ${value}`)]
@@ -21,7 +21,7 @@ const requestText = async (secret: string, body: Uint8Array, at = new Date()) =>
 }
 
 describe("verify", { timeout: 60_000 }, () => {
-  it("says that a signature stands, of a request in a file or on standard input", async () => {
+  it("accepts a valid signature, of a request in a file or on standard input", async () => {
     const secret = newSecret()
     const text = await requestText(secret, batch("d-1", 1, 2))
     const file = join(directory(), "request.http")
@@ -34,7 +34,7 @@ describe("verify", { timeout: 60_000 }, () => {
     expect(jsonLines(piped.stdout)).toEqual([{ stands: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
   })
 
-  it("says why one does not stand, and never shows the secret", async () => {
+  it("explains an invalid signature, and never shows the secret", async () => {
     const secret = newSecret()
     const old = new Date(Date.now() - 3_600_000)
     const text = await requestText(secret, batch("d-1", 1), old)
@@ -54,7 +54,7 @@ describe("verify", { timeout: 60_000 }, () => {
     for (const { stderr, stdout } of [late, other, edited]) expect(stdout + stderr).not.toContain(secret)
   })
 
-  it("takes the parts one by one, and the older signature", async () => {
+  it("accepts the parts one by one, and the older signature", async () => {
     const secret = newSecret()
     const body = batch("d-1", 1)
     const dir = directory()
@@ -74,7 +74,7 @@ describe("listen", { timeout: 60_000 }, () => {
   const listeningAt = (program: ReturnType<typeof start>) =>
     eventually(() => /Listening on (http:\/\/[^ ]+)\./.exec(program.stderr)?.[1], { what: () => program.output })
 
-  it("takes deliveries of a real server and says what they carry", async () => {
+  it("receives deliveries of a real server and prints their content", async () => {
     const server = await runningServer()
     const program = start(["listen"], { WAYBILL_WEBHOOK_SECRET: server.secret })
     const url = await listeningAt(program)
@@ -86,7 +86,7 @@ describe("listen", { timeout: 60_000 }, () => {
     expect(program.output).not.toContain(server.secret)
   })
 
-  it("tells duplicates, gaps and forgeries", async () => {
+  it("reports duplicates, gaps and forgeries", async () => {
     const secret = newSecret()
     const program = start(["listen", "--json"], { WAYBILL_WEBHOOK_SECRET: secret })
     const url = await listeningAt(program)
@@ -106,12 +106,12 @@ describe("listen", { timeout: 60_000 }, () => {
     await program.kill("SIGTERM")
   })
 
-  it("answers as it is told, and takes what is unsigned when it is told", async () => {
+  it("answers with the given status, and accepts unsigned deliveries only with --unsigned", async () => {
     const program = start(["listen", "--unsigned", "--answer", "503"])
     const url = await listeningAt(program)
     const body = JSON.stringify({ proNumber: "123456789", shipmentReferenceNumbers: {}, shipmentMilestoneStatus: "Delivered", TimeZoneOfShipment: null, UpdatedETA: "2026-11-20", notificationMessage: "Done\u001b[31m" })
     for (let attempt = 1; attempt <= 2; attempt++) expect((await fetch(url, { method: "POST", headers: { "webhook-id": "d-1" }, body })).status).toBe(503)
-    // not taken, so not a duplicate either
+    // Not accepted, so it is no duplicate either.
     await eventually(() => program.stdout.match(/✓ unsigned status d-1, answered 503/g)?.length === 2 ? true : undefined, { what: () => program.output })
     expect(program.stdout).not.toContain("\u001b")
     await program.kill("SIGTERM")
@@ -119,7 +119,7 @@ describe("listen", { timeout: 60_000 }, () => {
     expect((await run(["listen", "--unsigned", "--answer", "99"])).code).toBe(2)
   })
 
-  it("says that a port is taken", async () => {
+  it("reports a port in use", async () => {
     const taken = await receiver()
     const ended = await run(["listen", "--unsigned", "--port", new URL(taken.url).port])
     expect(ended.code).toBe(1)
@@ -128,7 +128,7 @@ describe("listen", { timeout: 60_000 }, () => {
 })
 
 describe("check", { timeout: 90_000 }, () => {
-  /** The receiver kit in a plain server. */
+  /** The client's receiver in a plain server. */
   const kit = (secret: string, secretsOfKit = secret) => served(new DeliveryReceiver({ secrets: secretsOfKit, onEvents: () => {}, onError: () => {} }))
 
   const served = async (hook: DeliveryReceiver) => {
@@ -141,7 +141,7 @@ describe("check", { timeout: 90_000 }, () => {
     return `${urlOf(server)}/hook`
   }
 
-  it("finds nothing wrong with the receiver kit", async () => {
+  it("finds no flaw in the client's receiver", async () => {
     const secret = newSecret()
     const junit = join(directory(), "check.xml")
     const checked = await run(["check", await kit(secret), "--junit", junit], { env: { WAYBILL_WEBHOOK_SECRET: secret } })
@@ -153,7 +153,7 @@ describe("check", { timeout: 90_000 }, () => {
     expect(xml.match(/<testcase /g)).toHaveLength(18)
   })
 
-  it("finds out one that believes everything", async () => {
+  it("detects one that accepts everything", async () => {
     const gullible = await receiver()
     const secret = newSecret()
     const junit = join(directory(), "check.xml")
@@ -189,13 +189,13 @@ describe("check", { timeout: 90_000 }, () => {
     const gullible = await receiver()
     const fooled = await run(["check", gullible.url, "--kind", kind], { env })
     expect(fooled.stderr).toContain(`8 requirements of ${count} not met`)
-    // one that takes something else takes nothing of this
+    // A receiver of another kind accepts none of these.
     const events = await run(["check", await kit(secret), "--kind", kind, "--only", "good"], { env })
     expect(events).toMatchObject({ code: 1, stdout: expect.stringContaining("✗ takes a signed delivery") })
     if (kind === "shipment-status") expect((await run(["check", gullible.url, "--kind", kind, "--only", "good-batch"], { env })).code).toBe(2)
   })
 
-  it("finds out one that refuses everything, and one that breaks instead of refusing", async () => {
+  it("detects one that refuses everything, and one that fails instead of refusing", async () => {
     const secret = newSecret()
     const env = { WAYBILL_WEBHOOK_SECRET: secret }
     const other = await run(["check", await kit(secret, newSecret()), "--only", "good", "--only", "unsigned"], { env })
@@ -209,7 +209,7 @@ describe("check", { timeout: 90_000 }, () => {
     expect(breaks.stdout).toContain("not because it said no")
   })
 
-  it("says that nobody is there, and asks for what it needs", async () => {
+  it("reports an unreachable receiver, and missing settings", async () => {
     const gone = await receiver()
     await new Promise<void>((resolve) => gone.server.close(() => resolve()))
     const ended = await run(["check", gone.url], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() } })

@@ -4,7 +4,7 @@ import { eventually } from "../program/Program.ts"
 import { account, jsonLines, run, runningServer, start } from "./Cli.ts"
 
 describe("simulate", { timeout: 60_000 }, () => {
-  it("plays shipments to their delivery, for the customer whose account was named", async () => {
+  it("plays shipments to their delivery, for the customer with the given account", async () => {
     const server = await runningServer()
     const env = { WAYBILL_URL: server.url, WAYBILL_API_KEY: server.carrierKey }
     const played = await run(["simulate", "--account", account, "--pace", "0", "--json"], { env })
@@ -29,11 +29,11 @@ describe("simulate", { timeout: 60_000 }, () => {
       expect(papers).toMatchObject({ documents: [{ documentType: "POD", files: [{ id: expect.any(String) }] }] })
     }
     expect(played.stderr).toMatch(/; driver of DEMO-\S+: Arrived; /)
-    // progress goes where it is in nobody's way
+    // Progress goes to standard error.
     expect(played.stderr).toMatch(/^1\/\d+ {2}/)
   })
 
-  it("invoices under the numbers of the carrier's key", async () => {
+  it("writes invoices with the numbers of the carrier's key", async () => {
     const server = await runningServer()
     const { key } = await server.operator.createApiKey("acme", { name: "numbered", roles: ["carrier"], dot: "77", mc: "88" })
     const env = { WAYBILL_URL: server.url, WAYBILL_API_KEY: key }
@@ -45,7 +45,7 @@ describe("simulate", { timeout: 60_000 }, () => {
     expect(data.map(({ DOT, MC }) => [DOT, MC])).toEqual([["77", "88"], ["77", "88"], ["77", "88"]])
   })
 
-  it("keeps its pace until it is told to end", async () => {
+  it("keeps its pace until it is stopped", async () => {
     const server = await runningServer()
     const program = start(["simulate", "--account", account, "--pace", "3600"], { WAYBILL_URL: server.url, WAYBILL_API_KEY: server.carrierKey })
     await eventually(() => /^1\/\d+ /.test(program.stderr) ? true : undefined, { what: () => program.output })
@@ -53,7 +53,7 @@ describe("simulate", { timeout: 60_000 }, () => {
     expect(program.stderr).not.toMatch(/^2\//m)
   })
 
-  it("says whose key it needs", async () => {
+  it("reports which key it needs", async () => {
     const server = await runningServer()
     const none = await run(["simulate", "--url", server.url])
     expect(none.code).toBe(2)

@@ -11,7 +11,7 @@ const temporary = Effect.acquireRelease(
 )
 
 describe("the data directory", () => {
-  it.effect("gives every one of many that ask at once the same text, readable by its owner only", () =>
+  it.effect("returns the same text to many concurrent callers, readable by its owner only", () =>
     Effect.gen(function*() {
       const dir = yield* temporary
       let made = 0
@@ -21,7 +21,7 @@ describe("the data directory", () => {
       assert.strictEqual(statSync(join(dir, "key")).mode & 0o777, 0o600)
     }))
 
-  it.effect("replaces a text in one step", () =>
+  it.effect("replaces a text atomically", () =>
     Effect.gen(function*() {
       const dir = yield* temporary
       assert.strictEqual(yield* readKept(dir, "state"), undefined)
@@ -31,7 +31,7 @@ describe("the data directory", () => {
       assert.deepStrictEqual(readdirSync(dir), ["state"])
     }))
 
-  it.effect("keeps generated keys over restarts, and makes none where they are given", () =>
+  it.effect("keeps generated keys over restarts, and generates none when they are configured", () =>
     Effect.gen(function*() {
       const dir = join(yield* temporary, "deeper", "data")
       const first = yield* keysOf({ dataDir: dir, operatorKeys: undefined, sealingKeys: undefined })
@@ -44,7 +44,7 @@ describe("the data directory", () => {
       assert.isFalse(readdirSync(dir).includes("none"))
     }))
 
-  it.effect("says what to do about a sealing key that was damaged", () =>
+  it.effect("explains how to fix a damaged sealing key", () =>
     Effect.gen(function*() {
       const dir = yield* temporary
       writeFileSync(join(dir, "sealing-key"), "half of i")
@@ -53,7 +53,7 @@ describe("the data directory", () => {
       assert.strictEqual(readFileSync(join(dir, "sealing-key"), "utf8"), "half of i")
     }))
 
-  it.effect("is locked by one at a time, and free again afterwards", () =>
+  it.effect("is locked by one process at a time, and free again afterwards", () =>
     Effect.gen(function*() {
       const dir = yield* temporary
       yield* Effect.scoped(Effect.gen(function*() {
@@ -64,7 +64,7 @@ describe("the data directory", () => {
       assert.isTrue(Exit.isSuccess(yield* Effect.exit(Effect.scoped(lockDataDir(dir)))))
     }))
 
-  it.effect("names the variable when it cannot be made", () =>
+  it.effect("names the variable when it cannot be created", () =>
     Effect.gen(function*() {
       const dir = yield* temporary
       mkdirSync(join(dir, "a"))

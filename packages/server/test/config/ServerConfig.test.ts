@@ -12,7 +12,7 @@ const read = (env: Readonly<Record<string, string>>) =>
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord({ ...env }))
   )
 
-/** What is wrong with the settings, variable by variable. */
+/** The invalid settings, by variable. */
 const faultsOf = (env: Readonly<Record<string, string>>) =>
   Effect.map(Effect.flip(read(env)), (error) => Object.fromEntries(error.faults.map(({ problem, variable }) => [variable, problem])))
 
@@ -20,7 +20,7 @@ const operatorKey = "0123456789abcdef0123456789abcdef"
 const sealingKey = Buffer.alloc(32, 7).toString("base64")
 
 describe("ServerConfig", () => {
-  it.effect("needs nothing: loopback, port 8080, an embedded database, the demo", () =>
+  it.effect("has defaults for everything: loopback, port 8080, an embedded database, the demo", () =>
     Effect.gen(function*() {
       const config = yield* read({})
       assert.strictEqual(config.host, "127.0.0.1")
@@ -51,7 +51,7 @@ describe("ServerConfig", () => {
       assert.deepStrictEqual(config.warnings, [])
     }))
 
-  it.effect("plays no demo for somebody who brings a database or an operator key, unless told to", () =>
+  it.effect("disables the demo with a configured database or operator key, unless set", () =>
     Effect.gen(function*() {
       const databaseUrl = "postgres://waybill:secret@db.internal/waybill"
       assert.isFalse((yield* read({ WAYBILL_DATABASE_URL: databaseUrl, WAYBILL_SEALING_KEY: sealingKey })).demo)
@@ -61,14 +61,14 @@ describe("ServerConfig", () => {
       assert.isTrue((yield* read({ WAYBILL_OPERATOR_KEY: "0123456789abcdef0123456789abcdef", WAYBILL_DEMO: "true" })).demo)
     }))
 
-  it.effect("has a dashboard unless told not to, and keeps its path free for it", () =>
+  it.effect("enables the dashboard by default, and reserves its path", () =>
     Effect.gen(function*() {
       assert.isTrue((yield* read({})).dashboard)
       assert.isFalse((yield* read({ WAYBILL_DASHBOARD: "off" })).dashboard)
       assert.include((yield* faultsOf({ WAYBILL_BASE_PATH_INVOICES: "/dashboard/invoices" }))["WAYBILL_BASE_PATH_INVOICES"], "/dashboard is there already")
     }))
 
-  it.effect("takes days, a time zone, a limit of lookups and places for the areas", () =>
+  it.effect("reads days, a time zone, a lookup limit and base paths of the areas", () =>
     Effect.gen(function*() {
       const config = yield* read({
         WAYBILL_KEEP_DELIVERED_DAYS: "90",
@@ -105,7 +105,7 @@ describe("ServerConfig", () => {
       assert.strictEqual(summary["timeZone"], "America/Chicago")
     }))
 
-  it.effect("gives no two areas the same path, one path within another, or one that is taken", () =>
+  it.effect("refuses equal base paths, a base path within another, and a reserved one", () =>
     Effect.gen(function*() {
       const taken = (env: Readonly<Record<string, string>>) => Effect.map(faultsOf(env), (faults) => Object.keys(faults))
       assert.deepStrictEqual(yield* taken({ WAYBILL_BASE_PATH_TRANSIT_EVENTS: "/pfc" }), ["WAYBILL_BASE_PATH_FREIGHT_CHARGES"])
@@ -136,7 +136,7 @@ describe("ServerConfig", () => {
       assert.strictEqual(summaryOf(elsewhere)["s3Endpoint"], "http://minio:9000")
     }))
 
-  it.effect("refuses a place that is none, without showing what may be a key", () =>
+  it.effect("refuses an invalid documents location, without quoting what may be a key", () =>
     Effect.gen(function*() {
       for (const place of ["directory:", "s3://", "s3://a", "s3:///prefix", "s3://papers/../other", "s3://AKIA:hunter2hunter2@papers", "https://papers.example", "disk"]) {
         const problem = (yield* faultsOf({ WAYBILL_DOCUMENTS: place }))["WAYBILL_DOCUMENTS"]!
@@ -146,19 +146,19 @@ describe("ServerConfig", () => {
       assert.match((yield* faultsOf({ WAYBILL_S3_ENDPOINT: "http://minio:9000" }))["WAYBILL_S3_ENDPOINT"]!, /WAYBILL_DOCUMENTS is not in S3/)
     }))
 
-  it.effect("takes several sealing keys, the first of which seals", () =>
+  it.effect("reads several sealing keys, the first of which encrypts", () =>
     Effect.gen(function*() {
       const second = Buffer.alloc(32, 8).toString("base64")
       const { sealingKeys } = yield* read({ WAYBILL_SEALING_KEY: `${sealingKey}, ${second}` })
       assert.deepStrictEqual(sealingKeys!.map((key) => Redacted.value(key)[0]), [7, 8])
     }))
 
-  it.effect("takes an empty variable for one that is not set", () =>
+  it.effect("reads an empty variable as not set", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* read({ WAYBILL_PORT: "", WAYBILL_ROLE: " " })).port, 8080)
     }))
 
-  it.effect("names every variable that cannot be used, with what to do, and never a secret", () =>
+  it.effect("names every invalid variable, with the fix, and never a secret", () =>
     Effect.gen(function*() {
       const env = {
         WAYBILL_HOST: "http://0.0.0.0",
@@ -204,7 +204,7 @@ describe("ServerConfig", () => {
       assert.match(error.message, /WAYBILL_ROLE is "master", and has to be one of api, worker, all\./)
     }))
 
-  it.effect("says where the port of a Kubernetes service comes from", () =>
+  it.effect("explains a port variable that Kubernetes set", () =>
     Effect.gen(function*() {
       const faults = yield* faultsOf({ WAYBILL_PORT: "tcp://10.96.0.12:80" })
       assert.match(faults["WAYBILL_PORT"]!, /Kubernetes/)
@@ -218,7 +218,7 @@ describe("ServerConfig", () => {
       assert.deepStrictEqual(Object.keys(jwt), ["WAYBILL_JWT_ISSUER", "WAYBILL_JWT_AUDIENCE"])
     }))
 
-  it.effect("finds a misspelt variable and leaves other people's alone", () =>
+  it.effect("detects a misspelled variable and ignores variables of other programs", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* faultsOf({ WAYBILL_DATABSE_URL: "postgres://db/waybill" }), {
         WAYBILL_DATABSE_URL: "is not known; WAYBILL_DATABASE_URL is. Correct the name, or take it out"
@@ -227,13 +227,13 @@ describe("ServerConfig", () => {
       yield* read(Object.fromEntries(variableNames.map((name) => [name, ""])))
     }))
 
-  it.effect("warns of what works but was probably not meant", () =>
+  it.effect("warns of settings that are valid but probably unintended", () =>
     Effect.gen(function*() {
       const { warnings } = yield* read({ WAYBILL_DATABASE_URL: "postgres://db/waybill" })
       assert.match(warnings.join("\n"), /WAYBILL_SEALING_KEY is not set/)
     }))
 
-  it.effect("takes several operator keys with names, and none that can be guessed", () =>
+  it.effect("reads several operator keys with names, and refuses short ones", () =>
     Effect.gen(function*() {
       const { operatorKeys } = yield* read({ WAYBILL_OPERATOR_KEY: `${operatorKey},ci:read:${operatorKey}2` })
       assert.deepStrictEqual(operatorKeys?.map(({ name, readOnly }) => [name, readOnly]), [["operator", false], ["ci", true]])
@@ -242,7 +242,7 @@ describe("ServerConfig", () => {
       assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `Ops:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /name/)
     }))
 
-  it.effect("reads keys and the database's address from files, one form at a time", () =>
+  it.effect("reads keys and the database URL from files, and refuses both forms at once", () =>
     Effect.gen(function*() {
       const dir = mkdtempSync(join(tmpdir(), "waybill-files-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dir, { recursive: true })))
@@ -271,7 +271,7 @@ describe("ServerConfig", () => {
       assert.notInclude(JSON.stringify(short), "hunter2")
     }).pipe(Effect.scoped))
 
-  it.effect("takes a key set over https, and over plain http from this machine and opened hosts only", () =>
+  it.effect("accepts a key set over https, and over plain http from this machine and allowed hosts only", () =>
     Effect.gen(function*() {
       const jwt = (url: string, more: Readonly<Record<string, string>> = {}) =>
         ({ WAYBILL_JWT_JWKS_URL: url, WAYBILL_JWT_ISSUER: "i", WAYBILL_JWT_AUDIENCE: "a", ...more })
@@ -287,7 +287,7 @@ describe("ServerConfig", () => {
       }
     }))
 
-  it.effect("keeps the operator's part on the same port unless it gets one of its own", () =>
+  it.effect("serves the operator API on the same port unless it has its own", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* read({})).admin, undefined)
       assert.deepStrictEqual((yield* read({ WAYBILL_HOST: "0.0.0.0", WAYBILL_ADMIN_PORT: "9090" })).admin, { host: "0.0.0.0", port: 9090 })
@@ -297,7 +297,7 @@ describe("ServerConfig", () => {
       assert.deepStrictEqual((yield* read({ WAYBILL_PORT: "0", WAYBILL_ADMIN_PORT: "0" })).admin, { host: "127.0.0.1", port: 0 })
     }))
 
-  it.effect("shows a summary without anything secret", () =>
+  it.effect("prints a summary without secrets", () =>
     Effect.gen(function*() {
       const config = yield* read({
         WAYBILL_DATABASE_URL: "postgres://waybill:hunter2hunter2@db.internal:5433/freight?password=hunter2hunter2",

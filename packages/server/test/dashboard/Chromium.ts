@@ -1,4 +1,4 @@
-/** A real browser for the page. `CHROMIUM_PATH` says where it is; else it is looked for where distributions put it. */
+/** A real browser for the dashboard tests. `CHROMIUM_PATH` is its location; default: the usual locations of distributions. */
 import { existsSync } from "node:fs"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, onTestFinished } from "vitest"
@@ -15,7 +15,7 @@ const places = [
 
 const found = process.env["CHROMIUM_PATH"] ?? places.find((place) => existsSync(place))
 
-/** Where nobody has a browser the tests of the page are left out; in CI that is a failure. */
+/** Without a browser these tests are skipped; in CI that is a failure. */
 export const noBrowser = found === undefined && !process.env["CI"]
 if (noBrowser) process.stderr.write("The dashboard's page is not tested: there is no Chromium. Install one, or name it in CHROMIUM_PATH.\n")
 
@@ -23,7 +23,8 @@ let browser: Promise<Browser> | undefined
 
 const launched = (): Promise<Browser> => {
   if (found === undefined) throw new Error("There is no Chromium, and CI does not go without: .ci/run installs it where it may.")
-  // neither root nor a container lets Chromium have its sandbox, and all it sees are pages of ours; a container's /dev/shm may be tiny
+  // Chromium has no sandbox as root or in a container, and it only loads test pages; a container's /dev/shm may be
+  // tiny.
   return browser ??= chromium.launch({ executablePath: found, chromiumSandbox: false, args: ["--disable-dev-shm-usage"] })
 }
 
@@ -31,9 +32,9 @@ afterAll(async () => {
   await (await browser)?.close()
 })
 
-/** What must not happen on a page. */
+/** Events that must not happen on a page. */
 export interface Mischief {
-  /** Dialogs, scripts that ran, violations of the policy, errors of the page, requests to anybody else. */
+  /** Dialogs, injected scripts, policy violations, page errors, and requests to other origins. */
   readonly seen: ReadonlyArray<string>
 }
 
@@ -43,7 +44,7 @@ export interface Visit {
   readonly mischief: Mischief
 }
 
-/** A tab of its own, closed at the end of the test. `origin` is the only one that it may ask. */
+/** A new tab, closed at the end of the test. It may send requests to `origin` only. */
 export const visit = async (origin: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> => {
   const context = await (await launched()).newContext({ acceptDownloads: true, reducedMotion: "reduce", ...options })
   onTestFinished(() => context.close())

@@ -19,7 +19,7 @@ const answer = async (path: string, { headers = {}, method = "GET" }: { readonly
 const page = async () => await (await answer("/dashboard/"))!.text()
 
 describe("Dashboard", () => {
-  it("is a page that runs its own script only, and that nobody may keep, frame or sniff", async () => {
+  it("is a page that runs its own script only, and cannot be cached, framed or sniffed", async () => {
     const response = (await answer("/dashboard/"))!
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -39,7 +39,7 @@ describe("Dashboard", () => {
     expect(html.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/^<script type="module" src="app-[0-9a-f]{12}\.js">$/)])
   })
 
-  it("names its files by their contents, so that browsers may keep them for good", async () => {
+  it("names its files by their content hash, so that browsers may cache them forever", async () => {
     for (const [, name] of (await page()).matchAll(/(?:src|href)="(app-[^"]+)"/g)) {
       const response = (await answer(`/dashboard/${name}`))!
       expect(response.status).toBe(200)
@@ -55,7 +55,7 @@ describe("Dashboard", () => {
     expect(await (await answer("/dashboard/licenses.txt"))!.text()).toMatch(/preact[^]*MIT[^]*@picocss\/pico[^]*MIT/)
   })
 
-  it("leads to itself by a relative address, and answers nothing beside itself", async () => {
+  it("redirects to itself with a relative location, and answers no other path", async () => {
     const response = (await answer("/dashboard"))!
     expect([response.status, response.headers.get("location")]).toEqual([302, "dashboard/"])
     for (const path of ["/", "/dashboards", "/docs", "/operator/v1/tenants"]) expect(await answer(path)).toBeUndefined()
@@ -65,7 +65,7 @@ describe("Dashboard", () => {
     }
   })
 
-  it("is only read", async () => {
+  it("accepts reads only", async () => {
     expect((await answer("/dashboard/", { method: "HEAD" }))!.status).toBe(200)
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
       const refused = (await answer("/dashboard/", { method }))!
@@ -73,7 +73,7 @@ describe("Dashboard", () => {
     }
   })
 
-  it("is not there where its page was not built, and the log says so", async () => {
+  it("is absent when its page was not built, and logs that", async () => {
     const directory = mkdtempSync(join(tmpdir(), "waybill-page-"))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const lines: Array<string> = []
@@ -84,7 +84,7 @@ describe("Dashboard", () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(Array(2).fill(expect.objectContaining({ level: "warn", message: expect.stringContaining("its page was not built") })))
   })
 
-  it("is light, and its build leaves nothing of an earlier one behind", async () => {
+  it("is small, and its build removes the files of an earlier one", async () => {
     const directory = mkdtempSync(join(tmpdir(), "waybill-page-"))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     writeFileSync(join(directory, "app-000000000000.js"), "old")

@@ -3,19 +3,19 @@ import { eventually } from "../program/Program.ts"
 import { visit, type Visit } from "./Chromium.ts"
 import { key, type StandIn } from "./StandIn.ts"
 
-/** Opens a view as somebody who entered the key before. The time of one that is `hurried` is ours to let pass. */
+/** Opens a view with a stored key. `hurried`: the test controls the page's clock. */
 export const opened = async (stand: StandIn, hash: string, { hurried = false, ...options }: Parameters<typeof visit>[1] & { readonly hurried?: boolean } = {}): Promise<Visit> => {
   const visited = await visit(stand.url, options)
   if (hurried) await visited.page.clock.install()
   await visited.context.addInitScript((key) => {
-    // a blank page has no storage
+    // A blank page has no storage.
     if (location.protocol !== "about:") sessionStorage.setItem("waybill.operator-key", key)
   }, key)
   await visited.page.goto(`${stand.url}${stand.prefix}/dashboard/${hash}`)
   return visited
 }
 
-/** Lets the time of a hurried page pass until it shows this. */
+/** Advances the clock of a hurried page until it shows this. */
 export const later = async (page: Page, shown: Locator | (() => Promise<boolean> | boolean)): Promise<void> => {
   const isThere = typeof shown === "function" ? shown : async () => await shown.count() > 0
   await eventually(async () => {

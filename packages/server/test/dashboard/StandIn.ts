@@ -1,4 +1,4 @@
-/** The page on a server whose operator's calls answer whatever a test wants: failures, delays, and what no server of ours would send. */
+/** Serves the page with a fake operator API: failures, delays, and responses that a real server would not send. */
 import type { Delivery, DeliveryInFull, NamedShipment, OperatorSubscription, ShipmentJourney, Tenant } from "@waybill/client"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -26,12 +26,12 @@ export interface Freight {
 
 export interface StandIn {
   readonly url: string
-  /** What the tables of the page show; may be changed at any time. */
+  /** Data of the page's tables; may be changed at any time. */
   readonly freight: Freight
   readonly asked: Array<Asked>
-  /** Takes the place of every answer while it is set; `lost` breaks the connection. */
+  /** Replaces every response while it is set; `lost` breaks the connection. */
   instead: ((asked: Asked) => Promise<Answer | "lost" | undefined> | Answer | "lost" | undefined) | undefined
-  /** The page lies below this, as behind a proxy. */
+  /** Path prefix of the page, as behind a proxy. */
   readonly prefix: string
 }
 

@@ -8,7 +8,7 @@ import { idOf, key, sampleFreight, standIn } from "./StandIn.ts"
 interface Stop {
   readonly what: string
   readonly hash: string
-  /** Shown when there is something to judge. */
+  /** Shown when the page is ready to be checked. */
   readonly until: (page: Page) => Promise<unknown>
 }
 
@@ -42,7 +42,7 @@ const stops: ReadonlyArray<Stop> = [
   { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Nothing here" }).waitFor() }
 ]
 
-/** By these rules of axe only, where some are given. */
+/** Checks only the given axe rules, if any. */
 const violations = async (page: Page, rules?: ReadonlyArray<string>) => {
   const options: axe.RunOptions = { resultTypes: ["violations"], preload: false, ...rules === undefined ? {} : { runOnly: [...rules] } }
   const { violations } = await page.evaluate((options) => (globalThis as any).axe.run(document, options), options as any) as axe.AxeResults
@@ -51,12 +51,12 @@ const violations = async (page: Page, rules?: ReadonlyArray<string>) => {
 
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 
-describe.skipIf(noBrowser)("the dashboard's page, for everybody", { timeout: 60_000 }, () => {
+describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeout: 60_000 }, () => {
   it.each([
     ["in dark colours on a telephone", { colorScheme: "dark", viewport: { width: 360, height: 740 } }, undefined],
-    // the page is the same; colours are not, and neither is the room for them
+    // The same page with other colours and less space.
     ["in light colours at twice the size", { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }, ["color-contrast", "target-size"]]
-  ] as const)("has no fault that axe knows, and nothing beyond the edge, %s", async (_, options, rules) => {
+  ] as const)("has no fault that axe knows, and no overflow, %s", async (_, options, rules) => {
     const freight = sampleFreight()
     freight.deliveries.splice(8)
     const stand = await standIn(freight)
@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)("the dashboard's page, for everybody", { timeout: 60_
     }
   })
 
-  it("asks for the key without a fault, and tells what is wrong with it", async () => {
+  it("has no fault in the key form, and announces its errors", async () => {
     const stand = await standIn()
     const { context, page } = await visit(stand.url, { viewport: { width: 360, height: 740 } })
     await context.addInitScript(axe.source)
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)("the dashboard's page, for everybody", { timeout: 60_
     await page.getByRole("heading", { name: "Tenants" }).waitFor()
   })
 
-  it("is used by the keyboard alone: over the links to the content, into a subscription, through a dialog and back", async () => {
+  it("works by keyboard alone: skip link, subscription, dialog and back", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, "#/t/acme/subscriptions")
     await page.getByRole("table").waitFor()
@@ -106,7 +106,7 @@ describe.skipIf(noBrowser)("the dashboard's page, for everybody", { timeout: 60_
     expect(opener).toMatch(/^(Pause|Resume) …$/)
     await page.keyboard.press("Space")
     await page.getByRole("dialog").waitFor()
-    // the focus stays inside
+    // The focus stays inside.
     for (let n = 0; n < 6; n++) {
       await page.keyboard.press("Tab")
       expect(await page.evaluate(() => document.activeElement === document.body || document.querySelector("dialog")!.contains(document.activeElement))).toBe(true)

@@ -1,6 +1,6 @@
 import { buildPage } from "../../dashboard/build.mjs"
 
-/** Before the tests of this package: the page, where the program looks for it. */
+/** Builds the page before the tests of this package, where the program looks for it. */
 export default async function setup() {
   await buildPage()
 }

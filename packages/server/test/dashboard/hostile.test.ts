@@ -5,7 +5,7 @@ import { noBrowser } from "./Chromium.ts"
 import { opened } from "./Opened.ts"
 import { type Freight, idOf, sampleFreight, standIn } from "./StandIn.ts"
 
-/** What somebody may try who chooses names, addresses and answers. */
+/** Malicious names, addresses and responses. */
 const evil = [
   `<script>pwned=1</script>`,
   `"><img src=x onerror="pwned=2"><svg onload=pwned=3>`,
@@ -19,10 +19,10 @@ const evil = [
   "__proto__"
 ].join("|")
 
-/** As the page has to show it: every character visible, none of them doing anything. */
+/** Expected output: every character visible and without effect. */
 const shown = [...evil].map((each) => /[\u0000-\u001f\u200b\u202e\u2066]/.test(each) ? `U+${each.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}` : each).join("")
 
-/** Every text of the answers gets it at its end; so do names of fields in documents. */
+/** Appends it to every text of the responses, and to names of fields in documents. */
 const infect = (value: unknown, isCode: (text: string) => boolean): any => {
   if (typeof value === "string") return isCode(value) ? value : value + evil
   if (Array.isArray(value)) return value.map((each) => infect(each, isCode))
@@ -48,7 +48,7 @@ const views = (freight: Freight): ReadonlyArray<Route> => {
   ]
 }
 
-/** What data must never become. */
+/** Elements that data must never create. */
 const madeOfData = (page: Page) =>
   page.evaluate(() => [
     ...[...document.querySelectorAll("script, img, iframe, object, embed, base, svg, form[action], [src], [style], [srcdoc], meta[http-equiv]")]
@@ -57,15 +57,15 @@ const madeOfData = (page: Page) =>
     ...[...document.querySelectorAll("a")].map((link) => link.getAttribute("href")!).filter((href) => !href.startsWith("#")).map((href) => `link to ${href}`)
   ])
 
-describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { timeout: 60_000 }, () => {
-  it.each([["every text", () => false], ["every text but codes, ids and instants", isCode]] as const)("shows %s as it was typed, and runs none of it", async (_, isCode) => {
+describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout: 60_000 }, () => {
+  it.each([["every text", () => false], ["every text but codes, ids and instants", isCode]] as const)("shows %s as text, and executes none of it", async (_, isCode) => {
     const freight: Freight = infect(sampleFreight(), isCode)
     freight.deliveries.splice(8)
     const stand = await standIn(freight)
     const { mischief, page } = await opened(stand, "")
     for (const route of views(freight)) {
       await page.goto(`${stand.url}/dashboard/${hashOf(route)}`)
-      // another hash alone leaves the view before in place for a moment
+      // A change of the hash alone keeps the previous view for a moment.
       await page.reload()
       await page.locator("main:not(:has([aria-busy=true]))").waitFor()
       for (const summary of await page.locator("summary").all()) await summary.click()
@@ -85,7 +85,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
     expect(mischief.seen).toEqual([])
   })
 
-  it("shows what a server says against a call in the same way", async () => {
+  it("escapes the error messages of a server in the same way", async () => {
     const stand = await standIn()
     stand.instead = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
     const { mischief, page } = await opened(stand, "#/t/acme/subscriptions")
@@ -95,7 +95,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
     expect(mischief.seen).toEqual([])
   })
 
-  it("says so when what answers is not what was promised, and goes on when it is", async () => {
+  it("reports an unexpected response, and recovers after the next valid one", async () => {
     const stand = await standIn()
     const { mischief, page } = await opened(stand, "")
     for (const json of [evil, { data: [{}] }, { data: [null], entries: {} }]) {
@@ -113,7 +113,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
     expect(mischief.seen).toEqual([])
   })
 
-  it("has a policy that would stop a script that got in", async () => {
+  it("has a policy that blocks an injected script", async () => {
     const stand = await standIn()
     const { mischief, page } = await opened(stand, "")
     await page.getByRole("table").waitFor()
@@ -136,7 +136,7 @@ describe.skipIf(noBrowser)("the dashboard's page, of data that means harm", { ti
       }
     })
     expect(outcomes).toEqual({ html: "TypeError", source: "TypeError", policy: "TypeError", text: "TypeError", elsewhere: "TypeError" })
-    // they are told of a moment later, which is how the other tests would learn of theirs
+    // Violations are reported asynchronously; the other tests rely on these reports.
     await expect.poll(() => mischief.seen.filter((what) => what.startsWith("policy: ")).length).toBe(5)
   })
 })

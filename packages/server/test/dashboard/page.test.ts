@@ -7,7 +7,7 @@ import { deadLetter, deliverySample, idOf, instantOf, key, subscriptionSample, s
 const h1 = ({ page }: Visit) => page.getByRole("heading", { level: 1 })
 
 describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
-  it("opens with the operator's key only, keeps it in this tab, and forgets it when told to", async () => {
+  it("opens with the operator key only, stores it for this tab, and removes it on sign-out", async () => {
     const stand = await standIn()
     const visited = await visit(stand.url)
     const { context, mischief, page } = visited
@@ -40,7 +40,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(mischief.seen.filter((what) => !what.startsWith("opened"))).toEqual([])
   })
 
-  it("takes a key with its name, and shows a sentence for what a read-only one is refused", async () => {
+  it("accepts a key with its name, and explains what a read-only one may not do", async () => {
     const stand = await standIn()
     const { page } = await visit(stand.url)
     await page.goto(`${stand.url}/dashboard`)
@@ -55,7 +55,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(1)
   })
 
-  it("asks for the key again as soon as the server takes it no more", async () => {
+  it("asks for the key again as soon as the server refuses it", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
     await later(page, page.getByRole("table"))
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
-  it("shows the most troubled subscriptions first, and why they are", async () => {
+  it("shows subscriptions with the most serious problems first, with reasons", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, "#/t/acme/subscriptions")
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await eventually(async () => await rows.count() === 5 || undefined)
   })
 
-  it("pages through what is too much for one, and goes back", async () => {
+  it("pages through long lists, forwards and back", async () => {
     const stand = await standIn()
     stand.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)))
     const visited = await opened(stand, "#/t/acme/deliveries")
@@ -108,7 +108,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByText("200 subscriptions on this page").waitFor()
   })
 
-  it("filters deliveries by state and time, by the keyboard too", async () => {
+  it("filters deliveries by state and time, also by keyboard", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, "#/t/acme/deliveries")
     const rows = page.getByRole("rowheader")
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(await page.getByLabel("Created since").inputValue()).toBe("2026-11-20T07:02")
   })
 
-  it("retries dead letters, one or those selected, after asking, and says what came of it", async () => {
+  it("retries one or several dead letters after a confirmation, and shows the result", async () => {
     const stand = await standIn()
     const { mischief, page } = await opened(stand, "#/t/acme/deliveries?state=dead")
     await page.getByRole("heading", { name: "Dead letters" }).waitFor()
@@ -193,7 +193,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     ])
   })
 
-  it("shows the bytes of a delivery as they went out, and hands them over unchanged", async () => {
+  it("shows the exact bytes of a delivery, and downloads them unchanged", async () => {
     const stand = await standIn()
     const body = `{"a":1.50,"a": 2, "text":"caf\u00e9 \u202e\u200b"}`
     stand.freight.deliveries.push(deadLetter(200, { body }))
@@ -222,7 +222,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(mischief.seen).toEqual([])
   })
 
-  it("finds a shipment and tells its journey across the areas, oldest first", async () => {
+  it("finds a shipment and shows its journey across the areas, oldest first", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, "#/t/acme/shipments")
     await page.getByLabel("PRO, BOL or PO number").fill(" 0418367745 ")
@@ -244,7 +244,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByText("Nothing is known by nothing.").waitFor()
   })
 
-  it("says since when the server is gone, keeps what it knew, and goes on by itself", async () => {
+  it("shows since when the server is unreachable, keeps its data, and recovers by itself", async () => {
     const stand = await standIn()
     const { mischief, page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
     await later(page, page.getByRole("table"))
@@ -259,7 +259,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(mischief.seen).toEqual([])
   })
 
-  it("has one question under way at a time, and none while it is paused", async () => {
+  it("has one request in flight at a time, and none while it is paused", async () => {
     const stand = await standIn()
     let underWay = 0
     let most = 0
@@ -286,7 +286,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(most).toBe(1)
   })
 
-  it("takes neither focus, scroll, nor order away when something new comes", async () => {
+  it("keeps focus, scroll position and order when new data arrives", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, "#/t/acme/deliveries", { hurried: true, viewport: { width: 1200, height: 500 } })
     const links = page.getByRole("rowheader").getByRole("link")
@@ -304,7 +304,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await later(page, links.first().filter({ hasText: instantOf(301).slice(11, 19) }))
   })
 
-  it("leaves an open dialog and what was typed into it alone, whatever comes", async () => {
+  it("keeps an open dialog and its input when new data arrives", async () => {
     const stand = await standIn()
     const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`, { hurried: true })
     await later(page, page.getByRole("button", { name: "Replay" }))
@@ -317,7 +317,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("TEXTAREA")
   })
 
-  it("works below a path of a proxy's", async () => {
+  it("works behind a proxy with a path prefix", async () => {
     const stand = await standIn(undefined, "/freight/waybill")
     const visited = await opened(stand, "#/t/acme/subscriptions")
     await visited.page.getByRole("table").waitFor()

@@ -9,7 +9,7 @@ const pgUrl = inject("pgUrl")
 const evil = `<img src=x onerror="pwned=1"><script>pwned=2</script>\u202e`
 
 describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
-  it("stands beside the service, unless the process only delivers or it is switched off", async () => {
+  it("is served with the service, unless the process only delivers or it is disabled", async () => {
     const { env } = sharedSettings(pgUrl)
     const [all, worker, without] = await Promise.all([{}, { WAYBILL_ROLE: "worker" }, { WAYBILL_DASHBOARD: "off" }].map((more) => new Program({ env: { ...env, ...more } }).ready()))
     const status = async (url: string | undefined, path: string) => (await fetch(url + path, { redirect: "manual" })).status
@@ -19,7 +19,7 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     expect(await (await fetch(without!)).text()).not.toContain("dashboard")
   })
 
-  it.skipIf(noBrowser)("shows a receiver's failure as it told it, sends the dead letter again, and tells the shipment's journey", async () => {
+  it.skipIf(noBrowser)("shows a receiver's failure, sends the dead letter again, and shows the shipment's journey", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
     const url = await new Program({ env }).ready()
     const tenant = await tenantOn(url, operatorKey)

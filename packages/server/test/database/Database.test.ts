@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { createServer, type AddressInfo } from "node:net"
 import { buildOn, openDatabase } from "../../src/database/Database.ts"
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 const deadPort = Effect.callback<number>((resume) => {
   const server = createServer().listen(0, "127.0.0.1", () => {
     const { port } = server.address() as AddressInfo
@@ -13,8 +13,8 @@ const deadPort = Effect.callback<number>((resume) => {
   })
 })
 
-describe("a database that was given", () => {
-  it.effect("is waited for for half a minute, and then told to be missing without its password", () =>
+describe("a configured database", () => {
+  it.effect("is retried for half a minute, and then reported as missing without its password", () =>
     Effect.gen(function*() {
       const port = yield* deadPort
       const databaseUrl = Redacted.make(`postgres://waybill:hunter2@127.0.0.1:${port}/freight`)
@@ -22,7 +22,7 @@ describe("a database that was given", () => {
       let seconds = 0
       for (; opening.pollUnsafe() === undefined; seconds += 0.5) {
         yield* TestClock.adjust("500 millis")
-        // the refusal itself comes from the system, in its own time
+        // The connection is refused by the system, in real time.
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
       }
       const error = yield* Fiber.join(opening)
@@ -36,8 +36,8 @@ describe("a database that was given", () => {
 
 class Service extends Context.Service<Service, { readonly attempt: number }>()("Service") {}
 
-describe("what works on a database", () => {
-  /** Breaks as often as told, each time with this. */
+describe("a layer on a database", () => {
+  /** Fails the given number of times with this error. */
   const breaking = (times: number, error: () => unknown) => {
     const told: Array<string> = []
     let attempt = 0
@@ -52,7 +52,7 @@ describe("what works on a database", () => {
   const lost = () => new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) }) })
   const url = Redacted.make(inject("pgUrl"))
 
-  it.live("is built anew when its connection is lost half-way, after what was there is closed", () =>
+  it.live("is built again when its connection is lost half-way, after its resources are closed", () =>
     Effect.gen(function*() {
       const { layer, told } = breaking(2, lost)
       const built = yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt))
@@ -60,7 +60,7 @@ describe("what works on a database", () => {
       assert.deepStrictEqual(told, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
     }).pipe(Effect.provide(Logger.layer([]))))
 
-  it.live("is not built anew when anything else is wrong, nor for ever", () =>
+  it.live("is not built again after other errors, nor endlessly", () =>
     Effect.gen(function*() {
       const wrong = breaking(1, () => "The schema is newer.")
       assert.strictEqual(yield* Effect.flip(Effect.scoped(buildOn(url, wrong.layer))), "The schema is newer.")

@@ -23,7 +23,7 @@ const startedAt = Date.UTC(2026, 10, 20, 7, 15)
 
 const decoder = new TextDecoder()
 
-/** As the demo's shipper and carrier write what concerns one shipment each. Answers the pickup numbers of what was ordered. */
+/** The writes of the demo's shipper and carrier for single shipments. Returns the pickup numbers of the orders. */
 const writeAround = Effect.fnUntraced(function*(tenant: SeededTenant, scene: Scene, numbers: Map<string, string>) {
   const pickups = yield* Pickups
   const shipper = tenant.customer("shipper", [demoAccount])
@@ -39,7 +39,7 @@ const writeAround = Effect.fnUntraced(function*(tenant: SeededTenant, scene: Sce
   }
 })
 
-/** As the demo's carrier writes what comes in lists. */
+/** The carrier's list calls. */
 const report = Effect.fnUntraced(function*({ carrier }: SeededTenant, { charges, events, shipments }: Scene) {
   const results = [
     ...(shipments.length === 0 ? [] : (yield* (yield* ShipmentIntake).report(carrier, { shipments })).results),
@@ -50,7 +50,7 @@ const report = Effect.fnUntraced(function*({ carrier }: SeededTenant, { charges,
 })
 
 describe("the demo's journey", () => {
-  it("brings three shipments from the order for a truck to the invoice, after the opening one event at a time", () => {
+  it("leads three shipments from the pickup order to the invoice, after the opening one event at a time", () => {
     const [opening, ...scenes] = journeyFrom(startedAt)
     assert.lengthOf(opening!.orders, 3)
     assert.deepStrictEqual(opening!.shipments.map(({ shipmentId }) => shipmentId), shipmentsOf(startedAt).slice(0, 2).map(({ shipmentId }) => shipmentId))
@@ -74,7 +74,7 @@ describe("the demo's journey", () => {
     assert.deepStrictEqual(scenes.map(({ events }) => events.length), scenes.map(() => 1))
   })
 
-  it("makes each bill at pickup, changes it once, and ends it at delivery", () => {
+  it("creates each bill at pickup, changes it once, and ends it at delivery", () => {
     const charges = journeyFrom(startedAt).flatMap((scene) => scene.charges)
     for (const { proNumber } of shipmentsOf(startedAt)) {
       const own = charges.filter(({ pfc }) => pfc.referenceNumbers.pro === proNumber)
@@ -90,14 +90,14 @@ describe("the demo's journey", () => {
     }
   })
 
-  it("is made of what the service takes", () => {
+  it("contains only what the service accepts", () => {
     const { charges, events, shipments } = together(startedAt, journeyFrom(startedAt))
     for (const shipment of shipments) Schema.decodeUnknownSync(PostedShipment)(shipment)
     for (const event of events) Schema.decodeUnknownSync(ReportedEvent)(event)
     for (const charge of charges) Schema.decodeUnknownSync(BillChangeReport)(charge)
   })
 
-  it("is the same whenever it is told from the same beginning, and another from another", () => {
+  it("is the same for the same start, and different for another", () => {
     assert.deepStrictEqual(journeyFrom(startedAt), journeyFrom(startedAt))
     const ids = (beginning: number) => {
       const { charges, events, invoices, orders, shipments } = together(beginning, journeyFrom(beginning))
@@ -113,7 +113,7 @@ describe("the demo's journey", () => {
     assert.strictEqual(new Set(all).size, all.length)
   })
 
-  it.effect("moves every view by one write, and changes nothing when it is written again", () =>
+  it.effect("updates every view with one write, and changes nothing when it is written again", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(startedAt)
       const tenant = yield* TestWaybill.tenant()

@@ -4,7 +4,7 @@ import { paper } from "../../src/demo/DemoPaper.ts"
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
 
 describe("the demo's paper", () => {
-  it("is a PDF whose table says where its objects are", () => {
+  it("is a PDF with a valid object table", () => {
     const file = text(paper("Proof of delivery", ["To: Trinity Hardware", "Signed: J. Doe"]))
     assert.match(file, /^%PDF-1\.4\n/)
     assert.match(file, /%%EOF\n$/)
@@ -18,7 +18,7 @@ describe("the demo's paper", () => {
     assert.include(content, "(Signed: J. Doe) Tj")
   })
 
-  it("shows marks that mean something to a PDF as they are", () => {
+  it("escapes the special characters of PDF", () => {
     assert.include(text(paper("A (b) \\ c", [])), "(A \\(b\\) \\\\ c) Tj")
   })
 })

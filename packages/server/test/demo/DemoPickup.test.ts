@@ -4,7 +4,7 @@ import { routes } from "../../src/demo/DemoFreight.ts"
 import { pickupWindow } from "../../src/demo/DemoPickup.ts"
 
 describe("the demo's pickup window", () => {
-  it("opens by the clocks of the place, for four hours", () => {
+  it("opens for four hours of local time", () => {
     assert.deepStrictEqual(pickupWindow(Date.UTC(2026, 10, 20, 15, 15), "America/Chicago"), {
       readyDate: "2026-11-20",
       readyTime: "2026-11-20T09:15:00",
@@ -25,7 +25,7 @@ describe("the demo's pickup window", () => {
     })
   })
 
-  it("is one that the service takes at every hour, when clocks are put too, and lasts for two hours", () => {
+  it("is acceptable for the service at every hour, also when clocks change, and lasts at least two hours", () => {
     const hour = 3_600_000
     for (const { originTimeZone } of routes) {
       for (const day of ["2026-03-07", "2026-07-01", "2026-10-31"]) {

@@ -6,7 +6,7 @@ import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { demoTenant, finishedJourney, followCharges, followStatuses, seedDemo } from "../../src/demo/DemoSeed.ts"
 import type { DemoState, Kept } from "../../src/demo/DemoState.ts"
 
-/** A state that is kept in memory. */
+/** A state in memory. */
 const stateOf = (endpointUrl: string, first: Partial<Kept> = {}): DemoState => {
   let kept: Kept = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ...first }
   return {
@@ -33,8 +33,8 @@ const idsOf = (state: DemoState) => {
 const lives = (subscriptionId: string | undefined) =>
   Effect.flatMap(Deliveries, (deliveries) => Effect.match(deliveries.laneStatus(demoTenant, subscriptionId ?? ""), { onSuccess: () => true, onFailure: () => false }))
 
-describe("what the demo plays with", () => {
-  it.effect("is made once, and found again at the next start", () =>
+describe("the demo's seed data", () => {
+  it.effect("is created once, and reused at the next start", () =>
     Effect.gen(function*() {
       const state = stateOf("https://demo.example/receiver")
       yield* start(state)
@@ -43,7 +43,7 @@ describe("what the demo plays with", () => {
       assert.deepStrictEqual(state.kept(), before)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.effect("is made anew on a database that knows nothing of it", () =>
+  it.effect("is created again on another database", () =>
     Effect.gen(function*() {
       const elsewhere = stateOf("https://demo.example/receiver")
       yield* Effect.provide(start(elsewhere), Layer.fresh(TestWaybill.layer()))
@@ -68,7 +68,7 @@ describe("what the demo plays with", () => {
       assert.isFalse(yield* lives(before.kept().chargeSubscriptionId))
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.effect("follows the next journey, and the one before no longer", () =>
+  it.effect("subscribes to the next journey, and unsubscribes from the one before", () =>
     Effect.gen(function*() {
       const state = stateOf("https://demo.example/receiver")
       const customer = yield* start(state)
@@ -81,7 +81,7 @@ describe("what the demo plays with", () => {
       assert.strictEqual(second.chargeSubscriptionId, first.chargeSubscriptionId)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.effect("knows of the journey that was finished, unless it is another database", () =>
+  it.effect("remembers the finished journey, unless it is another database", () =>
     Effect.gen(function*() {
       const state = stateOf("https://demo.example/receiver")
       const customer = yield* start(state)

@@ -1,7 +1,7 @@
-/** Who may do what, once more with everything kept in Postgres: the matrix itself stands beside the contracts it is made of. */
+/** The access matrix with Postgres as storage. The matrix itself is in the http package, next to the contracts. */
 import { postgresWaybill } from "../PostgresWaybill.ts"
 
-// another package's tests are no module of this one's
+// Loaded by path, because another package's tests cannot be imported.
 const matrix = new URL("../../../http/test/hostile/AccessMatrix.ts", import.meta.url).pathname
 const { accessMatrix } = await import(matrix) as {
   readonly accessMatrix: (options: { readonly freshWorlds: boolean; readonly service: { readonly waybill: typeof postgresWaybill } }) => void

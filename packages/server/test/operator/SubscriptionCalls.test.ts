@@ -1,7 +1,7 @@
-/** What operators do with subscriptions, once more with everything kept in Postgres. */
+/** The operator's subscription calls with Postgres as storage. */
 import { postgresWaybill } from "../PostgresWaybill.ts"
 
-// another package's tests are no module of this one's
+// Loaded by path, because another package's tests cannot be imported.
 const calls = new URL("../../../http/test/operator/SubscriptionCalls.ts", import.meta.url).pathname
 const { subscriptionCalls } = await import(calls) as { readonly subscriptionCalls: (service: { readonly waybill: typeof postgresWaybill }) => void }
 

@@ -1,4 +1,4 @@
-/** What a later version may do to the tables while this one runs: everything that only adds. */
+/** Migrations that a later version may apply while this one runs: they only add. */
 import { type Migration, migrations } from "@waybill/postgres"
 
 const id = Math.max(...migrations.map((migration) => migration.id)) + 1
@@ -15,5 +15,5 @@ CREATE TABLE ${schema}.carrier_notes (tenant_id text COLLATE "C" NOT NULL, note_
 CREATE INDEX deliveries_carrier_note ON ${schema}.deliveries (tenant_id, carrier_note) WHERE carrier_note IS NOT NULL;`
 }
 
-/** One that programs before it cannot work with. */
+/** A migration that older programs cannot work with. */
 export const breakingVersion: Migration = { id: id + 1, name: "renames", breaking: true, up: (schema) => `ALTER TABLE ${schema}.carrier_notes RENAME COLUMN note_id TO id` }

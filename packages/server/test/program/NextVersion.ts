@@ -1,6 +1,6 @@
-/** Loaded in front of the program, makes of it the one that follows: it knows one migration more. */
+/** Preloaded to turn the program into its next version, with one more migration. */
 import { type Migration, migrations } from "@waybill/postgres"
 import { nextVersion } from "./NextMigration.ts"
 
-// the list is the program's own; only its type says that nobody adds to it
+// The program's own list; only its type is readonly.
 ;(migrations as Array<Migration>).push(nextVersion)

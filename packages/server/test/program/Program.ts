@@ -1,4 +1,4 @@
-/** The real program as a child process, and what else its tests need: eventually, a schema of one's own, a receiver. */
+/** The real program as a child process, with helpers: eventually, a schema, a receiver. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes, randomUUID } from "node:crypto"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
@@ -11,7 +11,7 @@ import { inject, onTestFinished } from "vitest"
 
 const source = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
-/** What Node runs, and the environment it needs for that. The tests run a bundle: see buildProgram.ts. */
+/** Arguments and environment of Node. Tests run a bundle: see buildProgram.ts. */
 export const programCommand = (fromSource = false): { readonly args: ReadonlyArray<string>; readonly env: Readonly<Record<string, string>> } => {
   if (fromSource) return { args: ["--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", source], env: {} }
   const { compileCache, path } = inject("program")
@@ -24,7 +24,7 @@ export interface ProgramOptions {
   readonly cwd?: string
   readonly uid?: number
   readonly gid?: number
-  /** Runs the source files in place of the bundle, for modules that are loaded in front of the program and share its own. */
+  /** Runs the source files instead of the bundle, for preloaded modules that share them. */
   readonly fromSource?: boolean
 }
 
@@ -39,12 +39,12 @@ export class Program {
   ended: Ended | undefined
   readonly child: ChildProcess
 
-  /** Is killed at the end of the test, if it still runs. */
+  /** Killed at the end of the test if it still runs. */
   constructor({ args = ["serve"], cwd = tmpdir(), env = {}, fromSource = false, gid, uid }: ProgramOptions) {
     const command = programCommand(fromSource)
     this.child = spawn(process.execPath, [...command.args, ...args], {
       cwd,
-      // nothing of what surrounds the tests may reach the program
+      // The environment of the tests must not reach the program.
       env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...command.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       ...(uid === undefined ? {} : { uid }),
@@ -62,12 +62,12 @@ export class Program {
     return this.stdout + this.stderr
   }
 
-  /** Its log, entry by entry. */
+  /** Its log entries. */
   get log(): ReadonlyArray<Readonly<Record<string, any>>> {
     return this.stderr.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
   }
 
-  /** Waits until it is ready, and answers its address. */
+  /** Waits until it is ready, and returns its URL. */
   async ready(seconds = 60): Promise<string> {
     const entry = await eventually(() => {
       if (this.ended !== undefined) throw new Error(`The program ended with ${JSON.stringify(this.ended)}:\n${this.output}`)
@@ -86,7 +86,7 @@ export class Program {
   }
 }
 
-/** Asks until there is an answer. */
+/** Retries until there is a result. */
 export const eventually = async <A>(
   ask: () => A | undefined | Promise<A | undefined>,
   options: { readonly seconds?: number; readonly what?: () => string } = {}
@@ -100,7 +100,7 @@ export const eventually = async <A>(
   }
 }
 
-/** A directory of this test's own; every user may pass through it. */
+/** A temporary directory of this test; every user may traverse it. */
 export const directory = (owner?: { readonly uid: number; readonly gid: number }): string => {
   const dir = mkdtempSync(join(tmpdir(), "waybill-program-"))
   chmodSync(dir, owner === undefined ? 0o755 : 0o777)
@@ -108,7 +108,7 @@ export const directory = (owner?: { readonly uid: number; readonly gid: number }
   return dir
 }
 
-/** A server on the test's Postgres, in a schema of its own; the same one for every process that shares this. */
+/** A server on the test's Postgres with its own schema, shared by all processes with these settings. */
 export const sharedSettings = (pgUrl: string, more: Readonly<Record<string, string>> = {}) => {
   const operatorKey = randomBytes(24).toString("hex")
   const sealingKey = randomBytes(32).toString("base64")
@@ -132,15 +132,15 @@ export interface Reception {
   readonly id: string
   readonly at: number
   readonly path: string
-  /** The sender's. */
+  /** The sender's port. */
   readonly port: number
   readonly headers: IncomingMessage["headers"]
   readonly body: string
-  /** The sender was gone before it had the answer. */
+  /** The sender disconnected before the response. */
   lost: boolean
 }
 
-/** A webhook receiver that keeps what it got. Closed at the end of the test. */
+/** A webhook receiver that records requests. Closed at the end of the test. */
 export const receiver = async (
   answer: (reception: Reception, response: ServerResponse) => void = (_, response) => void response.writeHead(200).end()
 ) => {
@@ -180,6 +180,6 @@ export const listening = async (handler: (request: IncomingMessage, response: Se
 
 export const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-/** Whether any of these stands in the text. */
+/** The given secrets that the text contains. */
 export const leaked = (text: string, secrets: ReadonlyArray<string>): ReadonlyArray<string> =>
   secrets.filter((secret) => text.includes(secret) || text.includes(encodeURIComponent(secret)))

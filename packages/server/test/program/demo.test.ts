@@ -12,7 +12,7 @@ const started = (dataDir: string, more: { readonly uid?: number; readonly gid?: 
 const delivered = (program: Program, kind = "") =>
   eventually(() => program.stdout.match(new RegExp(`✓ signed ${kind}.*`, "g")) ?? undefined, { what: () => `a delivery ${kind}:\n${program.output}` })
 
-/** The printed commands, as soon as they are there. */
+/** The printed commands, once they are there. */
 const commandsOf = (program: Program) =>
   eventually(() => {
     const lines = program.stdout.split("\n").map((line) => line.trim()).filter((line) => line.startsWith("curl "))
@@ -28,10 +28,10 @@ const commandsOf = (program: Program) =>
     }
   }, { what: () => `commands:\n${program.output}` })
 
-/** Runs a command as a person would, by a shell. */
+/** Runs a command in a shell. */
 const shown = async (curl: string) => JSON.parse((await promisify(execFile)("sh", ["-c", curl])).stdout)
 
-/** Which subscriptions anything was sent for. */
+/** The subscriptions with deliveries. */
 const subscriptionsSentFor = async (url: string, dataDir: string) => {
   const operator = new OperatorClient({ baseUrl: url, apiKey: readFileSync(join(dataDir, "operator-key"), "utf8").trim() })
   const found = new Set<string>()
@@ -52,7 +52,7 @@ const lives = (pid: number) => {
 }
 
 describe("the demo on the embedded database", { timeout: 90_000 }, () => {
-  it("shows each area by a printed command, and delivers what happens in each", async () => {
+  it("shows each area by a printed command, and delivers the events of each", async () => {
     const dataDir = join(directory(), "data")
     const program = started(dataDir)
     const url = await program.ready()
@@ -90,7 +90,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(program.log.filter(({ level }) => level !== "info")).toEqual([])
   })
 
-  it("goes on after a restart and a kill with the same keys and subscriptions, and tells nothing twice", async () => {
+  it("continues after a restart and a kill with the same keys and subscriptions, and without duplicates", async () => {
     const dataDir = join(directory(), "data")
     const first = started(dataDir)
     await first.ready()
@@ -117,7 +117,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids).toEqual(expect.arrayContaining(idsIn(page)))
     expect(await shown(commands.inFlight)).toEqual(bills)
-    // neither billed again nor proven twice, and no truck came twice
+    // No bill, proof of delivery or truck twice.
     const again = (command: string) => command.replace(/http:\/\/[^/]+/, url)
     expect(await shown(again(invoices))).toEqual([invoice])
     expect(await shown(again(documents))).toEqual(proof)
@@ -126,7 +126,8 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(new Set(trucks).size).toBe(trucks.length)
     const { secret, carrierKey, shipperKey, customerKey, subscriptionId, chargeSubscriptionId } = kept
     expect(keptIn(dataDir)).toMatchObject({ secret, carrierKey, shipperKey, customerKey, subscriptionId, chargeSubscriptionId })
-    // the first is over before it begins, so that nobody follows it; on a slow machine another one has begun by now
+    // The first journey is over before it starts, so it has no subscription; on a slow machine another one has started
+    // by now.
     const journeys = new Set(ids.map((id) => id.slice(0, "DEMO-20261120-071500".length)))
     const sentFor = await subscriptionsSentFor(url, dataDir)
     expect([...sentFor]).toEqual(expect.arrayContaining([subscriptionId, kept.statuses.transactionId, chargeSubscriptionId]))
@@ -141,7 +142,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     ]
     const programs = [first, second, third]
     expect(leaked(programs.map(({ output }) => output).join(""), secrets)).toEqual([])
-    // the customer's is there to be shown, but only to people
+    // The customer's key is printed for people, but never logged.
     expect(leaked(programs.map(({ stderr }) => stderr).join(""), [kept.customerKey])).toEqual([])
   })
 
@@ -193,7 +194,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     }
   })
 
-  it.runIf(process.getuid?.() === 0)("finds a place for its Postgres when root's directory keeps everybody else out", async () => {
+  it.runIf(process.getuid?.() === 0)("finds another directory for its Postgres when root's is not accessible to others", async () => {
     const closed = directory()
     chmodSync(closed, 0o700)
     const dataDir = join(closed, "data")

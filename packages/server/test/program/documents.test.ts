@@ -11,7 +11,7 @@ const pgUrl = inject("pgUrl")
 
 const mebibyte = 1024 * 1024
 
-/** The largest that may be. */
+/** The largest allowed file. */
 const largest = fileSample("PDF", 25 * mebibyte)
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -19,7 +19,7 @@ const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 const upload = (invoiceNumber: string, files: ReadonlyArray<Uint8Array>) =>
   documentsSample({ invoiceNumber, documents: [{ documentType: "POD", files }] }) as DocumentUpload
 
-/** The most memory that the process has had since it began, in MiB; run from its sources it begins with a lot. */
+/** Peak memory of the process in MiB; when run from source, it starts high. */
 const mostResident = (program: Program) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${program.child.pid}/status`, "utf8"))![1]) / 1024
 
 const served = async (more: Readonly<Record<string, string>> = {}) => {
@@ -30,7 +30,7 @@ const served = async (more: Readonly<Record<string, string>> = {}) => {
   return { program, url, carrierKey, documents: new DocumentsClient({ baseUrl: url, apiKey: carrierKey, basePath: env["WAYBILL_BASE_PATH_INVOICES"] }) }
 }
 
-/** What comes back of an invoice number's only file, piece by piece. */
+/** The content of an invoice number's only file, in chunks. */
 const downloaded = async (documents: DocumentsClient, invoiceNumber: string) => {
   const hash = createHash("sha256")
   let pieces = 0
@@ -47,7 +47,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
   it.runIf(process.platform === "linux").each([
     ["the database", () => ({})],
     ["a directory", () => ({ WAYBILL_DOCUMENTS: `directory:${join(directory(), "papers")}` })]
-  ])("takes the largest file there may be into %s, and gives it back, with less than 100 MiB over what it has at rest", async (_, settings) => {
+  ])("uploads and downloads the largest allowed file with %s, with less than 100 MiB above its idle memory", async (_, settings) => {
     const { documents, program } = await served(settings())
     await documents.upload(upload("4710", [fileSample("PDF", 1000)]))
     await downloaded(documents, "4710")
@@ -60,7 +60,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("takes no byte more, and keeps nothing of what it refuses", async () => {
+  it("refuses one byte more, and keeps nothing of a refused upload", async () => {
     const papers = join(directory(), "papers")
     const { documents, program } = await served({ WAYBILL_DOCUMENTS: `directory:${papers}` })
     const larger = new Uint8Array(largest.length + 1)
@@ -72,7 +72,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("keeps files in the directory it was told, where the next process finds them", async () => {
+  it("keeps files in the configured directory, where the next process finds them", async () => {
     const papers = join(directory(), "papers")
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: `directory:${papers}` })
     const first = new Program({ env })
@@ -93,7 +93,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("does not start where it could not keep them, and says so in one line", async () => {
+  it("does not start when the directory is unusable, and says so in one line", async () => {
     const { env } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: "directory:/dev/null/papers" })
     const program = new Program({ env })
     expect(await program.end()).toEqual({ code: 1, signal: null })

@@ -5,7 +5,7 @@ import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
 
-/** In front of the database, to take it away. */
+/** A proxy in front of the database, to interrupt it. */
 const databaseProxy = async () => {
   const target = new URL(pgUrl)
   const sockets = new Set<Socket>()
@@ -47,7 +47,7 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-/** A request whose body comes when the test wants it. */
+/** A request whose body is sent on demand. */
 const slowPost = (baseUrl: string, path: string, headers: Readonly<Record<string, string>>, body: string) => {
   const { hostname, port } = new URL(baseUrl)
   let answer = ""
@@ -74,7 +74,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("finishes requests and attempts under way when it is told to stop, and leaves nothing leased", async () => {
+  it("finishes requests and attempts in flight when it is stopped, and leaves no lease", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
     const program = new Program({ env })
     const url = await program.ready()
@@ -89,7 +89,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     const slow = slowPost(url, "/intake/v1/transit-events", { "x-api-key": tenant.carrierKey }, JSON.stringify({ events: [event("S-2", 1)] }))
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 ? true : undefined)
     program.child.kill("SIGTERM")
-    // it listens no more, and what is under way goes on
+    // It no longer listens, and requests in flight continue.
     await eventually(() => fetch(`${url}/readyz`).then((response) => response.status === 503 ? true : undefined, () => true))
     expect(program.ended).toBeUndefined()
     slow.finish()
@@ -99,7 +99,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 
     const next = new Program({ env })
     const nextUrl = await next.ready()
-    // what came last is delivered; what was delivered while stopping is not delivered again
+    // The last event is delivered; deliveries during the shutdown are not repeated.
     await eventually(() => hook.receptions.find(({ body }) => body.includes("S-2/1")))
     const { data } = await tenant.customerAt(nextUrl).listEvents()
     expect(data.map(({ eventId }) => eventId)).toEqual(["S-1/1", "S-2/1"])
@@ -111,7 +111,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(leaked(program.output + next.output, secrets)).toEqual([])
   })
 
-  it("waits no longer than it was told, and gives back what it held", async () => {
+  it("waits no longer than configured, and releases its leases", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "0.5", WAYBILL_LEASE_SECONDS: "600" })
     const program = new Program({ env })
     const url = await program.ready()
@@ -128,14 +128,14 @@ describe("a server's life", { timeout: 60_000 }, () => {
     hangs = false
     const next = new Program({ env })
     await next.ready()
-    // had it kept its lease, this would take ten minutes
+    // With its lease, this would take ten minutes.
     const again = await eventually(() => hook.receptions[1])
     expect(again.id).toBe(hook.receptions[0]!.id)
     expect(again.body).toBe(hook.receptions[0]!.body)
     expect(await next.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("ends at once at the second signal", async () => {
+  it("exits at once at the second signal", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DRAIN_SECONDS: "60", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "60", WAYBILL_LEASE_SECONDS: "90" })
     const program = new Program({ env })
     const url = await program.ready()
@@ -150,7 +150,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 1, signal: null })
   })
 
-  it("lives through an outage of its database, says so, and heals", async () => {
+  it("survives an outage of its database, logs it, and recovers", async () => {
     const proxy = await databaseProxy()
     const { env, operatorKey } = sharedSettings(proxy.url)
     const program = new Program({ env })
@@ -174,7 +174,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("stops in order although its database is away", async () => {
+  it("stops gracefully while its database is unavailable", async () => {
     const proxy = await databaseProxy()
     const program = new Program({ env: sharedSettings(proxy.url).env })
     const url = await program.ready()
@@ -183,7 +183,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("waits for a database that comes up after it", async () => {
+  it("waits for a database that starts after it", async () => {
     const proxy = await databaseProxy()
     await proxy.takeAway()
     const program = new Program({ env: sharedSettings(proxy.url).env })
@@ -193,7 +193,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("divides its work: one process answers, another delivers", async () => {
+  it("splits its work: one process answers, another delivers", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
     const api = new Program({ env: { ...env, WAYBILL_ROLE: "api" } })
     const url = await api.ready()
@@ -211,7 +211,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     for (const program of [api, worker]) expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("says in one line why it cannot start", async () => {
+  it("explains in one line why it cannot start", async () => {
     const { env } = sharedSettings(pgUrl)
     const first = new Program({ env })
     const { port } = new URL(await first.ready())
@@ -232,7 +232,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
 })
 
 describe("waybill migrate", { timeout: 60_000 }, () => {
-  it("prints the tables, says what is missing, and brings them up to date", async () => {
+  it("prints the migrations, reports missing ones, and applies them", async () => {
     const { env } = sharedSettings(pgUrl)
     const run = async (...flags: ReadonlyArray<string>) => {
       const program = new Program({ args: ["migrate", ...flags], env })
@@ -252,7 +252,7 @@ describe("waybill migrate", { timeout: 60_000 }, () => {
     expect((await run()).said).toContain("is up to date")
   })
 
-  it("refuses what it does not know", async () => {
+  it("refuses an unknown migration", async () => {
     const program = new Program({ args: ["migrate", "--chekc"] })
     expect((await program.end()).code).toBe(2)
     expect(program.output).toContain("--chekc")

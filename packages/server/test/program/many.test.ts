@@ -16,7 +16,7 @@ const batchOf = (reception: Reception): Batch => JSON.parse(reception.body)
 const leaseSeconds = 3
 
 describe("many processes on one database", { timeout: 120_000 }, () => {
-  it("starts twenty at once on a schema that is not there yet", async () => {
+  it("starts twenty at once on a missing schema", async () => {
     const { env } = sharedSettings(pgUrl, { WAYBILL_POOL_SIZE: "2" })
     const programs = Array.from({ length: 20 }, () => new Program({ env }))
     const urls = await Promise.all(programs.map((program) => program.ready(100)))
@@ -28,7 +28,7 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     expect(ends).toEqual(programs.map(() => ({ code: 0, signal: null })))
   })
 
-  it.runIf(process.platform === "linux")("loses nothing and keeps every shipment's order when one of three is killed in a flood", async () => {
+  it.runIf(process.platform === "linux")("loses nothing and keeps every shipment's order when one of three is killed under load", async () => {
     const shipments = 40
     const rounds = 8
     const lanes = 9
@@ -58,7 +58,7 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     const published = (async () => {
       for (let round = 1; round <= rounds; round++) {
         const events = Array.from({ length: shipments }, (_, shipment) => event(`S-${shipment}`, round))
-        // a carrier whose call breaks off sends it again, elsewhere
+        // A carrier whose call breaks off retries it at another process.
         for (let tries = 0;; tries++) {
           const report = await tenant.intakeAt(living[(round + tries) % living.length]!).publishTransitEvents(events).catch(() => undefined)
           if (report !== undefined) break
@@ -93,12 +93,12 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     expect(perShipment.size).toBe(shipments * lanes)
     for (const sequences of perShipment.values()) expect(sequences).toEqual(inOrder)
 
-    // what the killed process had under way is what the receiver could not answer
+    // Deliveries in flight of the killed process are those whose response was lost.
     for (const orphan of hook.receptions.filter(({ lost }) => lost)) {
       const again = await eventually(() => hook.receptions.find(({ at, id, path }) => at > orphan.at && id === orphan.id && path === orphan.path))
       expect(again.at - killedAt).toBeLessThanOrEqual((leaseSeconds + 5) * 1000)
     }
-    // the same bytes at every attempt
+    // The same bytes at every attempt.
     const bodies = new Map<string, string>()
     for (const { body, id } of hook.receptions) {
       expect(bodies.get(id) ?? body).toBe(body)
@@ -110,7 +110,7 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
   })
 })
 
-/** Each event's first arrival, by lane and shipment. */
+/** First receipt of each event, by subscription and shipment. */
 const firstDeliveries = (receptions: ReadonlyArray<Reception>) => {
   const known = new Set<string>()
   const perShipment = new Map<string, Array<number>>()

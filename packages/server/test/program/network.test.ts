@@ -3,7 +3,7 @@ import { freightNetwork, type NetworkClients, play } from "@waybill/testkit"
 import { expect, it } from "vitest"
 import { runningServer } from "../commands/Cli.ts"
 
-it("a network is played through clients into a server, every call taken", { timeout: 60_000 }, async () => {
+it("a simulated network is played through clients into a server, which accepts every call", { timeout: 60_000 }, async () => {
   const server = await runningServer()
   const network = freightNetwork({ seed: 21, startAt: new Date(), days: 1, shipmentsPerDay: 25, customers: 3, exceptions: 0.5 })
   const connection = { baseUrl: server.url, apiKey: server.carrierKey }

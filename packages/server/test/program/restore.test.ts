@@ -1,4 +1,4 @@
-/** A backup, put into another database after the first one was lost with everything under way. */
+/** A backup restored into another database, after the first one was lost with deliveries in flight. */
 import { migrate, migrations, PgClient } from "@waybill/postgres"
 import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
@@ -29,7 +29,7 @@ const otherDatabase = async (): Promise<string> => {
   return url.href
 }
 
-/** Rows as a dump holds them: table by table, all of one moment, with where the counters stand. */
+/** Rows as in a dump: table by table, from one snapshot, with the state of sequences. */
 const dump = async (url: string, schema: string) => {
   const client = await connected(url)
   await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -52,21 +52,21 @@ const restore = async (url: string, schema: string, { contents, counters }: Awai
     await client.query(`INSERT INTO ${schema}.${name} OVERRIDING SYSTEM VALUE SELECT t.* FROM unnest($1::text[]) AS row, jsonb_populate_record(NULL::${schema}.${name}, row::jsonb) AS t`, [rows])
   }
   for (const { last, name } of counters) await client.query(`SELECT setval('${schema}.${name}', $1)`, [last])
-  // as it comes from a server that was ahead of this one: its transactions are in this one's future
+  // As from a server whose transaction ids are ahead of this one's.
   await client.query(`UPDATE ${schema}.cluster SET system_identifier = 'another'`)
   await client.query(`UPDATE ${schema}.transit_events SET xid = (xid::text::numeric + 1000000000)::text::xid8`)
   await client.end()
 }
 
 describe("a restored backup", { timeout: 60_000 }, () => {
-  it("goes on where the lost database stood: everything arrives in order, and nothing under a second id", async () => {
+  it("continues from the state of the lost database: everything arrives in order, with the same ids", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_LEASE_SECONDS: "5", WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "3" })
     const lost = new Program({ env })
     const url = await lost.ready()
     const tenant = await tenantOn(url, operatorKey)
     let well = false
     const hook = await receiver(({ path }, response) => {
-      // /hanging answers nothing: its deliveries are under way when the server goes
+      // /hanging never answers: its deliveries are in flight when the server stops.
       if (well || path === "/well") response.writeHead(200).end()
       else if (path === "/failing") response.writeHead(500).end()
     })
@@ -90,7 +90,7 @@ describe("a restored backup", { timeout: 60_000 }, () => {
     well = true
     const program = new Program({ env: { ...env, WAYBILL_DATABASE_URL: elsewhere } })
     const again = await program.ready()
-    // keys and secrets are the ones that were
+    // Keys and secrets are unchanged.
     await tenant.intakeAt(again).publishTransitEvents(shipments.map((id) => event(id, 4)))
     const paths = ["/well", "/failing", "/hanging"]
     await eventually(() => paths.every((path) => eventsAt(path).size === 12) ? true : undefined, { seconds: 40, what: () => `12 events each: ${paths.map((path) => eventsAt(path).size)}` })
@@ -110,7 +110,7 @@ describe("a restored backup", { timeout: 60_000 }, () => {
       }
       expect([...accepted.values()]).toEqual(shipments.map(() => [1, 2, 3, 4]))
     }
-    // what was accepted before is not sent again
+    // Deliveries accepted before are not sent again.
     expect(at("/well").flatMap(({ body }) => JSON.parse(body).events)).toHaveLength(12)
     const { data } = await tenant.customerAt(again).listEvents()
     expect(data.map(({ eventId }) => eventId)).toEqual(shipments.flatMap((id) => [1, 2, 3, 4].map((number) => `${id}/${number}`)))

@@ -1,4 +1,4 @@
-/** A server that is asked everything wrong and meets everything bad, and what it says of that. */
+/** Looks for secrets in the log and responses of a server under invalid calls and faults. */
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { promisify } from "node:util"
@@ -23,7 +23,7 @@ const textOf = async (baseUrl: string, { body, headers = {}, method = "GET", pat
   return `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`
 }
 
-/** Calls that show a secret where it belongs, where it does not, and damaged. */
+/** Calls with a secret in the right place, in wrong places, and damaged. */
 const clumsyCalls = (key: string, secret: string, more: Ask["headers"] = {}): ReadonlyArray<Ask> => [
   { path: `/visibility/v1/events?x-api-key=${encodeURIComponent(key)}`, headers: more },
   { path: `/visibility/v1/events?page=${encodeURIComponent(key)}&order=${encodeURIComponent(secret)}`, headers: { "x-api-key": key } },
@@ -38,7 +38,7 @@ const clumsyCalls = (key: string, secret: string, more: Ask["headers"] = {}): Re
 ]
 
 describe("a noisy server", { timeout: 120_000 }, () => {
-  it("says no secret in its log or its answers, whatever goes wrong", async () => {
+  it("contains no secret in its log or its responses, whatever fails", async () => {
     const { env, operatorKey, sealingKey } = sharedSettings(pgUrl, { WAYBILL_LOG_LEVEL: "debug" })
     const program = new Program({ env })
     const url = await program.ready()
@@ -47,7 +47,7 @@ describe("a noisy server", { timeout: 120_000 }, () => {
     await textOf(url, { method: "PUT", path: "/operator/v1/tenants/acme/secrets/given", headers: { "x-api-key": operatorKey }, body: { secret: given, anyClient: true } })
     const secrets = [operatorKey, sealingKey, tenant.carrierKey, tenant.customerKey, tenant.secret, given, decodeURIComponent(new URL(pgUrl).password)].filter((each) => each.length > 7)
 
-    // receivers that do everything but accept
+    // Receivers with every behaviour except accepting.
     const hook = await receiver(({ path }, response) => {
       if (path === "/broken") response.destroy()
       else if (path === "/moved") response.writeHead(302, { location: "http://127.0.0.1/" }).end()
@@ -63,14 +63,14 @@ describe("a noisy server", { timeout: 120_000 }, () => {
     for (const key of [tenant.carrierKey, tenant.customerKey, operatorKey]) {
       for (const ask of clumsyCalls(key, given)) {
         const text = await textOf(url, ask)
-        // the operator is told which secret signs from now on
+        // The response contains the secret that signs from now on.
         answers.push(ask.method === "PUT" && key === operatorKey ? text.replaceAll(given, "…") : text)
       }
     }
     expect(leaked(answers.join("\n"), secrets)).toEqual([])
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 
-    // secrets that were sealed with another key cannot be opened, nor signed with
+    // Secrets that another key encrypted cannot be decrypted or sign.
     const other = new Program({ env: { ...env, WAYBILL_SEALING_KEY: randomBytes(32).toString("base64") } })
     const otherUrl = await other.ready()
     const unreadable = await textOf(otherUrl, { method: "PUT", path: "/operator/v1/tenants/acme/secrets/given", headers: { "x-api-key": operatorKey }, body: { overlapSeconds: 60 } })
@@ -79,14 +79,14 @@ describe("a noisy server", { timeout: 120_000 }, () => {
     expect(await other.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 
     expect(leaked(program.output + other.output + unreadable, secrets)).toEqual([])
-    // it was noisy
+    // The log has enough entries.
     expect(program.log.length).toBeGreaterThan(40)
     expect(program.log.some(({ level }) => level === "debug")).toBe(true)
   })
 })
 
-describe("a program that tells a secret", () => {
-  it("would be noticed", async () => {
+describe("a program that logs a secret", () => {
+  it("would be detected", async () => {
     const secret = newSecret()
     const known = randomBytes(24).toString("hex")
     globalThis.waybillTestOutput?.secret(known)

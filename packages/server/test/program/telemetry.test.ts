@@ -12,7 +12,7 @@ interface Span {
   readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string; readonly intValue?: number | string } }>
 }
 
-/** What an OpenTelemetry collector would take. */
+/** A fake OpenTelemetry collector. */
 const collector = async () => {
   const spans: Array<Span> = []
   const metrics = new Set<string>()
@@ -34,7 +34,7 @@ const textOf = async (request: IncomingMessage) => {
 }
 
 describe("telemetry", { timeout: 60_000 }, () => {
-  it("shows one trace from a carrier's call to every attempt at the receiver", async () => {
+  it("exports one trace from a carrier's call to every attempt at the receiver", async () => {
     const otlp = await collector()
     const { env, operatorKey } = sharedSettings(inject("pgUrl"), {
       OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
@@ -67,13 +67,13 @@ describe("telemetry", { timeout: 60_000 }, () => {
     expect(attempts.map((span) => Number(attribute(span, "waybill.attempt")?.intValue))).toEqual([1, 2])
     expect(attempts.map((span) => attribute(span, "waybill.outcome")?.stringValue)).toEqual(["Failed", "Accepted"])
     await eventually(() => otlp.metrics.has("waybill_delivery_attempts_total") ? true : undefined)
-    // looking for work is no trace worth keeping
+    // Polling for work creates no trace.
     const client = 3
     expect(otlp.spans.filter(({ kind, parentSpanId }) => (parentSpanId ?? "") === "" && kind === client)).toEqual([])
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("does not mind a collector that is not there", async () => {
+  it("ignores a missing collector", async () => {
     const { env } = sharedSettings(inject("pgUrl"), { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })
     const program = new Program({ env })
     const url = await program.ready()

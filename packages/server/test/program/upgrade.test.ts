@@ -1,4 +1,4 @@
-/** Two versions of the program on one database, as while they are exchanged one by one. */
+/** Two versions of the program on one database, as during a rolling upgrade. */
 import { migrate, migrations, PgClient } from "@waybill/postgres"
 import { Effect, Redacted } from "effect"
 import { describe, expect, inject, it } from "vitest"
@@ -16,7 +16,7 @@ const settledWith = async (url: string) => {
 }
 
 describe("an upgrade", { timeout: 120_000 }, () => {
-  it("is made process by process, with both versions at work in between and nobody noticing", async () => {
+  it("is rolled out process by process, with both versions at work in between and no interruption", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_POOL_SIZE: "5" })
     const old = [new Program({ env }), new Program({ env })]
     const urls = await Promise.all(old.map((program) => program.ready()))

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { onTestFinished, vi } from "vitest"
 import { documentsLayer, DocumentsUnusable } from "../../src/serve/Documents.ts"
 
-/** A storage whose contents nobody should ask. */
+/** A storage whose contents must not be used. */
 const database = Layer.mergeAll(
   Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect })),
   Layer.mock(DocumentContents, {})
@@ -29,8 +29,8 @@ const temporary = () => {
   return dir
 }
 
-describe("where documents are kept", () => {
-  it.effect("is a directory, which is made where there is none", () => {
+describe("the documents setting", () => {
+  it.effect("selects a directory, which is created if absent", () => {
     const path = join(temporary(), "papers")
     return Effect.gen(function*() {
       const contents = yield* DocumentContents
@@ -47,7 +47,7 @@ describe("where documents are kept", () => {
     }).pipe(Effect.provide(built({ documents: { kind: "directory", path }, s3Endpoint: undefined })))
   })
 
-  it.effect("has to be a directory that can be written to, else the start says so", () =>
+  it.effect("requires a writable directory, otherwise the start fails", () =>
     Effect.gen(function*() {
       const file = join(temporary(), "file")
       writeFileSync(file, "")
@@ -56,7 +56,7 @@ describe("where documents are kept", () => {
       assert.include(told, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
     }))
 
-  it.effect("is a bucket of a region that the client's own settings name", () => {
+  it.effect("selects a bucket in the region of the S3 client's own settings", () => {
     for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined)
     for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, join(tmpdir(), "waybill-none"))
     onTestFinished(() => void vi.unstubAllEnvs())

@@ -12,7 +12,7 @@ const logged = (format: "json" | "pretty", effect: Effect.Effect<void>) =>
   })
 
 describe("the log", () => {
-  it.effect("is one JSON object for each entry, with what was annotated beside the message", () =>
+  it.effect("is one JSON object per entry, with its annotations next to the message", () =>
     Effect.gen(function*() {
       const lines = yield* logged("json", Effect.annotateLogs(Effect.logInfo("Delivered."), { tenant: "acme", events: 3 }))
       assert.strictEqual(lines.length, 1)
@@ -21,7 +21,7 @@ describe("the log", () => {
       assert.deepStrictEqual(entry, { level: "info", message: "Delivered.", tenant: "acme", events: 3 })
     }))
 
-  it.effect("tells what lies behind a failure, without a stack where the failure was foreseen", () =>
+  it.effect("contains the causes of a failure, without a stack for expected errors", () =>
     Effect.gen(function*() {
       const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" })
       const error = new StorageError({ operation: "AccessStore.findKeys", cause: refused })
@@ -36,7 +36,7 @@ describe("the log", () => {
       assert.match(JSON.parse(defect!).cause, /TypeError: not a function\n\s+at /)
     }))
 
-  it.effect("holds no secret, even where an error quotes one", () =>
+  it.effect("contains no secret, even when an error quotes one", () =>
     Effect.gen(function*() {
       const key = `wb.YWNtZQ.01a1f7e2-3442-7503-a070-1baffbfbc48e.${"k".repeat(43)}`
       const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`

@@ -1,11 +1,11 @@
-/** Somebody else's publisher of transit events, small enough to be broken on purpose. */
+/** A small publisher of transit events with optional flaws. */
 import { signDelivery } from "@waybill/client"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { onTestFinished } from "vitest"
 import { listening, urlOf } from "../../program/Program.ts"
 
-/** What is wrong with it, by the requirement that it misses. */
+/** Its flaws, named by the requirement they violate. */
 export const flaws = [
   "create",
   "get",
@@ -88,10 +88,10 @@ class SmallPublisher {
     this.#isClosed = true
   }
 
-  /** Two shipments move by three events each. */
+  /** Publishes three events for each of two shipments. */
   move(): void {
     this.#moves += 1
-    // the later name first, so that the order of the log is another one than that of the list
+    // Later name first, so that the order of the log differs from that of the list.
     const made = types.flatMap((type, index) =>
       ["B", "A"].map((name) => ({
         eventId: randomUUID(),

@@ -19,7 +19,7 @@ const publisherAt = async (options: Pick<PublisherOptions, "baseUrl" | "apiKey" 
 
 const idOf = ({ id }: { readonly id: string }) => id
 
-/** What does not hold, with what was found. */
+/** The unmet requirements with their observations. */
 const unmetOf = async (publisher: Publisher, ids: ReadonlyArray<string> = publisherRequirements.map(idOf)) => {
   const unmet: Array<string> = []
   for (const requirement of publisherRequirements) {
@@ -30,11 +30,11 @@ const unmetOf = async (publisher: Publisher, ids: ReadonlyArray<string> = publis
   return unmet
 }
 
-/** Requirements that are about freight which moved before. */
+/** Requirements that need events from before. */
 const needsHistory = (id: string) => id.startsWith("events-")
 
 describe("check --publisher", { timeout: 120_000 }, () => {
-  it("finds nothing wrong with this server, and leaves no subscription there", async () => {
+  it("finds no flaw in this server, and leaves no subscription there", async () => {
     const server = await runningServer()
     let moves = 0
     const trigger = async () => {
@@ -48,14 +48,14 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     expect((await server.customer.listSubscriptions()).data).toEqual([])
   })
 
-  it("finds nothing wrong with another publisher that does it all", async () => {
+  it("finds no flaw in another conforming publisher", async () => {
     const secret = newSecret()
     const { move, url } = await smallPublisher(secret)
     const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [newSecret(), secret], trigger: async () => move() })
     expect(await unmetOf(publisher)).toEqual([])
   })
 
-  it("has a broken publisher for each requirement", () => {
+  it("has a flawed publisher for each requirement", () => {
     expect([...flaws].toSorted()).toEqual(publisherRequirements.map(idOf).toSorted())
   })
 
@@ -89,10 +89,10 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     "events-bounds": "page=0 answered 200"
   }
 
-  /** Those that are found out by what does not come. */
+  /** Flaws that show by missing deliveries. */
   const isSilent = (flaw: Flaw) => flaw === "delivered" || flaw.startsWith("retry-")
 
-  it.each(flaws)("finds out a publisher that is broken in %s", async (flaw) => {
+  it.each(flaws)("detects a publisher with the flaw %s", async (flaw) => {
     const secret = newSecret()
     const { move, url } = await smallPublisher(secret, flaw)
     if (needsHistory(flaw)) move()
@@ -102,7 +102,7 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     expect(unmet[0]).toContain(found[flaw])
   })
 
-  it("reads bodies that are not what they should be without a crash", async () => {
+  it("reads unexpected bodies without a crash", async () => {
     const secret = newSecret()
     const { move, url } = await smallPublisher(secret, "body")
     const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [secret], trigger: async () => move() })
@@ -112,7 +112,7 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     for (const each of unmet) expect(each).toContain("The body of a delivery is not as area D has it")
   })
 
-  it("calls with a key, with a token as bearer, and without either where nobody shall be let in", async () => {
+  it("sends a key, a token as bearer, or no credentials when these must be refused", async () => {
     const seen: Array<readonly [unknown, unknown]> = []
     const server = await listening(({ headers }, response) => {
       seen.push([headers["x-api-key"], headers.authorization])
@@ -127,7 +127,7 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     expect(seen).toEqual([[apiKey, undefined], [undefined, undefined], [undefined, `Bearer ${token}`], [undefined, undefined]])
   })
 
-  it("says that nothing was ever delivered instead of waiting each time", async () => {
+  it("reports once that nothing is delivered, instead of waiting each time", async () => {
     const secret = newSecret()
     const { move, url } = await smallPublisher(secret, "delivered")
     const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [secret], waitMillis: 300, trigger: async () => move() })
@@ -143,7 +143,7 @@ describe("check --publisher", { timeout: 120_000 }, () => {
 describe("check --publisher, as a command", { timeout: 90_000 }, () => {
   const node = (script: string) => `"${process.execPath}" -e "${script}"`
 
-  it("says of each requirement whether it is met, for people, for programs and for CI", async () => {
+  it("reports each requirement as text, as JSON and as JUnit XML", async () => {
     const secret = newSecret()
     const { url } = await smallPublisher(secret, "stable-id")
     const junit = join(directory(), "check.xml")
@@ -163,7 +163,7 @@ describe("check --publisher, as a command", { timeout: 90_000 }, () => {
     expect(checked.stdout + checked.stderr + json.stdout).not.toContain(secret)
   })
 
-  it("says what it needs, what failed, and that nobody is there", async () => {
+  it("reports missing settings, failures, and an unreachable publisher", async () => {
     const secret = newSecret()
     const { url } = await smallPublisher(secret)
     const env = { WAYBILL_API_KEY: apiKey, WAYBILL_WEBHOOK_SECRET: secret }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { everyMillis, pauseAfter, Poller, type PollerClock, type Seen } from "../../../dashboard/model/Poller.ts"
 
-/** A clock that goes on when told to, and questions that are answered when told to. */
+/** A fake clock, and requests that the test answers. */
 const setUp = (before?: string) => {
   const timers: Array<{ at: number; then: () => void }> = []
   let now = 0
@@ -38,7 +38,7 @@ const setUp = (before?: string) => {
 }
 
 describe("Poller", () => {
-  it("asks at once, and again some time after each answer, one question at a time", async () => {
+  it("sends a request at once, and again some time after each response, one at a time", async () => {
     const { pass, poller, questions, seen } = setUp()
     poller.start()
     poller.start()
@@ -47,7 +47,7 @@ describe("Poller", () => {
     expect(questions).toHaveLength(1)
     await questions[0]!.answer("first")
     expect(seen).toEqual([{ data: "first", failure: undefined, failingSince: undefined }])
-    // it took a minute, so the longest pause follows
+    // The request took a minute, so the longest pause follows.
     pass(29_999)
     expect(questions).toHaveLength(1)
     pass(1)
@@ -57,7 +57,7 @@ describe("Poller", () => {
     expect(questions).toHaveLength(3)
   })
 
-  it("keeps what it knew while it fails, tells since when, and waits longer and longer", async () => {
+  it("keeps its data while requests fail, reports since when, and backs off", async () => {
     const { pass, poller, questions, seen } = setUp("from before")
     poller.start()
     await questions[0]!.fail("down")
@@ -74,7 +74,7 @@ describe("Poller", () => {
     expect(questions).toHaveLength(4)
   })
 
-  it("lets a question go when it stops, and wants nothing of its answer", async () => {
+  it("aborts the request in flight when it stops, and ignores its response", async () => {
     const { pass, poller, questions, seen, timers } = setUp()
     poller.start()
     poller.stop()
@@ -87,7 +87,7 @@ describe("Poller", () => {
     expect(seen).toHaveLength(1)
   })
 
-  it("asks once more after a question that was under way when something changed", async () => {
+  it("sends one more request after the one in flight when data changed", async () => {
     const { poller, questions, seen } = setUp()
     poller.start()
     poller.now()
@@ -99,14 +99,14 @@ describe("Poller", () => {
     expect([seen.length, questions.length]).toEqual([2, 2])
   })
 
-  it("asks once when told to although it does not run", async () => {
+  it("sends one request on demand while stopped", async () => {
     const { poller, questions, seen, timers } = setUp()
     poller.now()
     await questions[0]!.answer("now")
     expect([seen.length, timers.length]).toEqual([1, 0])
   })
 
-  it("gives a slow server four times as long as it took, and a failing one half a minute at most", () => {
+  it("waits four times the duration of a slow response, and at most half a minute after failures", () => {
     expect([pauseAfter(0, 10), pauseAfter(0, 1_000), pauseAfter(0, 60_000), pauseAfter(1, 10), pauseAfter(3, 10), pauseAfter(9, 10)]).toEqual([2_000, 4_000, 30_000, 4_000, 16_000, 30_000])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { hashOf, placeOf, type Route, routeOf } from "../../../dashboard/model/routes.ts"
 
 describe("routes", () => {
-  it("lead back to the view that they came from, whatever stands in them", () => {
+  it("round-trip through the hash, whatever they contain", () => {
     const odd = "a/b?c#d&e=f %2F \u00fc.."
     const routes: ReadonlyArray<Route> = [
       { view: "tenants", cursor: odd },
@@ -17,13 +17,13 @@ describe("routes", () => {
     expect(hashOf({ view: "deliveries", tenantId: "acme", state: "dead" })).toBe("#/t/acme/deliveries?state=dead")
   })
 
-  it("begin with the tenants, and a tenant with its subscriptions", () => {
+  it("start with the tenants, and a tenant with its subscriptions", () => {
     for (const hash of ["", "#", "#/"]) expect(routeOf(hash)).toMatchObject({ view: "tenants" })
     expect(routeOf("#/t/acme")).toMatchObject({ view: "subscriptions", tenantId: "acme" })
     for (const hash of ["#/x", "#/t", "#/t/acme/x", "#/t/acme/subscriptions/a/b", "#/t/%E0%A4%A"]) expect(routeOf(hash)).toEqual({ view: "nowhere" })
   })
 
-  it("are the same place while only a filter changes", () => {
+  it("are the same place when only a filter changes", () => {
     const of = (hash: string) => placeOf(routeOf(hash))
     expect(of("#/t/acme/subscriptions?state=paused")).toBe(of("#/t/acme/subscriptions"))
     expect(of("#/t/acme/deliveries?since=x&state=waiting")).toBe(of("#/t/acme/deliveries"))

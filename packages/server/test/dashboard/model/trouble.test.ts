@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest"
 import { byTrouble, countText, troubleOf } from "../../../dashboard/model/trouble.ts"
 import { idOf, subscriptionSample } from "../StandIn.ts"
 
-describe("subscriptions by their trouble", () => {
-  it("go from those that send nothing, through those with dead letters, to those that nobody needs", () => {
+describe("subscriptions sorted by trouble", () => {
+  it("start with those that send nothing, then those with dead letters, then those without problems", () => {
     const closed = (failures: number) => ({ state: "closed", failures, until: null })
     const subscriptions = [
       subscriptionSample(1),
@@ -23,7 +23,7 @@ describe("subscriptions by their trouble", () => {
     expect([countText(999), countText(1000)]).toEqual(["999", "1000+"])
   })
 
-  it("have the same order every time", () => {
+  it("have a stable order", () => {
     const subscriptions = Array.from({ length: 20 }, (_, n) => subscriptionSample(n))
     expect(byTrouble(subscriptions.toReversed())).toEqual(subscriptions)
     expect(byTrouble(subscriptions).map(({ subscriptionId }) => subscriptionId)).toEqual(subscriptions.map((_, n) => idOf(n)))

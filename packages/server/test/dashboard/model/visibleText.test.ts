@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
 import { visible, visibleLine } from "../../../dashboard/model/visibleText.ts"
 
-describe("text of others", () => {
-  it("keeps everything that can be seen as it is, in one piece", () => {
+describe("external text", () => {
+  it("keeps visible characters unchanged, in one piece", () => {
     for (const text of ["", "<script>alert(1)</script>", "caf\u00e9 \u00fc \u4e2d\u6587 \u05d0\u05d1 \ud83d\ude9a", "a  b"]) {
       expect(visible(text)).toEqual(text === "" ? [] : [{ text }])
     }
   })
 
-  it("marks what cannot be seen or reorders its neighbours", () => {
+  it("marks characters that are invisible or reorder their neighbours", () => {
     const marked: ReadonlyArray<readonly [string, string]> = [
       ["\u0000", "null"], ["\u001b", "escape"], ["\t", "tab"], ["\r", "carriage return"], ["\u009b", "control character"], ["\u202e", "right-to-left override"],
       ["\u2066", "left-to-right isolate"], ["\u200b", "zero-width space"], ["\ufeff", "byte order mark"], ["\u00a0", "no-break space"], ["\u3164", "invisible character"],
