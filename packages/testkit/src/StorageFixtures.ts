@@ -1,4 +1,4 @@
-/** What conformance suites need again and again: tenants of their own, subscriptions with their lanes, published events. */
+/** Helpers for conformance suites: separate tenants, subscriptions with their lanes, published events. */
 import {
   AccessStore,
   allTypes,
@@ -25,10 +25,10 @@ import {
 } from "@waybill/core"
 import { Effect } from "effect"
 
-/** A tenant nobody else uses, so that suites share one database. */
+/** A tenant of its own for each test, so that suites can share one database. */
 export const freshTenant = (): string => `t-${globalThis.crypto.randomUUID()}`
 
-/** The same ids in every tenant: what is mixed up between tenants shows. */
+/** The same ids in every tenant, so that tests notice mixed-up tenants. */
 export const idOf = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`
 
 export const occurredAt = 1_763_600_000_000
@@ -39,14 +39,14 @@ export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
-/** Says what a client may see. */
+/** Sets what a client may see. */
 export const letSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>, origin: "key" | "token" = "key") =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin, seesAll: false, accounts }))
 
 export const letSeeAll = (tenantId: string, client: string) =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: true, accounts: [] }))
 
-/** A secret that every client may use, unless told otherwise. */
+/** A secret that every client may use by default. */
 export const storedSecret = (versions: StoredSecret["versions"], parts: Partial<StoredSecret> = {}): StoredSecret => ({
   versions,
   owner: { _tag: "AnyClient" },
@@ -91,7 +91,7 @@ export const recordOf = (fixture: SubscriptionFixture = {}): SubscriptionRecord 
   matched: fixture.matched ?? true
 })
 
-/** A subscription with its lane, as the use case makes them. */
+/** A subscription with its lane, as the use case creates them. */
 export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: SubscriptionFixture = {}) {
   const transaction = yield* Transaction
   const queue = yield* DeliveryQueue
@@ -104,7 +104,7 @@ export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: 
 
 export interface EventFixture {
   readonly shipmentId: string
-  /** Assigned when left out. */
+  /** Assigned by default. */
   readonly sequence?: number
   readonly eventId?: string
   readonly type?: EventType
@@ -113,7 +113,7 @@ export interface EventFixture {
 }
 
 export interface PublishFixture {
-  /** Who may see the shipments from now on. */
+  /** The accounts that may see the shipments. */
   readonly accounts?: ReadonlyArray<string>
   readonly traceparent?: string
 }
@@ -132,7 +132,7 @@ export const eventOf = (fixture: EventFixture, sequence: number): NewEvent => {
   }
 }
 
-/** Numbers and stores events in one transaction, as publishing does. Answers what was stored. */
+/** Numbers and stores events in one transaction, as publishing does. Returns the stored events. */
 export const publish = Effect.fnUntraced(function*(tenantId: string, fixtures: ReadonlyArray<EventFixture>, options: PublishFixture = {}) {
   const transaction = yield* Transaction
   const store = yield* TransitEventStore
@@ -159,7 +159,7 @@ export const publish = Effect.fnUntraced(function*(tenantId: string, fixtures: R
   }))
 })
 
-/** One client that sees account A, its subscription number 1, and so many events of each shipment. */
+/** One client that sees account A, its subscription number 1, and the given number of events of each shipment. */
 export const seed = Effect.fnUntraced(function*(
   tenantId: string,
   events: Readonly<Record<string, number>>,
@@ -175,17 +175,17 @@ export const claim = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     queue.claim({ tenantId, maxLanes: 10, refill: [], leaseMillis: 60_000, deliveriesPerLane: 4, bytesPerLane: 1_000_000, ...request }))
 
-/** Whether a lane of the tenant is due, or something arrived for one. */
+/** Whether a lane of the tenant is due or has new entries. */
 export const hasTurn = (tenantId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.map(queue.tenantsDue(100_000), ({ arrived, due }) => due.includes(tenantId) || arrived.includes(tenantId)))
 
-/** The only lane there is to claim. */
+/** Claims the only due lane. */
 export const claimOne = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
   Effect.flatMap(claim(tenantId, request), ({ lanes }) =>
     lanes.length === 1 ? Effect.succeed(lanes[0]!) : Effect.die(new Error(`Expected one lane, claimed ${lanes.length}.`)))
 
-/** A freeze of the lane's waiting entries as one delivery, or of none. */
+/** Freezes the waiting entries of the lane as one delivery, if there are any. */
 export const freezeOf = (lane: ClaimedLane, parts: Partial<Freeze> & { readonly deliveryId?: string } = {}): Freeze => ({
   laneId: lane.laneId,
   token: lane.token,
@@ -220,7 +220,7 @@ export const releaseOf = (lane: ClaimedLane, parts: Partial<LaneSettlement> & Pa
   }
 })
 
-/** Asks until the answer will do, for as long as a slow database may take. */
+/** Polls until the result matches, with a timeout for slow databases. */
 export const eventually = <A, E, R>(ask: Effect.Effect<A, E, R>, willDo: (answer: A) => boolean): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     for (let turn = 0; turn < 1000; turn++) {

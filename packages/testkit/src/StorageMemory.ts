@@ -1,4 +1,4 @@
-/** Every storage port in memory: one database of its own each time the layer is built. */
+/** Every storage port in memory. Each build of the layer is a new database. */
 import { makeStorage, type WaybillStorage } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
@@ -57,7 +57,7 @@ export const StorageMemory = {
   )
 }
 
-/** The same for callers who assemble no layers: `createWaybill({ storage: memoryStorage() })`. */
+/** The same for callers without layers: `createWaybill({ storage: memoryStorage() })`. */
 export const memoryStorage = (): WaybillStorage =>
   makeStorage({
     layer: StorageMemory.layer,

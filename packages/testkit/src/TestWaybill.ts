@@ -1,4 +1,4 @@
-/** The whole service in memory, with scripted receivers and nothing that waits for real time. */
+/** The whole service in memory, with scripted receivers and a virtual clock. */
 import {
   ChargeSubscriptions,
   DeliveryOptions,
@@ -22,21 +22,21 @@ import { WebhookSenderScripted } from "./delivery/WebhookSenderScripted.ts"
 import { ContentHashNode } from "./invoices/ContentHashNode.ts"
 import { StorageMemory } from "./StorageMemory.ts"
 
-/** Memory wakes workers exactly, so they need not poll. */
+/** The memory storage wakes workers reliably, so they need not poll. */
 const deliveryDefaults: Partial<DeliveryOptions["Service"]> = { pollMillis: Infinity }
 
 export interface TestWaybillOptions {
   readonly delivery?: Partial<DeliveryOptions["Service"]>
-  /** Whose hours and midnights close the windows of freight charges; UTC by default. */
+  /** The time zone whose hours and midnights close charge windows; UTC by default. */
   readonly timeZone?: string
-  /** Whether workers send without fibers, as they do over a network; with fibers otherwise. */
+  /** Whether workers send without fibers, as over a network; with fibers by default. */
   readonly byCallbacks?: boolean
 }
 
 /**
  * Every use case, the delivery worker (not started), every storage port in memory, and `ScriptedReceivers`.
  *
- * Each time it is built, it starts empty.
+ * Each build starts empty.
  */
 const layer = (options: TestWaybillOptions = {}) =>
   Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
@@ -49,12 +49,12 @@ const layer = (options: TestWaybillOptions = {}) =>
     DeliveryOptions.layer({ ...deliveryDefaults, ...options.delivery })
   )))
 
-/** A tenant to test with, and who calls on its behalf. */
+/** A tenant for tests, and its callers. */
 export interface SeededTenant {
   readonly tenantId: string
   readonly carrier: Principal
   readonly customer: (client: string, accounts: ReadonlyArray<string>) => Principal
-  /** The id and text of a signing secret that everybody of the tenant may name. */
+  /** The id and text of a signing secret that every client of the tenant may use. */
   readonly hmacSecretId: string
   readonly secret: string
 }
@@ -80,7 +80,7 @@ const tenant = Effect.fnUntraced(function*(tenantId = "acme"): Effect.fn.Return<
   }
 })
 
-/** Subscribes a caller to everything it may see, or to what `settings` say. */
+/** Subscribes a caller to all events that it may see, or to those that `settings` select. */
 const subscribe = (
   seeded: SeededTenant,
   principal: Principal,
@@ -89,13 +89,13 @@ const subscribe = (
   Effect.flatMap(TransitSubscriptions, (subscriptions) =>
     subscriptions.create(principal, { hmacSecretId: seeded.hmacSecretId, ...settings })).pipe(Effect.orDie)
 
-/** Has a caller told of what happens to the shipments of these reference numbers. Unsigned, unless a secret is named. */
+/** Subscribes a caller to the status of shipments with these reference numbers. Unsigned, unless a secret is named. */
 const follow = (
   principal: Principal,
   settings: { readonly webhookUrl: string; readonly referenceNumbers: ReadonlyArray<string>; readonly hmacSecretId?: string }
 ) => Effect.flatMap(StatusSubscriptions, (subscriptions) => subscriptions.subscribe(principal, settings)).pipe(Effect.orDie)
 
-/** Has a caller told of every change of what its accounts owe, at once, or of what `settings` say. Unsigned, unless a secret is named. */
+/** Subscribes a caller to every change of its accounts' charges in real time, or as `settings` say. Unsigned, unless a secret is named. */
 const subscribeToCharges = (principal: Principal, settings: { readonly webhookUrl: string } & Readonly<Record<string, unknown>>) =>
   Effect.flatMap(ChargeSubscriptions, (subscriptions) =>
     subscriptions.create(principal, {
@@ -104,11 +104,11 @@ const subscribeToCharges = (principal: Principal, settings: { readonly webhookUr
       ...settings
     })).pipe(Effect.orDie)
 
-/** A worker in the background until the scope ends; then it is stopped as in production. */
+/** Runs a worker in the background until the scope ends, and stops it as in production. */
 const running = (worker: DeliveryWorker["Service"]) =>
   Effect.acquireRelease(Effect.forkDetach(worker.run), (fiber) =>
     Effect.gen(function*() {
-      // stopping waits for attempts under way, and a virtual clock has to be turned for that
+      // stopping waits for attempts in flight, which needs the virtual clock to advance
       const stopping = yield* Effect.forkDetach(Fiber.interrupt(fiber))
       yield* pass(0)
       if (stopping.pollUnsafe() === undefined && (yield* isVirtual)) yield* pass("1 hour")
@@ -118,7 +118,7 @@ const running = (worker: DeliveryWorker["Service"]) =>
 /** Starts the worker of the layer. */
 const run = Effect.flatMap(DeliveryWorker, running)
 
-/** One more process over the same storage, with a queue of its own whose calls can be made to fail. */
+/** Another process over the same storage, with its own queue whose calls can be made to fail. */
 export interface TestWorker {
   readonly worker: DeliveryWorker["Service"]
   readonly faults: QueueFaults["Service"]
@@ -138,10 +138,10 @@ const worker = Effect.fnUntraced(function*(options: Partial<DeliveryOptions["Ser
 
 const isVirtual = Effect.map(Clock.clockWith(Effect.succeed), (clock) => "adjust" in clock)
 
-/** Lets every other fiber run until nothing is left to do at this instant. */
+/** Runs all other fibers until nothing is left to do at this instant. */
 const quiet = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-/** Lets time go by on the virtual clock, and everything happen that is due meanwhile. */
+/** Advances the virtual clock, and runs everything that becomes due. */
 const pass = (duration: Duration.Input) =>
   Effect.andThen(quiet, Effect.andThen(Effect.flatMap(isVirtual, (virtual) => virtual ? TestClock.adjust(duration) : Effect.void), quiet))
 

@@ -1,4 +1,4 @@
-/** Receivers that do everything wrong, on loopback: what a sender of webhooks has to stand. Needs Node, and no test framework. */
+/** Hostile receivers on loopback, for testing webhook senders. Needs Node, and no test framework. */
 export { type HostileName, type HostileUrl } from "./hostile-receiver/hostileAddresses.ts"
 export { type HostileBehaviour, type HostileGroup, type HostileOutcome, type HostileRequest } from "./hostile-receiver/HostileBehaviour.ts"
 export {

@@ -1,4 +1,4 @@
-/** Conformance suites: what every storage adapter promises. They need vitest; the rest of the test kit does not. */
+/** Conformance suites for storage adapters. They need vitest; the rest of the test kit does not. */
 import type { StoragePorts } from "@waybill/core"
 import type { Layer } from "effect"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
@@ -53,16 +53,16 @@ export {
   WakeupsSuite
 }
 
-/** What the suites are made of, for an adapter's tests of its own. */
+/** Helpers of the suites, for an adapter's own tests. */
 export * as fixtures from "./StorageFixtures.ts"
 export * as chargeFixtures from "./freight-charges/ChargeFixtures.ts"
 export * as invoiceFixtures from "./invoices/InvoiceFixtures.ts"
 
 /**
- * Every suite over one storage. Call it in a test file; `name` stands in front of the test names.
+ * Runs every suite on one storage. Call it in a test file; `name` is the prefix of the test names.
  *
- * The layer must offer all storage ports and run on real time. Suites use tenants of their own, so the database may
- * hold anything else and be shared.
+ * The layer must provide all storage ports and run on real time. Suites use their own tenants, so the database may
+ * contain other data and be shared.
  */
 export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
   for (

@@ -75,7 +75,7 @@ const allTenants = ({ tenants }: AccessRows): ReadonlyArray<Tenant> =>
 
 const isAlive = (now: number) => ({ expiresAt, revoked }: KeyRow): boolean => !revoked && (expiresAt === undefined || expiresAt > now)
 
-/** Without what only lists show. */
+/** Without the fields that only lists show. */
 const bare = ({ createdAt: _, lastUsedAt: __, revoked: ___, ...key }: KeyRow) => key
 
 const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {

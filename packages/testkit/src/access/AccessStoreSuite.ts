@@ -1,4 +1,4 @@
-/** What an `AccessStore` promises. What clients may see is judged where it counts: by the suite of the event log. */
+/** Conformance of `AccessStore`. The suite of the event log tests which events clients see. */
 import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"

@@ -15,7 +15,7 @@ export interface KeyRow extends StoredApiKey {
   readonly revoked: boolean
 }
 
-/** What one source says of a client. */
+/** One source's view of a client. */
 interface OriginRow {
   readonly origin: ClientAccess["origin"]
   readonly seesAll: boolean
@@ -50,7 +50,7 @@ export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@
 export class AccessRows {
   readonly tenants = new Map<string, TenantRow>()
   readonly limits = new Map<string, string>()
-  /** Counts how often a client lost something that it saw. */
+  /** Incremented when a client loses access to something. */
   changes = 0
   private readonly access = new Map<string, TenantAccess>()
   private readonly journal: Journal
@@ -59,7 +59,7 @@ export class AccessRows {
     this.journal = journal
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     const known = this.access.delete(tenantId)
     return this.limits.delete(tenantId) || known
@@ -74,7 +74,7 @@ export class AccessRows {
     return own
   }
 
-  /** Replaces what one source says of a client; what the client may see is the union over its sources. */
+  /** Replaces one source's view of a client; the client may see the union of its sources. */
   putClient(tenantId: string, { accounts, client, live, origin, reviewAt, roles = [], seesAll }: ClientAccess, now: number): boolean {
     const wasHeld = this.of(tenantId).clients.has(client) && !this.isLive(tenantId, client, now)
     const liveUntil = live === undefined ? Infinity : "until" in live ? live.until : now + live.forMillis
@@ -90,7 +90,7 @@ export class AccessRows {
     return wasHeld
   }
 
-  /** Changes parts of what one source says, where it says something; `adding` makes a row where there is none. */
+  /** Changes one source's view of a client, if it exists; `adding` inserts a missing row. */
   changeOrigin(tenantId: string, client: string, origin: ClientAccess["origin"], parts: Partial<OriginRow>, adding = false): void {
     const before = this.of(tenantId).clients.get(client) ?? nobody
     const row = before.origins.get(origin)
@@ -153,23 +153,23 @@ export class AccessRows {
     }
   }
 
-  /** The accounts of a client, whichever source says so. */
+  /** The accounts of a client, of all sources. */
   accountsOf(tenantId: string, client: string): ReadonlySet<string> {
     return this.of(tenantId).clients.get(client)?.accounts ?? nobody.accounts
   }
 
-  /** Whether the tenant may send. A tenant that is not registered may. */
+  /** Whether the tenant may send. An unregistered tenant may. */
   isActive(tenantId: string): boolean {
     const tenant = this.tenants.get(tenantId)
     return tenant === undefined || tenant.state === "active"
   }
 
-  /** Whether one of a client's sources still lets it in. */
+  /** Whether one of a client's sources is still live. */
   isLive(tenantId: string, client: string, now: number): boolean {
     return [...this.of(tenantId).clients.get(client)?.origins.values() ?? []].some(({ liveUntil }) => liveUntil > now)
   }
 
-  /** Clients whose access has to be computed again, the longest due first. */
+  /** Clients whose access has to be computed again, longest overdue first. */
   due(now: number): ReadonlyArray<{ readonly tenantId: string; readonly client: string }> {
     return [...this.access].flatMap(([tenantId, { clients }]) =>
       [...clients].flatMap(([client, { origins }]) =>

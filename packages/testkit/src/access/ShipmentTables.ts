@@ -1,4 +1,4 @@
-/** Whose shipments are whose, and which have a status: said by the event log and by shipment statuses, read by both. */
+/** Accounts and carriers of shipments, and which have a status. The event log and shipment statuses write and read it. */
 import { isOwn, type StatusClaim } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
@@ -8,9 +8,9 @@ import { routeIn } from "../shared/Routes.ts"
 interface TenantShipments {
   readonly accounts: Map<string, ReadonlyArray<string>>
   readonly carriers: Map<string, ReadonlyArray<string>>
-  /** Those that something was accepted of. */
+  /** Shipments with accepted writes. */
   readonly written: Set<string>
-  /** By account, and by what a carrier is known by. */
+  /** By account and by carrier number. */
   readonly byAccount: Map<string, Set<string>>
   readonly withStatus: Set<string>
 }
@@ -21,7 +21,7 @@ export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows
 
 export class ShipmentRows {
   private readonly tenants = new Map<string, TenantShipments>()
-  /** Counts how often a shipment lost an account: who saw it by that does not see it any more. */
+  /** Incremented when a shipment loses an account, and clients with that account lose access. */
   changes = 0
   private readonly journal: Journal
 
@@ -29,7 +29,7 @@ export class ShipmentRows {
     this.journal = journal
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     return this.tenants.delete(tenantId)
   }
@@ -43,28 +43,28 @@ export class ShipmentRows {
     return own
   }
 
-  /** Nobody's, as long as nobody said whose. */
+  /** Empty until a call sets them. */
   accountsOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
     return this.of(tenantId).accounts.get(shipmentId) ?? []
   }
 
-  /** What its carrier is known by, if it has one. */
+  /** The numbers of its carrier, if it has one. */
   carrierOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
     return this.of(tenantId).carriers.get(shipmentId) ?? []
   }
 
-  /** Whoever has one of these sees it: its accounts, and what its carrier is known by. */
+  /** Its accounts and carrier numbers: a client with one of them sees the shipment. */
   grantsOf(tenantId: string, shipmentId: string): ReadonlyArray<string> {
     return [...this.accountsOf(tenantId, shipmentId), ...this.carrierOf(tenantId, shipmentId)]
   }
 
-  /** The carriers of those that something was written of. */
+  /** The carriers of shipments that have been written. */
   carriers(tenantId: string, shipmentIds: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> {
     const { written } = this.of(tenantId)
     return new Map(shipmentIds.filter((shipmentId) => written.has(shipmentId)).map((shipmentId) => [shipmentId, this.carrierOf(tenantId, shipmentId)]))
   }
 
-  /** Whether a writer may write to it; what nobody wrote to yet is anybody's. */
+  /** Whether a writer may write to it; any writer may write to a new shipment. */
   mayWrite(tenantId: string, shipmentId: string, writer: ReadonlyArray<string> | undefined): boolean {
     return !this.of(tenantId).written.has(shipmentId) || isOwn(writer, this.carrierOf(tenantId, shipmentId))
   }
@@ -83,7 +83,7 @@ export class ShipmentRows {
     else this.journal.remove(withStatus, shipmentId)
   }
 
-  /** What is `undefined` stays as it is. A writer with a number changes no carrier of what was written before. */
+  /** `undefined` keeps the stored value. A writer with a number cannot change the carrier of an existing shipment. */
   claim(tenantId: string, { accounts, carrier, shipmentId, written }: StatusClaim, writer: ReadonlyArray<string> | undefined): void {
     const own = this.of(tenantId)
     const before = this.grantsOf(tenantId, shipmentId)

@@ -1,10 +1,10 @@
-/** What an `AuditStore` promises. */
+/** Conformance of `AuditStore`. */
 import { AccessStore, type AuditRecord, AuditStore, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { freshTenant } from "../StorageFixtures.ts"
 
-/** Ids of this process that nobody else uses, oldest first. */
+/** Unique ids, oldest first. */
 const base = Date.now()
 let count = 0
 const nextId = (): string => `${(base - 1_000_000 + count++).toString(16).padStart(12, "0").replace(/^(.{8})/, "$1-")}-7000-8000-${crypto.randomUUID().slice(-12)}`

@@ -1,4 +1,4 @@
-/** What suites of freight charges need again and again: subscriptions as they are made, bills as they are published. */
+/** Helpers for suites of freight charges: subscriptions and published bills. */
 import {
   type BillRow,
   type ChargeNotice,
@@ -19,12 +19,12 @@ import { bytesOf, claim, idOf, laneSettings, occurredAt, textOf } from "../Stora
 export interface ChargeSubscriptionFixture {
   readonly n?: number
   readonly client?: string
-  /** Left out: account A. `"all"`: whatever accounts its client has. */
+  /** Default: account A. `"all"`: all accounts of its client. */
   readonly accounts?: ReadonlyArray<string> | "all"
   readonly webhookUrl?: string
   readonly state?: LaneState
   readonly doc?: string
-  /** What its lane carries: objects, or whole windows. */
+  /** The content of its lane: single objects, or windows. */
   readonly source?: "freight-charges" | "freight-charge-windows"
 }
 
@@ -60,13 +60,13 @@ export const inFlightOf = (bill: Pick<BillRow, "billId" | "version" | "accounts"
   accounts: bill.accounts
 })
 
-/** Accounts that have a bill now, and those that had it before. */
+/** Accounts that have the bill now, and those that had it before. */
 const concernedBy = (bill: BillRow, known: ReadonlyArray<BillRow>): ReadonlyArray<string> =>
   [...new Set([...bill.accounts, ...known.find((each) => each.billId === bill.billId)?.accounts ?? []])]
 
 /**
- * Makes a subscription with its lane and what is in flight, as the use case does. Answers an account that another one covers
- * already, and makes nothing then. `has`: what its client has, where it differs from what it names.
+ * Creates a subscription with its lane and in-flight list, as the use case does. If another subscription already covers an account,
+ * returns that account and creates nothing. `has`: the accounts of its client, if they differ from those that it names.
  */
 export const subscribeToCharges = Effect.fnUntraced(function*(
   tenantId: string,
@@ -101,10 +101,10 @@ export interface BillFixture {
   readonly body?: string
 }
 
-/** When what a call tells goes out, by the store's clock: at once where it answers `undefined`. */
+/** When the notices of a call are sent, by the store's clock; `undefined` means at once. */
 export type WindowOf = (now: number) => WindowTimes | undefined
 
-/** The next version of each bill, told to everybody who sees it or saw the version before, as publishing does. */
+/** Publishes the next version of each bill to all clients that see it or saw the previous version. */
 export const publishBills = Effect.fnUntraced(function*(
   tenantId: string,
   fixtures: ReadonlyArray<BillFixture>,
@@ -142,11 +142,11 @@ export const publishBills = Effect.fnUntraced(function*(
   }))
 })
 
-/** Bodies that wait in each lane, by the number of its subscription. A lane is claimed, so this answers once. */
+/** Bodies waiting in each lane, by the number of its subscription. Claims the lanes, so call it once. */
 export const waitingCharges = (tenantId: string) =>
   Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
     Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => textOf(entry.payload))])))
 
-/** What was in flight when subscription `n` was made. */
+/** The in-flight list of subscription `n`. */
 export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>
   Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.inFlight(tenantId, client, idOf(n), { after: undefined, limit: 1000 }), (found) => found.map(({ body }) => textOf(body))))

@@ -1,4 +1,4 @@
-/** Subscriptions to freight charges, with their windows, in memory. */
+/** Charge subscriptions with their windows, in memory. */
 import { accountOfGrant, type BillRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
@@ -7,7 +7,7 @@ import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { type ChargeSubscriptionRow, covers, type FreightChargeRows, FreightChargeTables } from "./FreightChargeTables.ts"
 
-/** Most windows one call of `closeWindows` closes. */
+/** The maximum number of windows that one call of `closeWindows` closes. */
 const closeLimit = 500
 
 export const ChargeSubscriptionStoreMemory = {
@@ -54,7 +54,7 @@ export const ChargeSubscriptionStoreMemory = {
 
       return ChargeSubscriptionStore.of({
         accountsOf: (tenantId, client) => operate(() => [...rows.accountsOf(tenantId, client)]),
-        // transactions follow one another, so nobody is changing bills now
+        // transactions are serialised, so no other one is changing bills
         hold: () => operate(() => undefined),
         covered: (tenantId, client, accounts) => operate(() => coveredOf(rows, tenantId, client, accounts)),
         insert: (tenantId, record) => operate(() => rows.putSubscription(tenantId, record)),
@@ -98,7 +98,7 @@ const coveredOf = (
 ): Option.Option<string> => {
   const live = rows.liveOf(tenantId, client).map((each) => each.record)
   if (accounts !== undefined) return Option.fromUndefinedOr(accounts.find((account) => live.some((record) => covers(record, account))))
-  // one that covers whatever its client has names no account itself
+  // a subscription to all accounts of its client names none itself
   return Option.map(Option.fromUndefinedOr(live[0]), (record) => (record.accounts ?? [...rows.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []))[0] ?? "")
 }
 

@@ -1,4 +1,4 @@
-/** What a `ChargeSubscriptionStore` promises. Windows are judged by `ChargeWindowsSuite.ts`. */
+/** Conformance of `ChargeSubscriptionStore`. `ChargeWindowsSuite.ts` tests windows. */
 import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
@@ -16,7 +16,7 @@ import {
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
-/** The bills a subscription knows: those in flight when it was made, and those told since, each as often as it knows it. */
+/** The bills that a subscription has: in-flight and notified ones, with duplicates. */
 const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: ReadonlyArray<{ readonly n: number; readonly client: string }>) {
   const told = yield* waitingCharges(tenantId)
   return yield* Effect.forEach(subscribers, ({ client, n }) =>
@@ -151,7 +151,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
-        // they hold different accounts, so that nothing but the client makes them wait for one another
+        // they lock different accounts, so that they wait for each other only because of the client
         const wishes = [["all", ["A"]], [["B"], ["B"]], ["all", ["C"]]] as const
         const made = yield* Effect.all(wishes.map(([accounts, has], at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, has)), { concurrency: "unbounded" })
         assert.lengthOf(made.filter((taken) => taken === undefined), 1)
@@ -306,7 +306,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* store.hold(tenantId, ["A"])
           yield* Deferred.succeed(held, undefined)
           yield* Deferred.await(goOn)
-          // what is inserted this late is still seen by whoever was made to wait
+          // the waiting transaction sees rows that are inserted this late
           yield* subscribeToCharges(tenantId)
         })))
         yield* Deferred.await(held)
@@ -353,9 +353,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
         yield* Deferred.succeed(goOn, undefined)
         yield* Effect.forEach([publisher, ...cancelling], (each) => Fiber.join(each as Fiber.Fiber<unknown, unknown>))
-        // an arrival that nobody ever takes would have its tenant asked for again and again
+        // an arrival that is never taken would make workers poll its tenant again and again
         assert.isFalse(yield* hasTurn(tenantId))
-        // and what no window will ever hold would never be forgotten
+        // and a notice that no window holds would never be removed
         const now = yield* Clock.currentTimeMillis
         yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 })
         assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 0)

@@ -1,4 +1,4 @@
-/** What windows of slow cadences promise: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
+/** Conformance of hourly and daily windows: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
 import { ChargeSubscriptionStore, DeliveryControl, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
@@ -10,16 +10,16 @@ class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const minutes = 60_000
 
-/** Ends while a test still runs, but not before it has filled the window. */
+/** Ends while a test runs, but not before it has filled the window. */
 const soon = 700
 
-/** The window that ends so many milliseconds from now, whenever a call asks. */
+/** A window that ends the given number of milliseconds after each call. */
 const window = Effect.fnUntraced(function*(inMillis: number, following = inMillis + 60 * minutes): Effect.fn.Return<WindowOf> {
   const now = yield* Clock.currentTimeMillis
   return () => ({ closesAt: now + inMillis, following: now + following })
 })
 
-/** A client that has account A, and its subscription number 1. */
+/** A client with account A, and its subscription number 1. */
 const collecting = Effect.fnUntraced(function*(tenantId: string, n = 1, client = "client") {
   yield* letSee(tenantId, client, ["A"])
   yield* subscribeToCharges(tenantId, { n, client, source: "freight-charge-windows" })
@@ -34,7 +34,7 @@ const closeDue = (tenantId: string) => eventually(close(tenantId), (count) => co
 const isDue = (tenantId: string) =>
   Effect.flatMap(ChargeSubscriptionStore, (store) => Effect.map(store.windowsDue(100_000), ({ tenantIds }) => tenantIds.includes(tenantId)))
 
-/** Forgets notices stored before now. */
+/** Prunes notices stored before now. */
 const pruneNotices = (tenantId: string) =>
   Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
     store.prune(tenantId, { ended: 0, noticed: now + 10 * minutes }))
@@ -108,7 +108,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* eventually(isDue(tenantId), (due) => due)
         const counts = yield* Effect.all(Array.from({ length: 8 }, () => close(tenantId)), { concurrency: "unbounded" })
         assert.isAtMost(counts.reduce((sum, count) => sum + count, 0), 3)
-        // one that another closer was at may be left to the next call
+        // a window that another process is closing may be left to the next call
         yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1,B/1"], 2: ["A/1,B/1"], 3: ["A/1,B/1"] })
         assert.strictEqual(yield* close(tenantId), 0)

@@ -5,7 +5,7 @@ import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { FreightChargeTables } from "./FreightChargeTables.ts"
 
-/** Most rows of a kind that one call of `prune` removes. */
+/** The maximum number of rows of each kind that one call of `prune` removes. */
 const pruneLimit = 2000
 
 export const FreightBillStoreMemory = {
@@ -32,7 +32,7 @@ export const FreightBillStoreMemory = {
 
       return FreightBillStore.of({
         lock: (tenantId, billIds) => operate(() => [...new Set(billIds)].flatMap((billId) => rowOf(rows.of(tenantId).bills.get(billId)))),
-        // transactions follow one another, so nobody is making a subscription now
+        // transactions are serialised, so no other one is creating a subscription
         gate: () => operate((now) => now),
         viewers: (tenantId, accounts) => operate(() => rows.viewers(tenantId, accounts)),
         append: (tenantId, changes) => operate((now) => append(tenantId, changes, now)),

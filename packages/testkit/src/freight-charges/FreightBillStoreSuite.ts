@@ -1,4 +1,4 @@
-/** What a `FreightBillStore` promises. Windows are judged by `ChargeWindowsSuite.ts`. */
+/** Conformance of `FreightBillStore`. `ChargeWindowsSuite.ts` tests windows. */
 import { type BillRow, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
@@ -10,12 +10,12 @@ class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const minutes = 60_000
 
-/** Forgets bills that ended, and notices stored, before so many minutes from now. */
+/** Prunes bills that ended, and notices stored, before the given number of minutes from now. */
 const prune = (tenantId: string, inMinutes: { readonly ended?: number; readonly noticed?: number }) =>
   Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
     store.prune(tenantId, { ended: now + (inMinutes.ended ?? -10) * minutes, noticed: now + (inMinutes.noticed ?? -10) * minutes }))
 
-/** Who sees freight of these accounts, by the number of the subscription, and by which accounts. */
+/** Subscriptions (by number) that see freight of these accounts, with the accounts by which they see it. */
 const viewers = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
   Effect.flatMap(FreightBillStore, (store) =>
     Effect.map(store.viewers(tenantId, accounts), (found) =>
@@ -59,7 +59,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* beginning(["%", "_", "Z"]), [])
         assert.deepStrictEqual(yield* beginning([]), [])
         assert.deepStrictEqual(yield* beginning(["1"], 10, freshTenant()), [])
-        // whoever only locks a bill makes none
+        // locking a bill does not create one
         yield* transaction.run(store.lock(tenantId, ["77"]))
         assert.deepStrictEqual(yield* beginning(["77"]), [])
       }))
@@ -350,7 +350,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["A", "C"])
         yield* subscribeToCharges(tenantId, { accounts: ["A", "C"] })
         yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }])
-        // the notice that it was taken away is for the account that had it
+        // the removal notice is for the account that had the bill
         yield* publishBills(tenantId, [{ billId: "1", accounts: ["B"] }])
         yield* letSee(tenantId, "client", ["A"])
         const { dropped, lanes: [lane] } = yield* claim(tenantId)

@@ -1,13 +1,13 @@
-/** Freight charges as a carrier's system reports them: valid ones, arbitrary ones, and the whole life of a bill. */
+/** Sample freight charges as a carrier's system reports them: valid, arbitrary, and all versions of a bill. */
 import type { BillChange, ReportedCharge } from "@waybill/core"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 
-/** The parts of a sample that tests usually care about. */
+/** The parts of a sample that tests usually set. */
 export interface ChargeOverrides {
-  /** Who owes it; account A otherwise. */
+  /** The debtor; account A by default. */
   readonly account?: string
-  /** Left out, the service counts. */
+  /** By default the service counts. */
   readonly version?: number
   readonly total?: number
   readonly weight?: number
@@ -75,7 +75,7 @@ export const freightCharge = (uniqueID: string, overrides: ChargeOverrides = {})
 }
 
 export interface BillChangeOverrides extends ChargeOverrides {
-  /** Who owes it where that is more than one, or not who is billed. */
+  /** The debtors, if there are several or the debtor is not the bill-to account. */
   readonly accounts?: ReadonlyArray<string>
 }
 
@@ -86,7 +86,7 @@ export const billChange = (change: BillChange, uniqueID: string, overrides: Bill
   pfc: change === "removed" ? { pfc: { uniqueID, ...header(overrides.version) } } : freightCharge(uniqueID, overrides)
 })
 
-/** A bill from its entry to its invoice: entered, reweighed, inspected, invoiced. Four versions. */
+/** Four versions of a bill: entered, reweighed, inspected, invoiced. */
 export const billJourney = (uniqueID: string, overrides: BillChangeOverrides = {}): ReadonlyArray<Readonly<Record<string, unknown>>> => [
   billChange("created", uniqueID, overrides),
   billChange("updated", uniqueID, {

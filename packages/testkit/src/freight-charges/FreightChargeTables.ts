@@ -1,4 +1,4 @@
-/** Bills by their accounts, subscriptions by what they cover, windows and what they collect: the rows behind the memory stores. */
+/** Rows of the memory stores: bills by account, subscriptions by accounts, windows with their notices. */
 import {
   accountOfGrant,
   type BillRow,
@@ -23,7 +23,7 @@ interface StoredBill extends BillRow {
 
 interface NoticeRow extends ChargeNotice {
   readonly storedAt: number
-  /** What goes out with it in it: its own body, and what windows made of it. */
+  /** Bodies that contain it: its own and those of windows. */
   readonly carriers: Set<Uint8Array>
 }
 
@@ -31,11 +31,11 @@ export interface ChargeSubscriptionRow {
   readonly record: ChargeSubscriptionRecord
   inFlight: ReadonlyArray<InFlightBill>
   cancelledAt: number | undefined
-  /** No window up to here takes anything any more. */
+  /** Windows up to this time are closed. */
   closedThrough: number
-  /** Notices of windows that are open, by bill, by when the window closes. */
+  /** Notices of open windows, by bill and closing time. */
   readonly windows: Map<number, Map<string, NoticeRow>>
-  /** Bills of closed windows, by the own id of the entry that each became. */
+  /** Bills of closed windows, by the id of the window's entry. */
   readonly closed: Map<string, ReadonlySet<string>>
 }
 
@@ -44,7 +44,7 @@ interface TenantCharges {
   readonly byAccount: Map<string, Set<string>>
   readonly notices: Map<string, NoticeRow>
   readonly subscriptions: Map<string, ChargeSubscriptionRow>
-  /** Live ones. */
+  /** Active ones. */
   readonly byClient: Map<string, Set<string>>
 }
 
@@ -72,7 +72,7 @@ export class FreightChargeRows {
     this.access = access
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     return this.tenants.delete(tenantId)
   }
@@ -108,7 +108,7 @@ export class FreightChargeRows {
       .sort((a, b) => compareText(a.billId, b.billId))
   }
 
-  /** Bills whose ids begin so, by id, so many of each beginning. */
+  /** Bills by id prefix, in order of id, with a limit for each prefix. */
   beginning(tenantId: string, prefixes: ReadonlyArray<string>, limit: number): ReadonlyArray<BillRow> {
     const inOrder = [...this.of(tenantId).bills.values()].sort((a, b) => compareText(a.billId, b.billId))
     const found = new Set(prefixes.flatMap((prefix) => inOrder.filter(({ billId }) => billId.startsWith(prefix)).slice(0, limit)))
@@ -144,7 +144,7 @@ export class FreightChargeRows {
     return [...byClient.get(client) ?? []].map((id) => subscriptions.get(id)!)
   }
 
-  /** Accounts that a client has itself; that it sees everything does not count. */
+  /** The client's own accounts; access to all freight does not count. */
   accountsOf(tenantId: string, client: string): ReadonlySet<string> {
     return this.access.of(tenantId).clients.get(client)?.accounts ?? new Set()
   }
@@ -161,7 +161,7 @@ export class FreightChargeRows {
     })
   }
 
-  /** Queues a notice at once or puts it in its window. Who cancelled meanwhile is told nothing. */
+  /** Queues a notice at once or adds it to its window. Cancelled subscriptions are skipped. */
   notify(tenantId: string, { subscriptionId, window }: ChargeNotification, notice: NoticeRow, traceparent: string | undefined, now: number): void {
     const row = this.of(tenantId).subscriptions.get(subscriptionId)
     if (row === undefined || row.cancelledAt !== undefined) return
@@ -181,7 +181,7 @@ export class FreightChargeRows {
     this.journal.put(collected, notice.billId, notice)
   }
 
-  /** Queues what the window collected as one entry. */
+  /** Queues the collected notices of the window as one entry. */
   closeWindow(tenantId: string, row: ChargeSubscriptionRow, closesAt: number, now: number): void {
     const notices = [...row.windows.get(closesAt)!.values()].sort((a, b) => compareText(a.billId, b.billId))
     const parts = notices.map(partOf)
@@ -201,7 +201,7 @@ export class FreightChargeRows {
     this.lanes.arrive(lane, now)
   }
 
-  /** Notices that nothing refers to: no window, nothing that may still be sent. */
+  /** Notices without references from windows or unsent deliveries. */
   unusedNotices(tenantId: string): ReadonlyArray<NoticeRow> {
     const { notices, subscriptions } = this.of(tenantId)
     const collected = [...subscriptions.values()].flatMap(({ windows }) => [...windows.values()])
@@ -210,7 +210,7 @@ export class FreightChargeRows {
     return [...notices.values()].filter((each) => !referred.has(each.noticeId) && [...each.carriers].every((bytes) => !inUse.has(bytes)))
   }
 
-  /** Lists of what was in flight for subscriptions that were cancelled before then. Answers how many there were. */
+  /** Removes in-flight lists of subscriptions that were cancelled before then. Returns their number. */
   dropLists(tenantId: string, before: number): number {
     const old = [...this.of(tenantId).subscriptions.values()]
       .filter(({ cancelledAt, inFlight }) => cancelledAt !== undefined && cancelledAt < before && inFlight.length > 0)
@@ -219,7 +219,7 @@ export class FreightChargeRows {
   }
 }
 
-/** `held` is an account, or one within a carrier. */
+/** `held` is an account, or an account within a carrier. */
 export const covers = ({ accounts }: ChargeSubscriptionRecord, held: string): boolean => accounts === undefined || accounts.includes(accountOfGrant(held) ?? "")
 
 const partOf = ({ accounts, body }: ChargeNotice): EntryPart => ({ accounts, payload: body })

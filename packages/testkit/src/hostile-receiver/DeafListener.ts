@@ -1,4 +1,4 @@
-/** A port that listens and never takes a connection: connecting to it waits for ever, as behind a firewall that drops. */
+/** A port that listens and never accepts a connection: connecting to it hangs, as behind a firewall that drops packets. */
 import { connect, type Socket } from "node:net"
 import { Worker } from "node:worker_threads"
 
@@ -7,7 +7,7 @@ export interface DeafListener {
   readonly stop: () => Promise<void>
 }
 
-/** Listens, says on which port, and then runs no event loop any more until it is told to end. */
+/** Listens, reports its port, and then blocks its event loop until it is stopped. */
 const script = `
 const { createServer } = require("node:net")
 const { parentPort, workerData } = require("node:worker_threads")
@@ -19,10 +19,10 @@ const server = createServer().listen({ port: 0, host: workerData.host, backlog: 
 })
 server.on("connection", (socket) => socket.destroy())`
 
-/** More than the kernel's queue holds; they fill it up. */
+/** More connections than the kernel's accept queue holds. */
 const fillers = 8
 
-/** Linux lets the connections beyond wait; elsewhere they may be refused. */
+/** Linux lets further connections wait; other systems may refuse them. */
 export const startDeafListener = async (host: string): Promise<DeafListener> => {
   const ended = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(script, { eval: true, workerData: { host, ended } })

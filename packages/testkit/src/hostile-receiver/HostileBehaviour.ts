@@ -1,4 +1,4 @@
-/** What a receiver does wrong, and what a correct sender makes of it. */
+/** A fault of a receiver, and how a correct sender handles it. */
 import type { Socket } from "node:net"
 import type { TlsOptions } from "node:tls"
 import type { TestCertificates } from "./TestCertificates.ts"
@@ -6,61 +6,61 @@ import type { TestCertificates } from "./TestCertificates.ts"
 export type HostileGroup = "connection" | "head" | "framing" | "body" | "interim" | "status" | "headers" | "reuse" | "tls"
 
 /**
- * What an attempt counts as: taken, not wanted any more (410), or failed. `either` where two correct senders may differ,
- * and only the rest of what is demanded counts.
+ * The outcome of an attempt: accepted, gone (410), or failed. `either` if correct senders may differ;
+ * then only the other requirements count.
  */
 export type HostileOutcome = "accepted" | "gone" | "failed" | "either"
 
 export interface HostileBehaviour {
   readonly name: string
   readonly group: HostileGroup
-  /** What the receiver does, in a few words. */
+  /** What the receiver does. */
   readonly does: string
-  /** What a correct sender does then. */
+  /** What a correct sender does. */
   readonly must: string
   readonly outcome: HostileOutcome
-  /** The outcome of the attempt after it, where it is another one. */
+  /** The outcome of the next attempt, if it differs. */
   readonly next?: HostileOutcome
   /**
-   * What ends the attempt: the receiver's own doing, a bound of the sender on what it reads (or else its deadline), or nothing
-   * but the deadline.
+   * What ends the attempt: the receiver, a limit of the sender on what it reads (or else its deadline), or only
+   * the deadline.
    */
   readonly ends: "receiver" | "limit" | "deadline"
-  /** The receiver gets no request at all, because there is no connection worth one. */
+  /** The receiver gets no request, because no usable connection is established. */
   readonly unsent?: true
 }
 
-/** One request, as far as the receiver has read it. */
+/** One request, as much as the receiver has read. */
 export interface HostileRequest {
   /** Request line and headers. */
   readonly head: string
   readonly body: Buffer
 }
 
-/** A request on its way to an answer. */
+/** A request that is being answered. */
 export interface Exchange {
   readonly socket: Socket
   readonly request: HostileRequest
-  /** How many requests came before it: to this receiver in all, and on this connection. */
+  /** The number of earlier requests: to this receiver in total, and on this connection. */
   readonly before: number
   readonly beforeHere: number
-  /** Where nobody may go. */
+  /** An internal address that no sender may reach. */
   readonly inside: string
 }
 
-/** A behaviour with the code that behaves. Without `onRequest` nothing is answered. */
+/** A behaviour with its implementation. Without `onRequest` it sends no answer. */
 export interface HostileScript extends Omit<HostileBehaviour, "name" | "group"> {
-  /** `request` by default. `head` calls `onRequest` before the body was read, and reads no further. */
+  /** `request` by default. `head` calls `onRequest` before the body is read, and reads no further. */
   readonly reads?: "request" | "head" | "nothing"
   readonly onConnection?: (socket: Socket) => void
   readonly onRequest?: (exchange: Exchange) => void
-  /** `https`: this is how it speaks TLS. `slowly`: byte by byte. `never`: it does not, whatever comes is for `onConnection`. */
+  /** How an `https` receiver speaks TLS. `slowly`: byte by byte. `never`: not at all; `onConnection` gets the raw bytes. */
   readonly tls?: ((certificates: TestCertificates) => TlsOptions) | "slowly" | "never"
-  /** Runs once before the first connection: what takes a while to make. */
+  /** Slow setup that runs once before the first connection. */
   readonly prepare?: () => void
-  /** Nobody takes the connection out of the kernel's queue, which is full. */
+  /** The kernel's accept queue is full and no connection is accepted. */
   readonly deaf?: true
 }
 
-/** Scripts by the names of their behaviours. */
+/** Scripts by name of the behaviour. */
 export type HostileScripts = Readonly<Record<string, HostileScript>>

@@ -7,9 +7,9 @@ import type { TestCertificates } from "./TestCertificates.ts"
 
 export interface HostileListener {
   readonly port: number
-  /** What was read, in order; `reads: "nothing"` reads none. */
+  /** The requests read, in order; none with `reads: "nothing"`. */
   readonly requests: ReadonlyArray<HostileRequest>
-  /** Connections so far, and those of them that are open. */
+  /** Connections in total, and open ones. */
   readonly connections: () => { readonly all: number; readonly open: number }
   readonly stop: () => Promise<void>
 }
@@ -40,7 +40,7 @@ export const startHostileListener = async (script: HostileScript, around: Listen
   return { ...await listen(server), requests }
 }
 
-/** Starts it, and keeps account of its connections. */
+/** Starts the listener and counts its connections. */
 export const listen = async (server: Server, { address = host, port = 0 } = {}): Promise<Omit<HostileListener, "requests">> => {
   const open = new Set<Socket>()
   let all = 0
@@ -63,11 +63,11 @@ export const listen = async (server: Server, { address = host, port = 0 } = {}):
 }
 
 const serving = (script: HostileScript, { inside }: ListenerSurroundings, requests: Array<HostileRequest>) => (socket: Socket): void => {
-  // whoever is cut off has nothing to complain about here
+  // ignore errors of aborted connections
   socket.on("error", () => {})
   script.onConnection?.(socket)
   if (script.reads === "nothing") {
-    // closing with bytes unread would reset; behind `never` the script itself waits for the first bytes
+    // closing with unread bytes would reset the connection; with `never` the script itself waits for the first bytes
     if (script.onConnection === undefined) socket.pause()
     else if (script.tls !== "never") socket.resume()
     return
@@ -105,7 +105,7 @@ const readRequests = (socket: Socket, headsOnly: boolean, each: (request: Hostil
   })
 }
 
-/** To `port` as it comes, and back byte by byte. */
+/** Forwards to `port` unchanged, and back byte by byte. */
 const passSlowly = (socket: Socket, port: number): void => {
   const through = connect({ port, host }).on("error", () => {})
   const back: Array<number> = []

@@ -1,27 +1,27 @@
-/** Answers in raw bytes, and the ways to get rid of them. */
+/** Raw responses, and ways to send them. */
 import type { Socket } from "node:net"
 import type { Exchange, HostileOutcome, HostileScript } from "./HostileBehaviour.ts"
 
 type Part = string | Uint8Array
 
-/** A correct answer that keeps the connection and says which request it is for. */
+/** A correct response that keeps the connection and names its request. */
 export const honest = ({ before, socket }: Exchange): void => {
   const body = `honest ${before}`
   socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
 }
 
-/** Writes these to every request and keeps the connection. */
+/** Sends these bytes for every request and keeps the connection. */
 export const writes = (...parts: ReadonlyArray<Part>) => ({ socket }: Exchange): void => {
   socket.write(Buffer.concat(parts.map((part) => typeof part === "string" ? Buffer.from(part, "latin1") : part)))
 }
 
-/** Writes these to every request and closes. */
+/** Sends these bytes for every request and closes. */
 export const writesAndCloses = (...parts: ReadonlyArray<Part>) => (exchange: Exchange): void => {
   writes(...parts)(exchange)
   exchange.socket.end()
 }
 
-/** Whole answers: a status with its reason, headers, a body with its length. */
+/** A complete response: a status with its reason, headers, a body with its length. */
 export const answers = (status: string, headers: ReadonlyArray<string> = [], body: Part = "") => writes(answer(status, headers, body))
 
 export const answer = (status: string, headers: ReadonlyArray<string> = [], body: Part = ""): Buffer => {
@@ -32,7 +32,7 @@ export const answer = (status: string, headers: ReadonlyArray<string> = [], body
 
 const dripMillis = 20
 
-/** `start` at once, then `part` again and again, slowly. */
+/** `start` at once, then `part` repeatedly, slowly. */
 export const drips = (start: string, part: string) => ({ socket }: { readonly socket: Socket }): void => {
   socket.write(start)
   const timer = setInterval(() => socket.write(part), dripMillis)
@@ -49,7 +49,7 @@ export const spells = (text: string) => ({ socket }: Exchange): void => {
   socket.once("close", () => clearInterval(timer))
 }
 
-/** `start`, then `part` as fast as it is read, for as long as there is a connection. */
+/** `start`, then `part` as fast as it is read, until the connection ends. */
 export const pours = (start: string, part: string) => ({ socket }: Exchange): void => {
   const many = Buffer.from(part.repeat(Math.max(1, Math.ceil(16_384 / part.length))), "latin1")
   const more = () => {
@@ -60,11 +60,11 @@ export const pours = (start: string, part: string) => ({ socket }: Exchange): vo
   more()
 }
 
-/** `hostile` to the first request of all, then correct answers. */
+/** `hostile` for the first request, then correct responses. */
 export const onceThenHonest = (hostile: (exchange: Exchange) => void) => (exchange: Exchange): void =>
   exchange.before === 0 ? hostile(exchange) : honest(exchange)
 
-/** A failed attempt that the receiver ends by its answer. */
+/** A failed attempt that the receiver's response ends. */
 export const fails = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({
   does,
   must,
@@ -73,7 +73,7 @@ export const fails = (does: string, must: string, onRequest: NonNullable<Hostile
   onRequest
 })
 
-/** An answer that counts, however odd. */
+/** An unusual response that a sender has to accept. */
 export const counts = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({
   does,
   must,
@@ -82,7 +82,7 @@ export const counts = (does: string, must: string, onRequest: NonNullable<Hostil
   onRequest
 })
 
-/** Goes on for ever; the sender has read enough sooner or later. */
+/** An endless response; a limit of the sender ends it. */
 export const overflows = (
   outcome: HostileOutcome,
   does: string,

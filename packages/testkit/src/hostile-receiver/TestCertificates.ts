@@ -1,19 +1,19 @@
-/** X.509 certificates made on the spot, so that nothing needs a tool or a file that expires. */
+/** X.509 certificates generated at run time, so that no tool and no expiring file is needed. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
 export interface Certificate {
-  /** PEM, as `node:tls` wants it. */
+  /** PEM, as `node:tls` expects it. */
   readonly cert: string
   readonly key: string
 }
 
 export interface CertificateOptions {
   readonly name: string
-  /** DNS names and IPv4 addresses it is good for. */
+  /** DNS names and IPv4 addresses of the certificate. */
   readonly hosts?: ReadonlyArray<string>
-  /** Signs itself without one. */
+  /** Self-signed without one. */
   readonly issuer?: Authority
-  /** Before 2021 or after 2048 instead of both and all between. */
+  /** Valid only before 2021, or only after 2048, instead of throughout. */
   readonly valid?: "before" | "after"
 }
 
@@ -43,12 +43,12 @@ export const makeCertificate = ({ hosts, issuer, name, valid }: CertificateOptio
   }
 }
 
-/** The host that `good` certificates are for, besides 127.0.0.1. Names below it are good too. */
+/** The host of `good` certificates, besides 127.0.0.1. Subdomains are valid too. */
 export const hostileHost = "hostile.example"
 
 export type TestCertificates = ReturnType<typeof makeTestCertificates>
 
-/** One good certificate and all the ways in which one is not. Trust `authority.cert`. */
+/** One good certificate and all kinds of bad ones. Trust `authority.cert`. */
 export const makeTestCertificates = () => {
   const authority = makeCertificate({ name: "Hostile test authority" })
   const hosts = [hostileHost, `*.${hostileHost}`, "127.0.0.1"]

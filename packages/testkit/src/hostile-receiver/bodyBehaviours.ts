@@ -1,4 +1,4 @@
-/** Bodies without end, without measure, of the wrong length, and not for eyes. */
+/** Endless bodies, huge bodies, wrong lengths, and unprintable content. */
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import type { HostileScript, HostileScripts } from "./HostileBehaviour.ts"
 import { answers, counts, drips, fails, overflows, pours, stalls, writes, writesAndCloses } from "./RawAnswers.ts"

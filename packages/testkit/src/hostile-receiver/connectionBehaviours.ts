@@ -1,4 +1,4 @@
-/** Receivers that do not get as far as an answer. */
+/** Receivers that never send a response. */
 import type { HostileScripts } from "./HostileBehaviour.ts"
 import { answer, fails, honest, stalls, writes } from "./RawAnswers.ts"
 

@@ -1,4 +1,4 @@
-/** Answers that are no HTTP/1.1, or far too much of it. */
+/** Responses that are not HTTP/1.1, or have far too large heads. */
 import type { HostileScript, HostileScripts } from "./HostileBehaviour.ts"
 import { counts, drips, fails, overflows, pours, spells, stalls, writes, writesAndCloses } from "./RawAnswers.ts"
 
@@ -9,7 +9,7 @@ const noStatus = (line: string): HostileScript => noHttp(`Answers the status lin
 
 const noHeader = (does: string, line: string): HostileScript => noHttp(does, `HTTP/1.1 200 OK\r\n${line}\r\ncontent-length: 0\r\n\r\n`)
 
-/** An HTTP/2 server's first words: SETTINGS, then GOAWAY. */
+/** The first frames of an HTTP/2 server: SETTINGS, then GOAWAY. */
 const http2Preface = Buffer.from("00000000040000000000" + "0000080700000000000000000000000001", "hex")
 
 export const headBehaviours = {

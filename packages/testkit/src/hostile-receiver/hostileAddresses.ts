@@ -1,4 +1,4 @@
-/** Addresses and names that a sender must not connect to, whoever gives them. */
+/** Addresses and names that a sender must never connect to. */
 
 export interface HostileUrl {
   readonly name: string
@@ -88,24 +88,24 @@ const odd = (port: number): ReadonlyArray<HostileUrl> => [
   { name: "control characters", url: "https://public.example/\r\nx: y" }
 ]
 
-/** What a sender that nothing was opened for refuses; where a port may be named, it is the given one. */
+/** URLs that a sender without exceptions refuses, with the given port where possible. */
 export const hostileUrls = (port: number): ReadonlyArray<HostileUrl> => [
   ...inside(port).flatMap(([name, host]) => ["https", "http"].map((scheme) => ({ name: `${name}, ${scheme}`, url: `${scheme}://${host}/` }))),
   ...odd(port)
 ]
 
-/** A name below `hostile.example`, and what a resolver says about it, each time something else. */
+/** A name below `hostile.example`, and the changing answers of its resolver. */
 export interface HostileName {
   readonly name: string
   readonly does: string
-  /** One list of addresses for each question; the last one stays. `none`: there is no such name. `silence`: no answer ever comes. */
+  /** One list of addresses for each query; the last one repeats. `none`: the name does not exist. `silence`: no answer. */
   readonly addresses: ReadonlyArray<ReadonlyArray<string> | "none" | "silence">
 }
 
-/** Stands for the only address that the sender may reach. */
+/** Placeholder for the only address that the sender may reach. */
 export const outsideAddress = "127.0.0.1"
 
-/** Stands for an address that it may not. */
+/** Placeholder for an address that it may not reach. */
 export const insideAddress = "127.0.0.2"
 
 export const hostileNames: ReadonlyArray<HostileName> = [

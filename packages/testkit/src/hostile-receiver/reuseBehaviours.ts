@@ -1,4 +1,4 @@
-/** What a receiver does to a connection that is kept for the next request. Every first request gets a correct answer. */
+/** Faults on a reused connection. Every first request gets a correct response. */
 import type { Exchange, HostileScript, HostileScripts } from "./HostileBehaviour.ts"
 import { answer, counts, honest, onceThenHonest } from "./RawAnswers.ts"
 
@@ -8,7 +8,7 @@ const desync = "Take the first answer only. Whatever comes behind it belongs to 
 
 const laterMillis = 20
 
-/** A correct answer, and more than that. */
+/** A correct response followed by extra bytes. */
 const goesOn = (does: string, more: (exchange: Exchange) => void): HostileScript => counts(does, desync, onceThenHonest((exchange) => more(exchange)))
 
 const behind = (does: string, ...extra: ReadonlyArray<string | Uint8Array>): HostileScript =>

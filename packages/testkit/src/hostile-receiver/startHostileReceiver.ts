@@ -1,4 +1,4 @@
-/** A receiver on loopback that does everything wrong, each thing behind an address of its own. */
+/** A hostile receiver on loopback, with a separate address for each behaviour. */
 import { createServer } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { bodyBehaviours, framingBehaviours } from "./bodyBehaviours.ts"
@@ -53,23 +53,23 @@ export interface HostileReceiverOptions {
 }
 
 export interface HostileReceiver {
-  /** Where it behaves so: `http://127.0.0.1:<port>/<name>`, or `https`, for which the sender trusts `ca`. */
+  /** The address of a behaviour: `http://127.0.0.1:<port>/<name>`, or `https`, for which the sender trusts `ca`. */
   readonly url: (name: HostileBehaviourName) => string
-  /** The requests it has read there, in order. */
+  /** The requests that the behaviour has read, in order. */
   readonly requests: (name: HostileBehaviourName) => ReadonlyArray<HostileRequest>
-  /** Connections that were made there, and those of them that are open. */
+  /** Connections to the behaviour in total, and open ones. */
   readonly connections: (name: HostileBehaviourName) => { readonly all: number; readonly open: number }
-  /** The authority of its good certificates, in PEM. */
+  /** The CA of its good certificates, in PEM. */
   readonly ca: string
-  /** What nobody may connect to. Some behaviours point there. */
+  /** An internal listener that no sender may connect to. Some behaviours point to it. */
   readonly inside: { readonly url: string; readonly connections: () => number }
-  /** What a sender refuses to which nothing was opened. Most of it would lead inside. */
+  /** URLs that a sender without exceptions refuses. Most of them lead to internal addresses. */
   readonly urls: ReadonlyArray<HostileUrl>
-  /** Names whose addresses change, mix and mislead, for a sender that may reach 127.0.0.1 and nothing else. */
+  /** Names with changing or mixed addresses, for a sender that may reach only 127.0.0.1. */
   readonly names: ReadonlyArray<HostileName>
-  /** Where such a name leads when it leads outside. The answer there is a plain 200. */
+  /** The URL of such a name when it resolves to an allowed address. It answers 200. */
   readonly nameUrl: (name: HostileName) => string
-  /** The resolver behind these names. It remembers what it was asked; other names do not exist. */
+  /** The resolver of these names. It records its queries; other names do not exist. */
   readonly resolver: () => HostileResolver
   /** Ends every connection and frees every port. */
   readonly stop: () => Promise<void>
@@ -87,7 +87,7 @@ export const startHostileReceiver = async (options: HostileReceiverOptions = {})
   const certificates = makeTestCertificates()
   const inside = await listen(createServer((socket) => socket.destroy()))
   const insideUrl = `http://${host}:${inside.port}/inside`
-  // a connection for each request, so that the name is asked each time
+  // one connection for each request, so that each resolves the name
   const outside = await listen(createTlsServer(certificates.good, (socket) => socket.on("error", () => {}).on("data", () => socket.end(answer("200 OK", ["connection: close"])))))
   const hidden = await listenInside(outside.port)
   const listeners = new Map<string, HostileListener>()
@@ -119,7 +119,7 @@ export const startHostileReceiver = async (options: HostileReceiverOptions = {})
   }
 }
 
-/** Only Linux has all of 127/8 on its loopback. Elsewhere nobody reaches it, so that nobody needs to count there. */
+/** Only Linux has all of 127/8 on its loopback. Elsewhere the address is unreachable, so connections need not be counted. */
 const listenInside = (port: number) =>
   listen(createServer((socket) => socket.destroy()), { address: insideAddress, port }).catch((error: Error & { readonly code?: string }) => {
     if (error.code === "EADDRNOTAVAIL") return { port, connections: () => ({ all: 0, open: 0 }), stop: async () => {} }

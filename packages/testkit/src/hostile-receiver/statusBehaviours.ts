@@ -1,4 +1,4 @@
-/** Interim answers, redirects, errors, and headers that want something. */
+/** Interim responses, redirects, errors, and headers that ask the client to act. */
 import type { HostileScript, HostileScripts } from "./HostileBehaviour.ts"
 import { answer, answers, counts, drips, fails, overflows, pours, stalls, writes, writesAndCloses } from "./RawAnswers.ts"
 
@@ -85,7 +85,7 @@ export const statusBehaviours = {
     ...stalls("Answers 200 when the deadline has passed."),
     must: "Give up at the deadline; the late answer is nobody's.",
     onRequest: ({ socket }) => {
-      // as late as can be: when the sender hangs up
+      // as late as possible: when the sender closes the connection
       socket.once("end", () => socket.end(answer("200 OK", [], "late")))
     }
   }

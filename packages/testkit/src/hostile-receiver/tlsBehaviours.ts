@@ -1,4 +1,4 @@
-/** Receivers behind https that should not be believed, or never finish the handshake. */
+/** Receivers with untrusted certificates, or that never finish the TLS handshake. */
 import type { HostileScript, HostileScripts } from "./HostileBehaviour.ts"
 import { fails, honest, stalls } from "./RawAnswers.ts"
 import type { TLSSocket, TlsOptions } from "node:tls"

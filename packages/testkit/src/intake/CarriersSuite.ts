@@ -1,4 +1,4 @@
-/** What every storage promises of several carriers in one tenant: whose a shipment is, and who sees what of it then. */
+/** Conformance for several carriers in one tenant: the owner of a shipment, and who sees it. */
 import {
   carrierGrants,
   type ShipmentNotOwn,
@@ -17,7 +17,7 @@ import { follow, report, waitingBodies } from "../shipment-status/StatusFixtures
 const one = carrierGrants({ dot: "1" })
 const other = carrierGrants({ dot: "2", mc: "1" })
 
-/** A call of one writer that numbers an event of each shipment. */
+/** A call of one writer with one event of each shipment. */
 const write = (tenantId: string, shipmentIds: ReadonlyArray<string>, writer?: ReadonlyArray<string>) =>
   Effect.flatMap(TransitEventStore, (store) =>
     store.allocate(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, needed: 1, highestGiven: 0, accounts: undefined })), writer))
@@ -26,14 +26,14 @@ const refused = (tenantId: string, shipmentIds: ReadonlyArray<string>, writer?: 
   Effect.flatMap(Transaction, (transaction) =>
     Effect.map(Effect.flip(transaction.run(write(tenantId, shipmentIds, writer))), (error) => (error as ShipmentNotOwn).shipmentIds))
 
-/** Says whose shipments are. */
+/** Sets the carriers of shipments. */
 const claimFor = (tenantId: string, claims: ReadonlyArray<Omit<StatusClaim, "accounts"> & Partial<StatusClaim>>, writer?: ReadonlyArray<string>) =>
   Effect.flatMap(ShipmentStatusStore, (store) => store.lock(tenantId, claims.map((each) => ({ accounts: undefined, written: true, ...each })), writer))
 
 const carriers = (tenantId: string, ...shipmentIds: ReadonlyArray<string>) =>
   Effect.flatMap(TransitEventStore, (store) => Effect.map(store.carriers(tenantId, shipmentIds), (found) => Object.fromEntries(found)))
 
-/** Two carriers' shipments A and B, and N of none, each with an event. */
+/** Shipments A and B of two carriers, and N without a carrier, each with an event. */
 const threeShipments = Effect.fnUntraced(function*(tenantId: string) {
   yield* claimFor(tenantId, [{ shipmentId: "A", carrier: one }, { shipmentId: "B", carrier: other }, { shipmentId: "N" }])
   yield* publish(tenantId, [{ shipmentId: "A", eventId: "a" }, { shipmentId: "B", eventId: "b" }, { shipmentId: "N", eventId: "n" }])
@@ -52,7 +52,7 @@ const listed = (tenantId: string, grants: ReadonlyArray<string>) =>
       count: true
     }), ({ rows, totalCount }) => [rows.map((each) => each.eventId), totalCount]))
 
-/** Event ids that wait in each lane, by the number of its subscription. */
+/** Event ids waiting in each lane, by the number of its subscription. */
 const queued = (tenantId: string) =>
   Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
     Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => entry.orderId)])))

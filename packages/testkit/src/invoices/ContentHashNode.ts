@@ -1,4 +1,4 @@
-/** SHA-256 in pieces by `node:crypto`, for tests. */
+/** Incremental SHA-256 with `node:crypto`, for tests. */
 import { ContentHash } from "@waybill/core"
 import { Layer } from "effect"
 import { createHash } from "node:crypto"

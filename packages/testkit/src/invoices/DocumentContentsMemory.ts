@@ -30,7 +30,7 @@ export const DocumentContentsMemory = {
           }),
           () => operate(() => drop(tenantId, contentId, false))
         )
-        // nobody sees it before it is kept, so nothing has to be taken back
+        // it is invisible until it is kept, so a rollback has nothing to undo
         const held = new Uint8Array(pieceBytes)
         let length = 0
         const flush = (): void => {

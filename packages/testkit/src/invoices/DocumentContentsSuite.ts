@@ -1,4 +1,4 @@
-/** What `DocumentContents` promises. */
+/** Conformance of `DocumentContents`. */
 import { DocumentContents, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Bytes, Data, Effect, Exit, type Layer } from "effect"
@@ -10,7 +10,7 @@ class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const largestPiece = 256 * 1024
 
-/** Writes a content in pieces of these lengths, over and over, and keeps it. */
+/** Writes a content in chunks of these lengths, repeatedly, and keeps it. */
 const written = (tenantId: string, content: Uint8Array, lengths: ReadonlyArray<number>) =>
   Effect.scoped(Effect.gen(function*() {
     const contents = yield* DocumentContents
@@ -18,7 +18,7 @@ const written = (tenantId: string, content: Uint8Array, lengths: ReadonlyArray<n
     const buffer = new Uint8Array(Math.max(...lengths))
     for (let from = 0, n = 0; from < content.length; n++) {
       const piece = content.subarray(from, from + lengths[n % lengths.length]!)
-      // whoever reads a request uses its buffer again
+      // request readers reuse their buffer
       buffer.set(piece)
       yield* writer.write(buffer.subarray(0, piece.length))
       from += piece.length

@@ -1,4 +1,4 @@
-/** What a `DocumentStore` promises. */
+/** Conformance of `DocumentStore`. */
 import { type DocumentFilter, DocumentStore, type InvoiceViewer, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
@@ -12,7 +12,7 @@ const anything: DocumentFilter = { invoiceNumber: undefined, dot: undefined, mc:
 const add = (tenantId: string, ...records: ReadonlyArray<ReturnType<typeof documentRecord>>) =>
   Effect.flatMap(DocumentStore, (store) => Effect.forEach(records, (record) => store.add(tenantId, record), { discard: true }))
 
-/** What a viewer sees, as `number dot/mc: files`. */
+/** The rows that a viewer sees, as `number dot/mc: files`. */
 const seen = (tenantId: string, viewer: InvoiceViewer, filter: Partial<DocumentFilter> = {}) =>
   Effect.flatMap(DocumentStore, (store) =>
     Effect.map(store.list(tenantId, viewer, { ...anything, ...filter }, { after: undefined, limit: 1000 }), (rows) =>

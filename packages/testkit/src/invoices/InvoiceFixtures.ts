@@ -1,4 +1,4 @@
-/** Rows that the suites of area B write. */
+/** Helpers for the suites of area B. */
 import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceRow, InvoiceStore, type InvoiceViewer, Transaction } from "@waybill/core"
 import { Effect } from "effect"
 import { bytesOf, idOf } from "../StorageFixtures.ts"

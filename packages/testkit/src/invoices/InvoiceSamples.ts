@@ -1,6 +1,6 @@
-/** Invoices and documents as a carrier's system sends them, for tests. */
+/** Sample invoices and documents as a carrier's system sends them. */
 
-/** The parts of an invoice that tests usually care about. */
+/** The parts of an invoice that tests usually set. */
 export interface InvoiceOverrides {
   readonly uniqueID?: string
   readonly shipmentID?: string
@@ -22,7 +22,7 @@ const dallas = { streetAddress: "7 Main Street", adminArea1: "TX", locality: "Da
 const attributesOf = (accounts: ReadonlyArray<string> | undefined) =>
   accounts === undefined ? {} : { attributes: accounts.map((value, at) => ({ id: at + 1, type: "accountNumber", value })) }
 
-/** A valid invoice whose lines add up, unless it is told otherwise. */
+/** A valid invoice whose lines add up by default. */
 export const invoiceSample = (overrides: InvoiceOverrides = {}) => ({
   uniqueID: overrides.uniqueID ?? "INV-1",
   shipmentID: overrides.shipmentID ?? "SHP-1",
@@ -53,7 +53,7 @@ export interface DocumentsOverrides {
   readonly MC?: string
   readonly invoiceNumber?: string
   readonly accounts?: ReadonlyArray<string>
-  /** Files by document type; one PDF without it. */
+  /** Files by document type; one PDF by default. */
   readonly documents?: ReadonlyArray<{ readonly documentType: string; readonly files: ReadonlyArray<unknown> }>
   /** Any further member. */
   readonly more?: Readonly<Record<string, unknown>>
@@ -80,7 +80,7 @@ const beginnings = {
   PNG: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 } as const
 
-/** So many bytes that begin like a file of this format; `seed` makes them differ. */
+/** A file of this length with the first bytes of the format; `seed` varies the content. */
 export const fileSample = (format: keyof typeof beginnings, size: number, seed = 0): Uint8Array => {
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; at++) bytes[at] = at * 31 + seed

@@ -13,7 +13,7 @@ export const InvoiceStoreMemory = {
       const rows = yield* InvoiceTables
 
       return InvoiceStore.of({
-        // transactions follow one another, so nobody else is writing it now
+        // transactions are serialised, so no other one is writing it
         lock: (tenantId, carrier, uniqueId) =>
           operate(() => Option.map(Option.fromUndefinedOr(rows.of(tenantId).invoices.get(keyOf(uniqueId, carrier))), rowOf)),
         put: (tenantId, invoice) => operate(() => rows.putInvoice(tenantId, invoice)),

@@ -1,4 +1,4 @@
-/** What an `InvoiceStore` promises. */
+/** Conformance of `InvoiceStore`. */
 import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer, maxNewestBytes, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer, Option } from "effect"
@@ -9,7 +9,7 @@ class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const anything: InvoiceFilter = { uniqueId: undefined, shipmentId: undefined, dot: undefined, mc: undefined, invoiceNumber: undefined }
 
-/** What a viewer sees, as `id dot/mc`. */
+/** The rows that a viewer sees, as `id dot/mc`. */
 const seen = (tenantId: string, viewer: InvoiceViewer, filter: Partial<InvoiceFilter> = {}) =>
   Effect.flatMap(InvoiceStore, (store) =>
     Effect.map(store.list(tenantId, viewer, { ...anything, ...filter }, { after: undefined, limit: 1000 }), (rows) =>

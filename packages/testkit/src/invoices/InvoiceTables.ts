@@ -1,4 +1,4 @@
-/** Invoices with their history, document records, and contents in pieces: the rows behind the memory stores. */
+/** Rows of the memory stores: invoices with their history, document records, and contents in chunks. */
 import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, type InvoiceViewer, isOfCarrier, type ShipmentInvoiceEntry } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
@@ -6,7 +6,7 @@ import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
-/** Later ones were written later. */
+/** Increases with each write. */
 interface Written {
   readonly writtenNo: number
 }
@@ -34,7 +34,7 @@ export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()
   )
 }
 
-/** What a viewer is let see by. */
+/** The fields that decide what a viewer sees. */
 interface Addressed {
   readonly carrier: InvoiceCarrier
   readonly shipmentId: string
@@ -53,7 +53,7 @@ export class InvoiceRows {
     this.owners = owners
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     const known = this.tenants.delete(tenantId)
     return this.storedBytes.delete(tenantId) || known
@@ -87,7 +87,7 @@ export class InvoiceRows {
     this.journal.insert(own, own.length, entry)
   }
 
-  /** Of what names a shipment, newest first. */
+  /** History of invoices that name a shipment, newest first. */
   historyOfShipment(tenantId: string, shipmentId: string): ReadonlyArray<ShipmentInvoiceEntry> {
     const { history, invoices, records } = this.of(tenantId)
     const named = [
@@ -107,7 +107,7 @@ export class InvoiceRows {
     this.journal.put(records, key, { ...record, files, writtenNo: ++this.writes })
   }
 
-  /** All, or exactly those named: none when one of them is not there. */
+  /** Removes all, or exactly the named ones: none if one of them does not exist. */
   removeFiles(
     tenantId: string,
     carrier: InvoiceCarrier,
@@ -136,10 +136,10 @@ export class InvoiceRows {
   }
 }
 
-/** No id holds a line break. */
+/** Ids contain no line break. */
 export const keyOf = (id: string, { dot, mc }: InvoiceCarrier): string => `${id}\n${dot}\n${mc}`
 
-/** Whether a carrier has these numbers, as far as they are given. */
+/** Whether a carrier has the given numbers. */
 export const isFrom = (carrier: InvoiceCarrier, { dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): boolean =>
   (dot ?? carrier.dot) === carrier.dot && (mc ?? carrier.mc) === carrier.mc
 

@@ -1,4 +1,4 @@
-/** The freight of a journey: what it is called, who pays for it, where it goes. */
+/** The freight of a journey: its ids, accounts, lane and load. */
 import { formatInstant } from "@waybill/core"
 import { localInstant } from "../network/LocalTime.ts"
 import { boston, type Lane, usualLane } from "./Lane.ts"
@@ -7,17 +7,17 @@ import type { Load } from "./Load.ts"
 export interface Freight {
   readonly shipmentId: string
   readonly proNumber: string
-  /** The shipper's, who also pays. */
+  /** The shipper's account, which also pays. */
   readonly account: string
-  /** Whoever else comes to pay, where the bill changes hands. */
+  /** The new debtor, if the bill changes its debtor. */
   readonly nextAccount: string
   /** When it is loaded, in milliseconds since 1970. */
   readonly pickedUpAt: number
-  /** Its places and carriers; from Chicago to Boston otherwise. Times are told by the clocks of the place then, not by UTC. */
+  /** Its places and carriers; by default from Chicago to Boston. With a lane, times are local times of the place, not UTC. */
   readonly lane?: Lane
-  /** What it is and what it costs; boxes of hand tools otherwise. */
+  /** Its goods and price; boxes of hand tools by default. */
   readonly load?: Load
-  /** When it is, in milliseconds since 1970, that so many hours have gone by on the journey; exactly then otherwise. Never decreases. */
+  /** Maps hours of the journey to a time in milliseconds since 1970; by default exactly that many hours after loading. Never decreases. */
   readonly timetable?: (afterHours: number) => number
 }
 
@@ -25,18 +25,18 @@ const hourMillis = 3_600_000
 
 export const laneOf = ({ lane = usualLane }: Freight): Lane => lane
 
-/** Where it arrives when it comes to an end there. */
+/** The place of arrival at the end of the journey. */
 export const consigneeOf = (freight: Freight) => freight.lane?.consignee ?? boston
 
 /** In milliseconds since 1970. */
 export const millisOf = ({ pickedUpAt, timetable }: Freight, afterHours: number): number => timetable?.(afterHours) ?? pickedUpAt + afterHours * hourMillis
 
-/** From then on the clocks of the other end count. */
+/** After this hour local times use the time zone of the destination. */
 const atDeliveryTerminalHours = 27
 
 const zoneOf = ({ originZone, destinationZone }: NonNullable<Freight["lane"]>, afterHours: number) => afterHours < atDeliveryTerminalHours ? originZone : destinationZone
 
-/** The moment so many hours after the freight was loaded. */
+/** The time the given number of hours after loading. */
 export const momentOf = (freight: Freight, afterHours: number): string => {
   const millis = millisOf(freight, afterHours)
   return freight.lane === undefined ? formatInstant(millis) : localInstant(millis, zoneOf(freight.lane, afterHours))

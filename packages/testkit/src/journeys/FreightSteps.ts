@@ -1,4 +1,4 @@
-/** What steps of journeys are made of, one function an area. */
+/** Building blocks of journey steps, one function for each area. */
 import type { BillChangeReport, EventType, Invoice, PickupReport, PickupRequest, PostedShipment, ReportedEvent } from "@waybill/core"
 import { billChange, type BillChangeOverrides } from "../freight-charges/FreightChargeSamples.ts"
 import { documentsSample, fileSample, invoiceSample } from "../invoices/InvoiceSamples.ts"
@@ -10,7 +10,7 @@ import type { JourneyStep } from "./JourneyStep.ts"
 import { addressOf, type Place } from "./Lane.ts"
 import { eventReferences, invoiceMembers, loadedBill, loadedPickup, loadedReport, loadedShipment, totalOf } from "./LoadedSteps.ts"
 
-/** The shipper orders a truck, and the carrier comes. */
+/** The shipper orders a pickup, and the carrier comes. */
 export const pickupSteps = (freight: Freight): ReadonlyArray<JourneyStep> => [
   { name: "pickup ordered", afterHours: -24, area: "C", call: "pickups.create", request: pickupOf(freight) },
   pickupReported("driver on the way", -1, { status: "En Route", stopEta: momentOf(freight, 0).slice(0, 19) }),
@@ -34,10 +34,10 @@ const pickupOf = (freight: Freight): typeof PickupRequest.Encoded => {
   return { ...sample, pickupAddress: [{ ...address, ...place }] } as unknown as typeof PickupRequest.Encoded
 }
 
-/** Hours from loading to delivery that the shipper was promised. */
+/** Promised hours from loading to delivery. */
 const promisedHours = 48
 
-/** The carrier tells of the shipment, or tells anew what has changed. */
+/** The carrier registers the shipment, or reports a change. */
 export const registered = (name: string, afterHours: number, freight: Freight, changes: Partial<PostedShipment> & { readonly to?: Place } = {}): JourneyStep => {
   const { to = consigneeOf(freight), ...more } = changes
   const { shipper } = laneOf(freight)
@@ -64,7 +64,7 @@ export interface EventDetails {
   readonly attributes?: Readonly<Record<string, unknown>>
 }
 
-/** The carrier tells what happened on the road. */
+/** The carrier reports an event. */
 export const happened = (name: string, afterHours: number, freight: Freight, type: EventType, details: EventDetails = {}): JourneyStep => {
   const { attributes, location, to = consigneeOf(freight) } = details
   const { scac, shipper } = laneOf(freight)
@@ -82,15 +82,15 @@ export const happened = (name: string, afterHours: number, freight: Freight, typ
   return { name, afterHours, area: "D", call: "events.publish", event }
 }
 
-/** What the freight bill says. */
+/** Fields of the freight bill. */
 export interface BillDetails extends Pick<BillChangeOverrides, "account" | "changeLog"> {
-  /** Whether the carrier's scale has spoken. */
+  /** Whether the carrier has reweighed the freight. */
   readonly reweighed?: boolean
   /** Dollars for what was not ordered. */
   readonly extra?: number
 }
 
-/** The freight bill gets a version. The debtor is the shipper unless `account` names somebody else. */
+/** Adds a version of the freight bill. The debtor is the shipper unless `account` names another one. */
 export const billed = (name: string, afterHours: number, freight: Freight, change: BillChangeReport["change"], details: BillDetails = {}): JourneyStep => {
   const { extra: _, reweighed = false, ...overrides } = details
   const own = { account: freight.account, total: totalOf(freight, details), ...(reweighed ? { weight: freight.load?.reweighed ?? 1912 } : {}), ...overrides }
@@ -103,15 +103,15 @@ export const billed = (name: string, afterHours: number, freight: Freight, chang
   }
 }
 
-/** What a version of a bill is for, as its log says. */
+/** The reason for a version of a bill, as in its change log. */
 export const because = (eventCategoryName: string, eventCode: string): Pick<BillDetails, "changeLog"> => ({ changeLog: [{ eventCategoryName, eventCode }] })
 
 export interface PaperDetails extends Omit<BillDetails, "changeLog"> {
-  /** Papers beside bill of lading and proof of delivery. */
+  /** Documents besides bill of lading and proof of delivery. */
   readonly papers?: ReadonlyArray<string>
 }
 
-/** The bill is final, and the carrier sends its invoice and the papers that prove it. */
+/** The bill is final, and the carrier sends its invoice and supporting documents. */
 export const paperSteps = (freight: Freight, afterHours: number, { papers = [], ...cost }: PaperDetails = {}): ReadonlyArray<JourneyStep> => {
   const { dot: DOT, mc: MC } = laneOf(freight)
   const named = { shipmentID: freight.shipmentId, DOT, MC, invoiceNumber: `F${freight.proNumber}`, accounts: [cost.account ?? freight.account] }

@@ -1,7 +1,7 @@
-/** One thing that happens to freight on its way, as data: when, and what is said of it in which area. */
+/** One step of a journey, as data: its time and its calls in each area. */
 import type { BillChangeReport, Invoice, PickupReport, PickupRequest, PostedShipment, ReportedEvent, StatusUpdate } from "@waybill/core"
 
-/** The call that says it, by the method's own name, and what it is given. */
+/** A call: the method name and its argument. */
 export type JourneyCall =
   | { readonly area: "A"; readonly call: "shipments.register"; readonly shipment: PostedShipment }
   | { readonly area: "A"; readonly call: "shipments.report"; readonly update: StatusUpdate }
@@ -13,8 +13,8 @@ export type JourneyCall =
   | { readonly area: "E"; readonly call: "freightCharges.publish"; readonly charge: BillChangeReport }
 
 export type JourneyStep = JourneyCall & {
-  /** What happened, such as `picked up`. No two steps of a journey have the same. */
+  /** The name of the step, such as `picked up`; unique in a journey. */
   readonly name: string
-  /** When, counted from the moment the freight is loaded; before it where negative. */
+  /** Hours after loading; negative for steps before it. */
   readonly afterHours: number
 }

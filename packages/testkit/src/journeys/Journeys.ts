@@ -38,7 +38,7 @@ const handedOver = (freight: Freight, afterHours: number, details: EventDetails 
 
 const booked = (freight: Freight, changes: Parameters<typeof registered>[3] = {}): JourneyStep => registered("booked", -23, freight, changes)
 
-/** The carrier's scale has another opinion, unless the load says that it has none. */
+/** The carrier reweighs the freight, unless the load says that the weight is right. */
 const reweighed = (freight: Freight): Steps =>
   freight.load !== undefined && freight.load.reweighed === freight.load.weight
     ? []
@@ -68,7 +68,7 @@ const interline = (freight: Freight): Steps => {
   ]
 }
 
-/** The driver comes in vain, and again the day after. */
+/** The first delivery attempt fails, and the driver comes again the next day. */
 const attempted = (freight: Freight, name: string, delayReasonCode: string, generalDescription: string): Steps => {
   const { deliveryTerminal } = laneOf(freight)
   return [
@@ -184,10 +184,10 @@ const journeys = {
 
 export type JourneyName = keyof typeof journeys
 
-/** Every journey there is. */
+/** All journeys. */
 export const journeyNames = Object.keys(journeys) as ReadonlyArray<JourneyName>
 
-/** Its steps in order of time; those of the same moment in the order they stand here. Throws a `RangeError` for a name that there is not. */
+/** The steps of a journey in order of time, then in the order of their definition. Throws a `RangeError` for an unknown name. */
 export const journeySteps = (name: JourneyName, freight: Freight): Steps => {
   if (!Object.hasOwn(journeys, name)) throw new RangeError(`There is no journey ${JSON.stringify(name)}. Take one of: ${journeyNames.join(", ")}.`)
   return journeys[name](freight).toSorted((one, other) => one.afterHours - other.afterHours)

@@ -1,6 +1,6 @@
-/** From where to where freight goes, by whom, and through which terminals. */
+/** A freight lane: origin, destination, carriers and terminals. */
 
-/** Somebody's dock. */
+/** A shipper's or consignee's dock. */
 export interface Place {
   readonly name: string
   readonly address1: string
@@ -29,14 +29,14 @@ export interface Lane {
   readonly mc: string
   readonly shipper: Place
   readonly consignee: Place
-  /** To whom it goes instead, once it is reconsigned. */
+  /** The new consignee after a reconsignment. */
   readonly otherConsignee: Place
-  /** To whom it goes where it crosses a border. */
+  /** The consignee of cross-border freight. */
   readonly foreignConsignee: Place
   readonly originTerminal: Terminal
   readonly deliveryTerminal: Terminal
   readonly borderTerminal: Terminal
-  /** Who brings it the last miles where the carrier does not go itself. */
+  /** The partner carrier for the last miles, if the carrier does not deliver itself. */
   readonly partner: { readonly name: string; readonly scac: string }
   /** IANA names. */
   readonly originZone: string
@@ -46,7 +46,7 @@ export interface Lane {
 const chicago: Place = { name: "Lakeshore Tools", address1: "2100 S Ashland Ave", city: "Chicago", state: "IL", postalCode: "60608", country: "USA" }
 export const boston: Place = { name: "Harbor Hardware", address1: "15 Court Square", city: "Boston", state: "MA", postalCode: "02108", country: "USA" }
 
-/** Where freight goes of which nothing else is said. */
+/** The default lane. */
 export const usualLane: Lane = {
   scac: "WAYB",
   dot: "1234567",
@@ -63,7 +63,7 @@ export const usualLane: Lane = {
   destinationZone: "America/New_York"
 }
 
-/** As shipment status writes a place. */
+/** The place in the format of shipment status. */
 export const addressOf = (place: Place, accountNumber: string | null) => ({
   addressName: place.name,
   addressLine1: place.address1,

@@ -1,8 +1,8 @@
-/** What freight is, what it goes by, and what it costs. */
+/** The goods, reference numbers and price of freight. */
 
 export interface Load {
   readonly bol: string
-  /** The shipper's orders; several shipments may be of one, and one shipment of several. */
+  /** Purchase orders; a shipment may have several, and several shipments may share one. */
   readonly purchaseOrders: ReadonlyArray<string>
   readonly description: string
   readonly unitType: "PLT" | "SKD" | "CRT" | "DRM"
@@ -11,14 +11,14 @@ export interface Load {
   readonly size: { readonly length: number; readonly width: number; readonly height: number }
   readonly packaging: "CTN" | "BOX" | "BAG" | "DRM" | "PCS"
   readonly pieces: number
-  /** Pounds, as the shipper wrote them on the bill of lading, and as the carrier's scale has them. */
+  /** Pounds: as stated on the bill of lading, and as measured by the carrier. */
   readonly weight: number
   readonly reweighed: number
   readonly freightClass: string
   readonly nmfc: string
   readonly nmfcSub: string
   readonly hazardous: boolean
-  /** Codes of services beside the transport, each with its price in cents. */
+  /** Accessorial codes, each with its price in cents. */
   readonly accessorials: ReadonlyArray<{ readonly code: string; readonly cents: number }>
   /** Cents for a hundred pounds, before the discount. */
   readonly rate: number
@@ -27,7 +27,7 @@ export interface Load {
   readonly fuelSurcharge: number
 }
 
-/** What it comes to, in whole cents. */
+/** The total, in whole cents. */
 export interface Cost {
   readonly gross: number
   readonly discount: number
@@ -36,7 +36,7 @@ export interface Cost {
   readonly total: number
 }
 
-/** `extra` are cents for what was not ordered: a redelivery, a reconsignment. */
+/** `extra`: cents for services that were not ordered, such as a redelivery or a reconsignment. */
 export const costOf = (load: Load, weight: number, extra: number): Cost => {
   const gross = Math.round(load.rate * weight / 100)
   const discount = Math.round(gross * load.discount / 1000)

@@ -1,4 +1,4 @@
-/** What steps say of freight whose lane and load are known, beside what samples say of any freight. */
+/** Fields of journey steps for freight with a lane and a load, in addition to those of the samples. */
 import type { PostedShipment } from "@waybill/core"
 import type { BillChangeOverrides } from "../freight-charges/FreightChargeSamples.ts"
 import type { InvoiceOverrides } from "../invoices/InvoiceSamples.ts"
@@ -15,7 +15,7 @@ const weightOf = (load: Load, { reweighed = false }: Priced): number => reweighe
 
 const costOfFreight = (load: Load, priced: Priced): Cost => costOf(load, weightOf(load, priced), Math.round((priced.extra ?? 0) * 100))
 
-/** Dollars that the bill of the samples says, at first and after a reweigh. */
+/** Dollars of the sample bill, at first and after a reweigh. */
 const [sampleTotal, sampleReweighed] = [263.78, 271.02]
 
 /** What the freight costs, in dollars. */
@@ -24,7 +24,7 @@ export const totalOf = ({ load }: Freight, priced: Priced): number =>
     ? Math.round(((priced.reweighed === true ? sampleReweighed : sampleTotal) + (priced.extra ?? 0)) * 100) / 100
     : dollars(costOfFreight(load, priced).total)
 
-/** Numbers by which an event's shipment goes. */
+/** Reference numbers of an event's shipment. */
 export const eventReferences = ({ load, proNumber }: Freight) => [
   { type: "PRO", value: proNumber },
   ...(load === undefined ? [] : [{ type: "BOL", value: load.bol }, ...load.purchaseOrders.map((value) => ({ type: "PO", value }))])
@@ -32,7 +32,7 @@ export const eventReferences = ({ load, proNumber }: Freight) => [
 
 const linearFeetOf = ({ size, units }: Load): number => Math.ceil(units / 2) * Math.ceil(size.length / 12)
 
-/** The order for a truck. */
+/** The pickup order. */
 export const loadedPickup = (freight: Freight): PickupOverrides => {
   const { load } = freight
   if (load === undefined) return {}
@@ -85,7 +85,7 @@ const requestedLoad = ({ proNumber }: Freight, load: Load) =>
     ...(load.hazardous ? { hazmatContactName: "Chemtrec desk", hazmatContactPhoneNumber: "8005550142", hazmatContractNumber: "CCN-1021" } : {})
   })
 
-/** What the driver took along. */
+/** The freight that the driver picked up. */
 export const loadedReport = (freight: Freight) => {
   const { load, proNumber } = freight
   if (load === undefined) return {}
@@ -119,7 +119,7 @@ export const loadedShipment = (freight: Freight): Partial<PostedShipment> => {
   }
 }
 
-/** Bills carry local times without a zone. */
+/** Bills have local times without a time zone. */
 const withoutZone = (freight: Freight, afterHours: number): string => `${momentOf(freight, afterHours).slice(0, 19)}.000`
 
 const partyOf = ({ address1, city, country, name, postalCode, state }: Place, account: string) => ({
@@ -132,7 +132,7 @@ const partyOf = ({ address1, city, country, name, postalCode, state }: Place, ac
   country
 })
 
-/** What a version of the freight bill says. */
+/** Fields of a version of the freight bill. */
 export const loadedBill = (freight: Freight, afterHours: number, { account, changeLog }: BillDetails, priced: Priced): Pick<BillChangeOverrides, "more"> => {
   const { load } = freight
   if (load === undefined) return {}

@@ -1,4 +1,4 @@
-/** Takes freight along a journey, step by step or to a step by its name. */
+/** Runs a journey, step by step or up to a named step. */
 import type { FreightChargeCalls, ShipmentStatusCalls, TransitEventCalls } from "../service/AreaCalls.ts"
 import type { Caller } from "../service/Caller.ts"
 import type { InvoiceCalls, PickupCalls } from "../service/DocumentCalls.ts"
@@ -6,7 +6,7 @@ import { type Freight, momentOf } from "./Freight.ts"
 import { type JourneyName, journeySteps } from "./Journeys.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
 
-/** What a journey needs of the service. */
+/** The parts of the service that a journey needs. */
 export interface JourneyService extends ShipmentStatusCalls, TransitEventCalls, FreightChargeCalls, PickupCalls, InvoiceCalls {
   readonly carrier: Caller
   readonly shipper: Caller
@@ -18,17 +18,17 @@ export interface JourneyService extends ShipmentStatusCalls, TransitEventCalls, 
 export interface StartJourneyOptions {
   /** `S-1` by default. Two journeys in one service need different ones. */
   readonly shipmentId?: string
-  /** `0418367745` by default; likewise. */
+  /** `0418367745` by default; unique like `shipmentId`. */
   readonly proNumber?: string
-  /** The shipper's account, who pays; `A-1` by default. */
+  /** The account of the shipper, which pays; `A-1` by default. */
   readonly account?: string
-  /** Who comes to pay where the bill changes hands; `B-2` by default. */
+  /** The new debtor, if the bill changes its debtor; `B-2` by default. */
   readonly nextAccount?: string
   /** When the freight is loaded; 26 hours from now by default. */
   readonly pickedUpAt?: Date | string
 }
 
-/** Addresses of receivers, for each area that tells of something. */
+/** Addresses of receivers, for each area with notifications. */
 export interface JourneyFollowers {
   /** Area A. */
   readonly status?: string
@@ -41,17 +41,17 @@ export interface JourneyFollowers {
 export interface Journey {
   readonly name: JourneyName
   readonly freight: Freight
-  /** All of them, done or not, in order. */
+  /** All steps in order, done or not. */
   readonly steps: ReadonlyArray<JourneyStep>
-  /** Names of the steps that were done. */
+  /** Names of the completed steps. */
   readonly done: ReadonlyArray<string>
-  /** Has a caller, the shipper by default, told of this freight, signed. Charges are those of its accounts. */
+  /** Subscribes a caller, by default the shipper, to this freight, signed. Charges are those of its accounts. */
   readonly subscribe: (followers: JourneyFollowers, caller?: Caller) => Promise<void>
-  /** Turns the clock to the next step and does it. Answers it, or `undefined` at the end. */
+  /** Advances the clock to the next step and runs it. Returns the step, or `undefined` at the end. */
   readonly step: () => Promise<JourneyStep | undefined>
-  /** Does every step up to and with the one of this name. One that was done already changes nothing. */
+  /** Runs every step up to and including the named one. Does nothing if that step is already done. */
   readonly advanceTo: (step: string) => Promise<void>
-  /** Does every step that is left. */
+  /** Runs all remaining steps. */
   readonly finish: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
   const step = async () => {
     const next = steps[done.length]
     if (next === undefined) return undefined
-    // before the call, so that a step that fails is not tried again as if it were the next
+    // before the call, so that a failed step is not run again as the next one
     done.push(next.name)
     await service.advanceTo(momentOf(freight, next.afterHours))
     await perform(next)
@@ -107,7 +107,7 @@ const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Fre
   }
 }
 
-/** Says each step in its area. The pickup's number is what the service answered. */
+/** Makes the calls of a step. The pickup number comes from the service's answer. */
 const performer = (service: JourneyService, shipper: Caller) => {
   const { carrier } = service
   let pickupNumber = ""

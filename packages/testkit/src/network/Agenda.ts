@@ -1,4 +1,4 @@
-/** What is due next: by time, and by order among what is due at once. */
+/** A priority queue by time, then by insertion order. */
 import { Heap } from "../shared/Heap.ts"
 
 interface Entry<A> {
@@ -10,7 +10,7 @@ interface Entry<A> {
 export class Agenda<A> {
   readonly #entries = new Heap<Entry<A>>((one, other) => one.at < other.at || (one.at === other.at && one.order < other.order))
 
-  /** `Infinity` of nothing. */
+  /** `Infinity` if empty. */
   firstAt(): number {
     return this.#entries.first?.at ?? Infinity
   }

@@ -1,6 +1,6 @@
-/** Chance that is the same for the same seed on every machine: integers only, and nothing of the clock. */
+/** A deterministic random number generator: the same seed gives the same numbers on every machine. */
 
-/** 32 bits of a text. */
+/** A 32-bit hash of a string. */
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
@@ -10,7 +10,7 @@ const hashOf = (text: string): number => {
 export class Chance {
   #state: number
 
-  /** The same for the same seed and purpose, whatever else was drawn for other purposes. */
+  /** An independent generator for each purpose: draws for other purposes do not change it. */
   constructor(seed: string, purpose: string) {
     this.#state = hashOf(`${seed}\n${purpose}`)
   }
@@ -29,7 +29,7 @@ export class Chance {
     return least + Math.floor(this.#next() / 2 ** 32 * (most - least + 1))
   }
 
-  /** Whether something happens that happens in this share of all cases, from 0 to 1. */
+  /** True with this probability, from 0 to 1. */
   happens(share: number): boolean {
     return this.#next() / 2 ** 32 < share
   }

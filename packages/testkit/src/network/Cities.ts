@@ -1,7 +1,7 @@
-/** Cities that a network has terminals in. */
+/** Cities with terminals. */
 
 export interface City {
-  /** Of its terminal. */
+  /** The id of its terminal. */
   readonly code: string
   readonly city: string
   readonly state: string
@@ -39,7 +39,7 @@ const rows: ReadonlyArray<Row> = [
   ["IND", "Indianapolis", "IN", "46225", "USA", "America/Indiana/Indianapolis", 39.74, -86.16],
   ["DEN", "Denver", "CO", "80205", "USA", mountain, 39.76, -104.97],
   ["SLC", "Salt Lake City", "UT", "84104", "USA", mountain, 40.75, -111.93],
-  // clocks are never put there
+  // no daylight saving time there
   ["PHX", "Phoenix", "AZ", "85009", "USA", "America/Phoenix", 33.45, -112.13],
   ["LAX", "Los Angeles", "CA", "90058", "USA", pacific, 34, -118.21],
   ["OAK", "Oakland", "CA", "94621", "USA", pacific, 37.75, -122.2],
@@ -63,7 +63,7 @@ export const cities: ReadonlyArray<City> = rows.map(([code, city, state, postalC
   longitude
 }))
 
-/** About as many as by road. A degree is 69 miles to the north, and about 53 to the east where these cities are. */
+/** Approximate road miles. A degree is 69 miles north-south, and about 53 miles east-west at these cities. */
 export const milesBetween = (one: City, other: City): number => {
   const [north, east] = [(one.latitude - other.latitude) * 69, (one.longitude - other.longitude) * 53]
   return Math.round(Math.sqrt(north * north + east * east) * 1.2)

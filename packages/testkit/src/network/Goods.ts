@@ -1,8 +1,8 @@
-/** What a network's customers send. */
+/** Goods that customers of a network send. */
 import type { Load } from "../journeys/Load.ts"
 
 export interface Goods extends Pick<Load, "description" | "unitType" | "packaging" | "freightClass" | "nmfc" | "nmfcSub" | "hazardous" | "size"> {
-  /** Pounds of one handling unit, at least and at most. */
+  /** Minimum and maximum pounds of one handling unit. */
   readonly unitWeight: readonly [least: number, most: number]
   readonly piecesOfUnit: number
 }

@@ -1,4 +1,4 @@
-/** Clocks of places: what they show at an instant, and when they show something. Zones are IANA names. */
+/** Local times: conversion between instants and local times. Zones are IANA names. */
 import { formatInstant } from "@waybill/core"
 
 const minuteMillis = 60_000
@@ -30,7 +30,7 @@ const askedOffset = (millis: number, zone: string): number => {
   return local - Math.floor(millis / minuteMillis) * minuteMillis
 }
 
-/** By zone and hour: clocks change at full hours, so one answer holds for an hour. Bounded, because a network may go on for ever. */
+/** Offsets by zone and hour, because clocks change at full hours. Bounded, because a network may be endless. */
 const offsets = new Map<string, Map<number, number>>()
 const mostHours = 5_000
 
@@ -42,7 +42,7 @@ const offsetsOf = (zone: string): Map<number, number> => {
   return made
 }
 
-/** Milliseconds by which clocks there are ahead of UTC; negative west of Greenwich. */
+/** The UTC offset in milliseconds; negative west of Greenwich. */
 export const offsetAt = (millis: number, zone: string): number => {
   const hour = Math.floor(millis / hourMillis)
   const hours = offsetsOf(zone)
@@ -54,22 +54,22 @@ export const offsetAt = (millis: number, zone: string): number => {
   return offset
 }
 
-/** Minutes since midnight there. */
+/** Minutes since local midnight. */
 export const minuteOfDay = (millis: number, zone: string): number => {
   const local = millis + offsetAt(millis, zone)
   return Math.floor(local / minuteMillis) - Math.floor(local / dayMillis) * 1440
 }
 
-/** When clocks there show this minute of the day, so many days after the day of that instant. */
+/** The instant of this local minute of the day, the given number of days after the day of `millis`. */
 export const atMinuteOfDay = (millis: number, zone: string, days: number, minute: number): number => {
   const midnight = Math.floor((millis + offsetAt(millis, zone)) / dayMillis) * dayMillis
   const wanted = midnight + days * dayMillis + minute * minuteMillis
-  // by the offset of then, which is not that of now where clocks are put meanwhile
+  // use the offset of that time, which daylight saving may have changed
   const guess = wanted - offsetAt(millis, zone)
   return wanted - offsetAt(guess, zone)
 }
 
-/** Whether it is Saturday or Sunday there. */
+/** Whether it is Saturday or Sunday in the zone. */
 export const isWeekend = (millis: number, zone: string): boolean => {
   const day = Math.floor((millis + offsetAt(millis, zone)) / dayMillis)
   // the first of January 1970 was a Thursday
@@ -84,13 +84,13 @@ const offsetText = (offset: number): string => {
   return `${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** RFC 3339 with the offset of the place, to the second. */
+/** RFC 3339 with the local offset, to the second. */
 export const localInstant = (millis: number, zone: string): string => {
   const offset = offsetAt(millis, zone)
   return `${formatInstant(millis + offset).slice(0, 19)}${offsetText(offset)}`
 }
 
-/** `UTC-6`, as pickups write zones. */
+/** `UTC-6`, the zone format of pickups. */
 export const utcForm = (millis: number, zone: string): string => {
   const offset = offsetAt(millis, zone)
   const [sign, minutes] = [offset < 0 ? "-" : "+", Math.abs(offset) / minuteMillis]

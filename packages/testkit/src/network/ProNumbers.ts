@@ -1,4 +1,4 @@
-/** PRO numbers as carriers give them out: each has its own form, and its own check digit or none. */
+/** PRO numbers in the formats of different carriers, with or without a check digit. */
 
 export type ProForm =
   /** Nine digits, the last one the first eight modulo 7. */
@@ -12,7 +12,7 @@ export type ProForm =
 
 const padded = (number: number, length: number): string => String(number).padStart(length, "0")
 
-/** How many numbers a form has; then they begin again, as they do at carriers. */
+/** How many numbers a format has; then numbers repeat, as they do at carriers. */
 const capacity: Readonly<Record<ProForm, number>> = { "modulo 7": 100_000_000, "modulo 11": 400_000_000, "modulo 10": 400_000_000, "plain": 10_000_000_000 }
 
 const modulo10Check = (digits: string): number => {
@@ -26,7 +26,7 @@ const modulo11Check = (digits: string): string => {
   return check === 11 ? "0" : check === 10 ? "X" : String(check)
 }
 
-/** The `serial`-th PRO of a carrier, from 0. No two forms ever make the same number. */
+/** The `serial`-th PRO of a carrier, from 0. No two formats produce the same number. */
 export const proNumberOf = (form: ProForm, serial: number): string => {
   const number = serial % capacity[form]
   switch (form) {
@@ -35,7 +35,7 @@ export const proNumberOf = (form: ProForm, serial: number): string => {
       return `${digits}${number % 7}`
     }
     case "modulo 11": {
-      // the middle counts, and what it holds no more goes into the beginning: 100 to 499
+      // the middle part counts up, and carries over into the first part: 100 to 499
       const middle = padded(number % 1_000_000, 6)
       return `${100 + Math.floor(number / 1_000_000)}-${middle}-${modulo11Check(middle)}`
     }
@@ -48,7 +48,7 @@ export const proNumberOf = (form: ProForm, serial: number): string => {
   }
 }
 
-/** Whether a number has the form, and its check digit is right. */
+/** Whether a number has this format and a valid check digit. */
 export const isProNumber = (form: ProForm, text: string): boolean => {
   switch (form) {
     case "modulo 7":

@@ -1,4 +1,4 @@
-/** The shipments of a network: each is known by its number alone, whatever was asked for before. */
+/** The shipments of a network. Each depends only on its number, not on earlier calls. */
 import type { Freight } from "../journeys/Freight.ts"
 import type { JourneyName } from "../journeys/Journeys.ts"
 import type { Load } from "../journeys/Load.ts"
@@ -23,10 +23,10 @@ export interface Shape {
 
 const dayMillis = 86_400_000
 
-/** Trucks are ordered in the first hours of each day, counted from the start. */
+/** Pickups are ordered in the first hours of each day, counted from the start. */
 const orderingMillis = 8 * 3_600_000
 
-/** What goes wrong, or otherwise than was ordered. */
+/** Exceptions and deviations from the order. */
 const exceptions: ReadonlyArray<JourneyName> = ["refused", "missed delivery", "damaged", "reconsigned", "late with appointment", "party change"]
 
 const accessorials: ReadonlyArray<Load["accessorials"][number]> = [
@@ -38,14 +38,14 @@ const accessorials: ReadonlyArray<Load["accessorials"][number]> = [
   { code: "LTDAD", cents: 7_000 }
 ]
 
-/** How many there are in all. */
+/** The total number. */
 export const shipmentCount = ({ days, shipmentsPerDay }: Shape): number => days * shipmentsPerDay
 
-/** When the truck for it is ordered; later than for the one before. */
+/** When its pickup is ordered; later than for the previous shipment. */
 export const orderedAt = ({ shipmentsPerDay, startAt }: Shape, number: number): number =>
   Math.floor((startAt + Math.floor(number / shipmentsPerDay) * dayMillis + (number % shipmentsPerDay) / shipmentsPerDay * orderingMillis) / 1000) * 1000
 
-/** Differs between seeds, so that two networks in one service do not meet. */
+/** Differs between seeds, so that two networks in one service do not collide. */
 const firstSerial = (seed: string): number => new Chance(seed, "numbers").between(0, 90_000_000)
 
 const loadOf = (lane: NetworkLane, number: number, chance: Chance): Load => {
@@ -57,7 +57,7 @@ const loadOf = (lane: NetworkLane, number: number, chance: Chance): Load => {
   return {
     ...goods,
     bol: `${lane.customer.accounts[0]!.slice(0, 4)}${String(number).padStart(8, "0")}`,
-    // one order on several shipments, and several orders on one
+    // several shipments with one order, and one shipment with several
     purchaseOrders: chance.happens(0.1) ? [order, `${order}-2`] : [chance.happens(0.1) ? String(4_500_000_000 + number - number % 10) : order],
     units,
     pieces: units * piecesOfUnit,
@@ -78,7 +78,7 @@ const journeyOf = (lane: NetworkLane, shape: Shape, chance: Chance): JourneyName
   return lane.isInterline ? "interline" : "plain LTL"
 }
 
-/** Who pays in the end where the bill changes hands: another customer, where there is one. */
+/** The final debtor if the bill changes its debtor: another customer, if there is one. */
 const nextAccountOf = ({ customers }: World, { account, customer }: NetworkLane, chance: Chance): string => {
   const others = customers.filter((other) => other !== customer)
   return others.length === 0 ? `${account}-3P` : chance.oneOf(chance.oneOf(others).accounts)

@@ -1,4 +1,4 @@
-/** When what happens on a journey happens in a network: by day at docks, by night on the road, never on a weekend. */
+/** Times of journey steps in a network: docks by day, road by night, no weekends. */
 import type { Chance } from "./Chance.ts"
 import { atMinuteOfDay, isWeekend, minuteOfDay } from "./LocalTime.ts"
 import type { NetworkLane } from "./World.ts"
@@ -8,17 +8,17 @@ const hourMillis = 3_600_000
 
 export interface Timetable {
   readonly pickedUpAt: number
-  /** When so many hours of the journey have gone by; never decreases. */
+  /** The time at the given hour of the journey; never decreases. */
   readonly at: (afterHours: number) => number
 }
 
-/** Whoever orders a truck later than that gets one the next day. Minutes of the local day. */
+/** The cutoff for pickups on the same day, in minutes of the local day. */
 const latestOrder = 11 * 60 + 30
 
-/** Minutes of the local day, at least and at most. */
+/** Minimum and maximum, in minutes of the local day. */
 const [pickups, departures, arrivals, outings, deliveries] = [[13 * 60, 18 * 60], [19 * 60 + 30, 23 * 60], [90, 300], [7 * 60, 8 * 60 + 30], [9 * 60 + 30, 16 * 60]] as const
 
-/** So many working days after that instant's day. */
+/** The given number of working days after the day of that instant. */
 const workingDays = (from: number, zone: string, count: number): number => {
   let days = 0
   for (let left = count; left > 0;) {
@@ -34,7 +34,7 @@ const pickupDays = (orderedAt: number, zone: string): number =>
 /** Working days on the road. */
 const transitDays = ({ isAbroad, miles }: NetworkLane): number => Math.min(5, 1 + Math.floor(miles / 550)) + (isAbroad ? 1 : 0)
 
-/** A day's round: out in the morning, at the consignee's some time later. */
+/** A delivery tour: departure in the morning, arrival at the consignee later. */
 const round = (day: number, zone: string, notBefore: number, chance: Chance): readonly [out: number, delivered: number] => {
   const out = Math.max(notBefore + 30 * minuteMillis, atMinuteOfDay(day, zone, 0, chance.between(...outings)))
   return [out, Math.max(out + 45 * minuteMillis, atMinuteOfDay(day, zone, 0, chance.between(...deliveries)))]
@@ -71,7 +71,7 @@ export const timetableOf = (orderedAt: number, lane: NetworkLane, chance: Chance
 
 type Anchor = readonly [afterHours: number, millis: number]
 
-/** Evenly between one anchor and the next, and hour by hour behind the last. To the second. */
+/** Interpolates linearly between anchors, and hour by hour after the last one. To the second. */
 const between = (anchors: ReadonlyArray<Anchor>) => (afterHours: number): number => {
   const later = anchors.findIndex(([hours]) => hours > afterHours)
   if (later === 0) return anchors[0]![1]

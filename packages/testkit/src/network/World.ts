@@ -1,4 +1,4 @@
-/** Who takes part in a network: carriers, their terminals, customers with accounts, and the lanes their freight goes. */
+/** The participants of a network: carriers, terminals, customers with accounts, and freight lanes. */
 import type { Lane, Place, Terminal } from "../journeys/Lane.ts"
 import { Chance } from "./Chance.ts"
 import { cities, type City, milesBetween } from "./Cities.ts"
@@ -10,29 +10,29 @@ export interface NetworkCarrier {
   readonly name: string
   readonly dot: string
   readonly mc: string
-  /** The form of its PRO numbers. */
+  /** The format of its PRO numbers. */
   readonly proForm: ProForm
 }
 
 export interface NetworkCustomer {
-  /** Its name as a client of the service. */
+  /** Its client name in the service. */
   readonly client: string
   readonly name: string
-  /** Those that it owes under; never another customer's. */
+  /** Its own accounts; never shared with another customer. */
   readonly accounts: ReadonlyArray<string>
 }
 
-/** From one dock to another: what goes there again and again, by whom, and at what price. */
+/** A route from one dock to another, with its goods, carrier and price. */
 export interface NetworkLane extends Lane {
   readonly carrier: NetworkCarrier
   readonly customer: NetworkCustomer
   readonly account: string
   readonly miles: number
   readonly isAbroad: boolean
-  /** Whether a partner of the carrier's brings the last miles. */
+  /** Whether a partner carrier delivers the last miles. */
   readonly isInterline: boolean
   readonly goods: Goods
-  /** As a load has it. */
+  /** As in `Load`. */
   readonly rate: number
   readonly discount: number
 }
@@ -44,7 +44,7 @@ export interface World {
   readonly lanes: ReadonlyArray<NetworkLane>
 }
 
-/** Nobody has these codes; each carrier numbers in its own way. */
+/** Codes of no real carrier; each carrier has its own PRO format. */
 const allCarriers: ReadonlyArray<NetworkCarrier> = [
   { scac: "WAYB", name: "Waybill Freight", dot: "3141592", mc: "271828", proForm: "modulo 7" },
   { scac: "NLKX", name: "Northern Lakes Express", dot: "1618033", mc: "414213", proForm: "modulo 11" },
@@ -127,7 +127,7 @@ const laneOf = (customer: NetworkCustomer, carrier: NetworkCarrier, chance: Chan
     isAbroad,
     isInterline: !isAbroad && chance.happens(interline),
     goods: sent,
-    // light freight of a high class takes the room of heavy freight
+    // light freight of a high class takes as much space as heavy freight
     rate: Math.round((1400 + miles) * (0.6 + Number(sent.freightClass) / 100)),
     discount: chance.between(400, 780)
   }

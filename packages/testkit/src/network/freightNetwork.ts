@@ -1,4 +1,4 @@
-/** A freight network from a seed: everything that its customers and carriers say, call by call, in order of time. */
+/** A freight network from a seed: all calls of its customers and carriers, in order of time. */
 import { millisOf } from "../journeys/Freight.ts"
 import { type JourneyName, journeySteps } from "../journeys/Journeys.ts"
 import type { JourneyCall, JourneyStep } from "../journeys/JourneyStep.ts"
@@ -8,27 +8,27 @@ import { orderedAt, type Shape, shipmentCount, shipmentOf } from "./Shipments.ts
 import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type World, worldOf } from "./World.ts"
 
 export interface NetworkOptions {
-  /** The same seed and shape make the same calls, byte for byte. */
+  /** The same seed and options give the same calls, byte for byte. */
   readonly seed: number | string
-  /** When the first truck is ordered; 2026-11-20T14:00:00Z otherwise. A server that runs takes no order for a day that is over. */
+  /** When the first pickup is ordered; 2026-11-20T14:00:00Z by default. A running server refuses pickups for past days. */
   readonly startAt?: Date | string
-  /** Days on which trucks are ordered, from 1; 5 otherwise. `Infinity` never ends. Freight arrives up to two weeks after the last one. */
+  /** Days with pickup orders, from 1; 5 by default. `Infinity` never ends. Freight arrives up to two weeks after the last one. */
   readonly days?: number
-  /** From 1; 200 otherwise. Each makes about 20 calls. */
+  /** From 1; 200 by default. Each makes about 20 calls. */
   readonly shipmentsPerDay?: number
-  /** Share of shipments, from 0 to 1, that are refused, missed, damaged, reconsigned, late or billed to somebody else; 0.15 otherwise. */
+  /** Share of shipments, from 0 to 1, that are refused, missed, damaged, reconsigned, late or billed to another account; 0.15 by default. */
   readonly exceptions?: number
-  /** From 1; 20 otherwise. Each has one to three accounts and two to five lanes. */
+  /** From 1; 20 by default. Each has one to three accounts and two to five lanes. */
   readonly customers?: number
-  /** 1 to 4; all four otherwise. Each numbers in its own way. */
+  /** 1 to 4; 4 by default. Each has its own PRO format. */
   readonly carriers?: number
 }
 
-/** One call, as a journey's step has it, and who makes it when. */
+/** One call of a journey step, with its caller and time. */
 export type NetworkCall = JourneyCall & {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Who calls: a customer orders trucks, a carrier says everything else. */
+  /** The caller: customers order pickups, carriers make all other calls. */
   readonly by: NetworkCarrier | NetworkCustomer
   readonly shipmentId: string
   readonly journey: JourneyName
@@ -36,7 +36,7 @@ export type NetworkCall = JourneyCall & {
   readonly name: string
 }
 
-/** Iterate over it as often as you like, each time from the beginning. What lies ahead is made as it is asked for. */
+/** Can be iterated repeatedly, each time from the beginning. Calls are generated lazily. */
 export interface FreightNetwork extends Iterable<NetworkCall> {
   readonly carriers: ReadonlyArray<NetworkCarrier>
   readonly terminals: ReadonlyArray<Terminal>
@@ -46,7 +46,7 @@ export interface FreightNetwork extends Iterable<NetworkCall> {
 
 const usualStart = "2026-11-20T14:00:00Z"
 
-/** Throws a `RangeError` for a shape that there cannot be. */
+/** Throws a `RangeError` for impossible options. */
 export const freightNetwork = (options: NetworkOptions): FreightNetwork => {
   const { carriers = mostCarriers, customers = 20, days = 5, exceptions = 0.15, seed, shipmentsPerDay = 200, startAt = usualStart } = options
   const shape: Shape = { seed: String(seed), startAt: new Date(startAt).getTime(), days, shipmentsPerDay, exceptions }
@@ -64,21 +64,21 @@ const whole = (what: string, value: number, least: number, most: number) => {
   if (!(Number.isInteger(value) && value >= least && value <= most)) throw new RangeError(`${what} is a whole number from ${least} to ${most}, not ${value}.`)
 }
 
-/** What is still to come of one shipment. */
+/** The remaining calls of one shipment. */
 interface Ahead {
   readonly next: number
-  /** Made again where they were let go. */
+  /** Generated again after they were dropped from memory. */
   readonly calls: ReadonlyArray<NetworkCall> | undefined
 }
 
-/** Freight that lies still for longer is not held meanwhile: most of what is on its way does, over nights and weekends. */
+/** Steps of freight that rests longer than this are dropped from memory: most freight in transit rests over nights and weekends. */
 const heldMillis = 8 * 3_600_000
 
 function* callsOf(world: World, shape: Shape): Generator<NetworkCall, void, undefined> {
   const agenda = new Agenda<Ahead>()
   const count = shipmentCount(shape)
   for (let begun = 0;;) {
-    // whatever is ordered by then comes before it
+    // pickups ordered by then come first
     while (begun < count && !(agenda.firstAt() < orderedAt(shape, begun))) {
       agenda.add(orderedAt(shape, begun), begun, { next: 0, calls: undefined })
       begun += 1

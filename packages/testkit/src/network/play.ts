@@ -1,4 +1,4 @@
-/** Plays a network into the service in memory, or through clients into a server that runs. */
+/** Plays a network into the service in memory, or through clients into a running server. */
 import type { PickupReport } from "@waybill/core"
 import { Effect } from "effect"
 import type { JourneyCall } from "../journeys/JourneyStep.ts"
@@ -6,7 +6,7 @@ import type { StartedTestWaybill } from "../service/startTestWaybill.ts"
 import type { NetworkCall } from "./freightNetwork.ts"
 import type { NetworkCarrier, NetworkCustomer } from "./World.ts"
 
-/** Clients that a carrier calls with; those of `@waybill/client` have these methods. What they are given has the shape that the area takes. */
+/** Clients that a carrier calls with; those of `@waybill/client` have these methods. Their arguments have the format of the area. */
 export interface CarrierClients {
   readonly intake: {
     readonly registerShipments: (shipments: never) => Promise<unknown>
@@ -24,38 +24,38 @@ export interface CustomerClients {
   readonly pickups: { readonly create: (order: never) => Promise<ReadonlyArray<{ readonly carrierPickupNumber: string | null }>> }
 }
 
-/** Who calls with what. With one key for all of them, always the same. */
+/** The clients of each caller. Return the same ones for all callers if they share a key. */
 export interface NetworkClients {
   readonly carrier: (carrier: NetworkCarrier) => CarrierClients
   readonly customer: (customer: NetworkCustomer) => CustomerClients
 }
 
 export interface PlayOptions {
-  /** Ends after so many calls; where the network ends otherwise. */
+  /** Ends after this number of calls; by default at the end of the network. */
   readonly calls?: number
-  /** With clients: at most so many calls a second; as fast as they are answered otherwise. The service in memory has its own clock. */
+  /** With clients: the maximum calls per second; by default as fast as they are answered. The service in memory has its own clock. */
   readonly perSecond?: number
-  /** With clients: how many calls are under way at once, 16 otherwise. Those of one shipment come one after the other. */
+  /** With clients: the number of concurrent calls, 16 by default. Calls of one shipment run one after the other. */
   readonly concurrency?: number
-  /** Ends early, after the calls under way. */
+  /** Ends early, after the calls in flight. */
   readonly signal?: AbortSignal
-  /** Told of each call that was taken. */
+  /** Called for each accepted call. */
   readonly onCall?: (call: NetworkCall) => void
-  /** Told of each that was not, and play goes on; without it the first one ends the play and is thrown. */
+  /** Called for each refused call, and playing continues; without it the first refusal is thrown. */
   readonly onRefused?: (error: unknown, call: NetworkCall) => void
 }
 
 export interface Played {
-  /** Taken. */
+  /** The number of accepted calls. */
   readonly calls: number
   readonly refused: number
-  /** Those taken, by method. */
+  /** Accepted calls by method. */
   readonly byCall: Readonly<Partial<Record<JourneyCall["call"], number>>>
 }
 
 /**
- * Makes the network's calls in order of time. The service in memory has its clock turned to each; a server is called as fast as it
- * answers, or at the given rate, whatever the time of the call, so let its network start now.
+ * Makes the network's calls in order of time. With the service in memory the clock advances to each call. A server is called as fast
+ * as it answers, or at the given rate, independent of the time of the call, so let its network start now.
  */
 export const play = async (network: Iterable<NetworkCall>, target: StartedTestWaybill | NetworkClients, options: PlayOptions = {}): Promise<Played> => {
   const { calls: most = Infinity, concurrency = 16, onCall, onRefused, perSecond = Infinity, signal } = options
@@ -99,7 +99,7 @@ export const play = async (network: Iterable<NetworkCall>, target: StartedTestWa
   return { calls: taken, refused, byCall }
 }
 
-/** So much at once, but for each shipment one after the other. */
+/** Limits concurrency, and runs the calls of each shipment one after the other. */
 class ShipmentLines {
   readonly #most: number
   readonly #underWay = new Set<Promise<void>>()
@@ -109,7 +109,7 @@ class ShipmentLines {
     this.#most = most
   }
 
-  /** Waits for room. `work` never rejects. */
+  /** Waits for a free slot. `work` never rejects. */
   async begin(shipmentId: string, work: () => Promise<void>): Promise<void> {
     while (this.#underWay.size >= this.#most) await Promise.race(this.#underWay)
     const working = (this.#last.get(shipmentId) ?? Promise.resolve()).then(work)
@@ -126,7 +126,7 @@ class ShipmentLines {
   }
 }
 
-/** Numbers that the service gave to orders, until the truck has left. */
+/** Pickup numbers from the service, kept until the truck has left. */
 class PickupNumbers {
   readonly #numbers = new Map<string, string>()
 
@@ -178,7 +178,7 @@ const overClients = (clients: NetworkClients) => {
     if ("accounts" in call.by) {
       if (call.call !== "pickups.create") throw new Error(`Customers do not call ${call.call}.`)
       const { pickups } = clients.customer(call.by)
-      // a client says it as JSON does
+      // a client sends it as JSON
       const order = { ...call.request, isTest: false }
       return numbers.ordered(call.shipmentId, await pickups.create(order as never))
     }

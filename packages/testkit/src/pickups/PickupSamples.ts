@@ -1,8 +1,8 @@
-/** Pickups as shippers ask for them. */
+/** Sample pickup requests. */
 
 export type PickupJson = Readonly<Record<string, unknown>>
 
-/** The parts of a sample that tests usually care about; anything else of the request in `more`. */
+/** The parts of a sample that tests usually set; `more` has other members of the request. */
 export interface PickupOverrides {
   readonly isTest?: unknown
   /** The day, as `2026-11-20`. */
@@ -14,7 +14,7 @@ export interface PickupOverrides {
   readonly btAccountNumber?: string | null
   readonly pro?: unknown
   readonly shipment?: PickupJson
-  /** Makes it a change of the pickup of this number. */
+  /** Makes it a change of the pickup with this number. */
   readonly number?: string
   readonly more?: PickupJson
 }
@@ -62,7 +62,7 @@ export const requestedShipment = (overrides: PickupJson = {}): PickupJson => ({
   ...overrides
 })
 
-/** A valid request: every member is there. */
+/** A valid request with every member. */
 export const pickupRequest = (overrides: PickupOverrides = {}): PickupJson => {
   const day = overrides.day ?? "2026-11-20"
   return {

@@ -21,7 +21,7 @@ export const PickupStoreMemory = {
         }))
 
       return PickupStore.of({
-        // transactions follow one another, so a second call for the key waits for the first
+        // transactions are serialised, so a second call for the key waits for the first
         answered: (tenantId, client, key) => operate(() => Option.fromUndefinedOr(tables.answer(tenantId, client, key))),
         remember: (tenantId, client, key, answered) => operate((now) => tables.remember(tenantId, client, key, answered, now)),
         nextNumber: (tenantId, isTest) => operate(() => tables.next(tenantId, isTest)),

@@ -1,4 +1,4 @@
-/** What a `PickupStore` promises. */
+/** Conformance of `PickupStore`. */
 import { type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
@@ -241,7 +241,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* asked("client", "Key")))
         assert.isTrue(Option.isNone(yield* asked("other", "key")))
         assert.isTrue(Option.isNone(yield* asked("client", "key", freshTenant())))
-        // two names that run into one another
+        // two names whose concatenations are equal
         yield* transaction.run(store.remember(tenantId, "a", "b c", answered))
         assert.isTrue(Option.isNone(yield* asked("a b", "c")))
       }))

@@ -1,4 +1,4 @@
-/** Pickups by number and PRO, their history, and the requests that were answered: the rows behind the memory store. */
+/** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
 import { type AnsweredRequest, isOwn, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
@@ -14,14 +14,14 @@ interface TenantPickups {
   readonly rows: Map<string, PickupRow>
   readonly byNumber: Map<string, string>
   readonly byPro: Map<string, Set<string>>
-  /** Of each pickup, by position. */
+  /** History of each pickup, by position. */
   readonly history: Map<string, Array<PickupHistoryEntry>>
   readonly answers: Map<string, StoredAnswer>
-  /** The last number given out, of real ones and of tests. */
+  /** The last issued number, for real pickups and for tests. */
   readonly counters: Map<boolean, number>
 }
 
-/** At most this many go in one call. */
+/** The maximum number removed by one call. */
 const pruneLimit = 5000
 
 export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@waybill/testkit/pickups/PickupTables") {
@@ -36,7 +36,7 @@ export class PickupRows {
     this.journal = journal
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     return this.tenants.delete(tenantId)
   }
@@ -57,7 +57,7 @@ export class PickupRows {
     return number
   }
 
-  /** The pickup that has this number. */
+  /** The pickup with this number. */
   numbered(tenantId: string, number: string, isTest: boolean): PickupRow | undefined {
     const { byNumber, rows } = this.of(tenantId)
     const pickupId = byNumber.get(sideKey(number, isTest))
@@ -91,12 +91,12 @@ export class PickupRows {
     this.journal.insert(entries, entries.length, entry)
   }
 
-  /** Those with a number that carry the PRO, the one ordered last first. */
+  /** Pickups with a number and this PRO, newest order first. */
   carrying(tenantId: string, pro: string, isTest: boolean): ReadonlyArray<PickupRow> {
     return this.ofPros(tenantId, [pro], isTest).filter((row) => row.number !== undefined)
   }
 
-  /** Those that carry one of the PROs, with a number or without, the one ordered last first. */
+  /** Pickups with one of the PROs, with or without a number, newest order first. */
   ofPros(tenantId: string, pros: ReadonlyArray<string>, isTest: boolean): ReadonlyArray<PickupRow> {
     const { byPro, rows } = this.of(tenantId)
     const pickupIds = new Set(pros.flatMap((pro) => [...byPro.get(sideKey(pro, isTest)) ?? []]))

@@ -1,4 +1,4 @@
-/** Shipment status, transit events and freight charges as promises: names, order and shapes of `createWaybill`. */
+/** Shipment status, transit events and freight charges as promises, with the methods of `createWaybill`. */
 import {
   type BillChangeReport,
   type BillRemovalReport,
@@ -36,7 +36,7 @@ export const transitEventCallsOf = (run: Run) => ({
     /** One bad event rejects the whole call unless `partial`. */
     publish: (caller: Caller, events: ReadonlyArray<ReportedEvent>, options: IntakeOptions = {}) =>
       run(Effect.flatMap(TransitEventIntake, (all) => Effect.map(all.report(principalOf(caller), { events }, options), ({ results }) => results))),
-    /** What the caller may see, by shipmentId, sequence and eventId. */
+    /** Events that the caller may see, by shipmentId, sequence and eventId. */
     list: (caller: Caller, query: Readonly<Record<string, unknown>> = {}) =>
       run(Effect.flatMap(TransitEvents, (all) =>
         Effect.map(all.list(principalOf(caller), query), (page) => ({ ...page, data: page.data.map((event) => parsed<TransitEvent>(event)) }))))
@@ -54,13 +54,13 @@ export const transitEventCallsOf = (run: Run) => ({
 /** Area A. */
 export const shipmentStatusCallsOf = (run: Run) => ({
   shipments: {
-    /** Makes shipments known, or replaces their fields. */
+    /** Registers shipments, or replaces their fields. */
     register: (caller: Caller, shipments: ReadonlyArray<PostedShipment>, options: IntakeOptions = {}) =>
       run(Effect.flatMap(ShipmentIntake, (all) => Effect.map(all.report(principalOf(caller), { shipments }, options), ({ results }) => results))),
-    /** Movement and information, for the view, its followers and the event log. */
+    /** Reports status updates, which also update lookups, notify subscribers and enter the event log. */
     report: (caller: Caller, updates: ReadonlyArray<StatusUpdate>, options: IntakeOptions = {}) =>
       run(Effect.flatMap(StatusUpdateIntake, (all) => Effect.map(all.report(principalOf(caller), { updates }, options), ({ results }) => results))),
-    /** Every field of the caller's own shipment; four of anybody else's. */
+    /** Every field of the caller's own shipment; four fields of others. */
     verified: (caller: Caller, by: LookupBy) =>
       run(Effect.flatMap(ShipmentStatuses, (all) =>
         Effect.map(all.verified(principalOf(caller), by), (found) =>
@@ -69,11 +69,11 @@ export const shipmentStatusCallsOf = (run: Run) => ({
             : { own: false as const, shipment: parsed<PublicShipment>(found.body.bytes) }))),
     public: ({ client = "somebody", tenantId }: { readonly tenantId: string; readonly client?: string }, by: LookupBy) =>
       run(Effect.flatMap(ShipmentStatuses, (all) => Effect.map(all.public({ tenantId, client }, by), ({ bytes }) => parsed<PublicShipment>(bytes)))),
-    /** An account's shipments by pick-up; both ends belong to the range. */
+    /** An account's shipments by pickup date; the range is inclusive. */
     pickedUp: (caller: Caller, range: { readonly accountNumber: string; readonly startDate: string; readonly endDate: string }) =>
       run(Effect.flatMap(ShipmentStatuses, (all) =>
         Effect.map(all.pickedUp(principalOf(caller), range), (found) => found.map(({ bytes }) => parsed<VerifiedShipment>(bytes))))),
-    /** All that is known of a shipment, for carriers. */
+    /** All data of a shipment, for carriers. */
     record: (caller: Caller, shipmentId: string) =>
       run(Effect.flatMap(ShipmentStatuses, (all) =>
         Effect.map(all.record(principalOf(caller), shipmentId), (record) => ({ ...record, shipment: parsed<ShipmentView>(record.shipment.bytes) }))))
@@ -95,7 +95,7 @@ export const freightChargeCallsOf = (run: Run) => ({
     create: (caller: Caller, subscription: ChargeSubscriptionCreate) => run(Effect.flatMap(ChargeSubscriptions, (all) => all.create(principalOf(caller), subscription))),
     get: (caller: Caller, id: string) => run(Effect.flatMap(ChargeSubscriptions, (all) => all.get(principalOf(caller), id))),
     cancel: (caller: Caller, id: string) => run(Effect.flatMap(ChargeSubscriptions, (all) => all.cancel(principalOf(caller), id))),
-    /** What was in flight when it was made. */
+    /** The bills in flight when the subscription was created. */
     inFlight: (caller: Caller, id: string) =>
       run(Effect.flatMap(ChargeSubscriptions, (all) =>
         Effect.map(Effect.flatMap(all.inFlight(principalOf(caller), id), Stream.runCollect), (bills) => bills.map((bill) => parsed<PreliminaryFreightCharge>(bill))))),

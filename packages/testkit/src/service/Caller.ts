@@ -1,7 +1,7 @@
-/** Who calls, as plain tests say it. */
+/** The caller of test methods. */
 import { type Principal, clientNamed } from "@waybill/core"
 
-/** The same shape that `createWaybill` takes. Carriers see all of their tenant, customers what belongs to their `accounts`. */
+/** The same type that `createWaybill` accepts. Carriers see all of their tenant, customers the freight of their `accounts`. */
 export interface Caller {
   readonly tenantId: string
   /** A bare name means `key:<name>`. */

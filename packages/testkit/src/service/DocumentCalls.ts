@@ -1,4 +1,4 @@
-/** Pickups, invoices and documents as promises: names, order and shapes of `createWaybill`. */
+/** Pickups, invoices and documents as promises, with the methods of `createWaybill`. */
 import { type Invoice, InvoiceDocuments, Invoices, type PickupOptions, type PickupQuery, type PickupReport, type PickupRequest, Pickups, type StoredDocuments } from "@waybill/core"
 import { Effect, Stream } from "effect"
 import { type Caller, principalOf } from "./Caller.ts"
@@ -15,10 +15,10 @@ export const pickupCallsOf = (run: Run) => ({
     update: (caller: Caller, carrierPickupNumber: string, request: typeof PickupRequest.Encoded) =>
       run(Effect.flatMap(Pickups, (all) => all.update(principalOf(caller), carrierPickupNumber, request))),
     cancel: (caller: Caller, carrierPickupNumber: string) => run(Effect.flatMap(Pickups, (all) => all.cancel(principalOf(caller), carrierPickupNumber))),
-    /** What became of a pickup, for carriers. */
+    /** Reports a status of a pickup, for carriers. */
     report: (caller: Caller, pickupId: string, report: typeof PickupReport.Encoded) => run(Effect.flatMap(Pickups, (all) => all.report(principalOf(caller), pickupId, report))),
     visibility: (caller: Caller, query: PickupQuery) => run(Effect.flatMap(Pickups, (all) => all.visibility(principalOf(caller), query))),
-    /** The pickup with everything that happened, for carriers. */
+    /** The pickup with its history, for carriers. */
     record: (caller: Caller, pickupId: string) => run(Effect.flatMap(Pickups, (all) => all.record(principalOf(caller), pickupId)))
   }
 })
@@ -30,7 +30,7 @@ export const invoiceCallsOf = (run: Run) => ({
     replace: (caller: Caller, uniqueID: string, invoice: Invoice, comments?: unknown) =>
       run(Effect.flatMap(Invoices, (all) => all.replace(principalOf(caller), uniqueID, invoice, comments))),
     remove: (caller: Caller, uniqueID: string, options?: Members) => run(Effect.flatMap(Invoices, (all) => all.remove(principalOf(caller), uniqueID, options))),
-    /** What the caller may see, by uniqueID. */
+    /** Invoices that the caller may see, by uniqueID. */
     list: (caller: Caller, query: Members = {}) =>
       run(Effect.flatMap(Invoices, (all) =>
         Effect.map(all.list(principalOf(caller), query), ({ data, nextCursor }) => ({ data: data.map((bytes) => parsed<Invoice>(bytes)), nextCursor })))),
@@ -40,7 +40,7 @@ export const invoiceCallsOf = (run: Run) => ({
     history: (caller: Caller, uniqueID: string, from?: Members) => run(Effect.flatMap(Invoices, (all) => all.history(principalOf(caller), uniqueID, from)))
   },
   documents: {
-    /** Files are bytes or base64. All of it is taken, or nothing. */
+    /** Files are bytes or base64. The upload is atomic. */
     upload: (caller: Caller, upload: Members) => run(Effect.flatMap(InvoiceDocuments, (all) => all.upload(principalOf(caller), upload))),
     remove: (caller: Caller, invoiceNumber: string, options?: Members) =>
       run(Effect.flatMap(InvoiceDocuments, (all) => all.remove(principalOf(caller), invoiceNumber, options))),
@@ -54,7 +54,7 @@ export const invoiceCallsOf = (run: Run) => ({
   }
 })
 
-/** A file's bytes are read from storage as they are asked for. */
+/** A file's bytes are read from storage on demand. */
 const documentsView = ({ documents, record }: StoredDocuments) => ({
   record,
   documents: documents.map(({ documentType, files }) => ({

@@ -1,7 +1,7 @@
-/** Runs the service's steps on the machine's own turns, also while a test's fake timers hold everybody else's. */
+/** Runs the service on the real event loop, also while a test uses fake timers. */
 import { MixedScheduler, type Scheduler } from "effect/Scheduler"
 
-// taken when this is loaded, which is before a test fakes them; some environments, such as browsers', have none
+// captured at load time, before a test installs fake timers; some environments, such as browsers, have none
 const { clearImmediate: clear, setImmediate: set } = globalThis as Partial<typeof globalThis>
 
 const immediately = set === undefined || clear === undefined ? undefined : (task: () => void) => {

@@ -1,13 +1,13 @@
-/** A delivery as it reached a receiver, and what its signature is worth. */
+/** A delivery as a receiver got it, and the result of its signature check. */
 import { type DeliveryInformation, type DeliveryUpdate, parseSecret, type PreliminaryFreightCharge, signatureHeader, type TransitEvent } from "@waybill/core"
 import { createHmac } from "node:crypto"
 import { type ReceivedRequest, jsonOf } from "../delivery/WebhookSenderScripted.ts"
 import { verifySignature } from "../delivery/HmacNode.ts"
 
 /**
- * - `good`: made with a secret of the service, over this id, time and body.
- * - `stale`: good, but made more than 5 minutes before or after it came.
- * - `wrong`: made with something else.
+ * - `good`: signed with a secret of the service, over this id, time and body.
+ * - `stale`: good, but signed more than 5 minutes before or after it arrived.
+ * - `wrong`: signed with another key.
  * - `none`: the subscription names no secret.
  */
 export type SignatureState = "good" | "stale" | "wrong" | "none"
@@ -16,13 +16,13 @@ export interface ReceivedDelivery {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string
   readonly headers: Readonly<Record<string, string>>
-  /** Read as JSON, whatever it is. */
+  /** The body parsed as JSON. */
   readonly body: unknown
-  /** What an area D delivery brings; empty for others. */
+  /** The events of an area D delivery; empty for others. */
   readonly events: ReadonlyArray<TransitEvent>
-  /** What an area A delivery says: a delivery update or a delivery information. */
+  /** The notification of an area A delivery: a delivery update or a delivery information. */
   readonly notice: (Partial<DeliveryUpdate> & Partial<DeliveryInformation>) | undefined
-  /** What an area E delivery brings; empty for others. */
+  /** The charges of an area E delivery; empty for others. */
   readonly charges: ReadonlyArray<PreliminaryFreightCharge>
   /** The bytes that were signed. */
   readonly bytes: Uint8Array
@@ -31,7 +31,7 @@ export interface ReceivedDelivery {
   readonly at: Date
 }
 
-/** What Standard Webhooks lets clocks differ. */
+/** The clock tolerance of Standard Webhooks. */
 const toleranceMillis = 300_000
 
 export const receivedDelivery = (request: ReceivedRequest, secrets: Iterable<string>, at: number): ReceivedDelivery => ({
@@ -43,7 +43,7 @@ export const receivedDelivery = (request: ReceivedRequest, secrets: Iterable<str
   at: new Date(at)
 })
 
-/** The areas' bodies differ in shape: a batch of events, an array of charges, one notice. */
+/** The body differs by area: a batch of events, an array of charges, one notification. */
 const readAs = (body: unknown): Pick<ReceivedDelivery, "body" | "events" | "notice" | "charges"> => {
   const nothing = { body, events: [], notice: undefined, charges: [] }
   if (Array.isArray(body)) return { ...nothing, charges: body }
@@ -57,21 +57,21 @@ const signatureState = (request: ReceivedRequest, secrets: Iterable<string>, at:
   return Math.abs(Number(request.headers["webhook-timestamp"]) * 1000 - at) > toleranceMillis ? "stale" : "good"
 }
 
-/** The same as a sender would have sent it whose clock is so far behind, or ahead where it is negative. Unsigned ones stay as they are. */
+/** The same delivery from a sender whose clock is behind, or ahead if negative. Unsigned deliveries stay unchanged. */
 export const skewed = (request: ReceivedRequest, secrets: Iterable<string>, behindMillis: number): ReceivedRequest => {
   const timestampSeconds = Math.floor(Number(request.headers["webhook-timestamp"]) - behindMillis / 1000)
   const signers = [...secrets].filter((secret) => verifySignature(secret, request))
   return signers.length === 0 ? request : signed(request, signers.map((secret) => parseSecret(secret)!), timestampSeconds)
 }
 
-/** The same, signed with a key that nobody has. An unsigned one gets such a signature. */
+/** The same delivery, signed with an unknown key. An unsigned one gets such a signature, too. */
 export const wronglySigned = (request: ReceivedRequest): ReceivedRequest =>
   signed(request, [new Uint8Array(32)], Number(request.headers["webhook-timestamp"] ?? Math.floor(request.at / 1000)))
 
 const signed = (request: ReceivedRequest, keys: ReadonlyArray<Uint8Array>, timestampSeconds: number): ReceivedRequest => {
   const { body, headers } = request
   const signature = signatureHeader(sha256, keys, { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body })
-  // the older header carries no time, so only another key changes it
+  // the older header has no time, so only another key changes it
   const older = headers["x-signature"] === undefined ? {} : { "x-signature": Buffer.from(sha256(keys[0]!, [body])).toString("base64") }
   return { ...request, headers: { ...headers, ...older, "webhook-timestamp": String(timestampSeconds), "webhook-signature": signature } }
 }

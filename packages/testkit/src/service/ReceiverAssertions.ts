@@ -1,14 +1,14 @@
-/** What tests ask of a receiver most often. Each throws an `Error` that any test runner shows; nothing of a runner is imported. */
+/** Common assertions on a receiver. Each throws a plain `Error`, so they work with any test runner. */
 import type { ReceivedDelivery } from "./ReceivedDelivery.ts"
 
 export interface ReceiverAssertions {
-  /** So many requests came, repeats included. */
+  /** This number of requests arrived, repeats included. */
   readonly assertReceived: (count: number) => void
-  /** Every request that came is signed with a secret of the service, and within 5 minutes. */
+  /** Every request is signed with a secret of the service, at most 5 minutes ago. */
   readonly assertSigned: () => void
-  /** Transit events of each shipment came with sequences that only rise: nothing twice, nothing early. */
+  /** Transit events of each shipment arrived with increasing sequences: no duplicate, none out of order. */
   readonly assertInOrder: () => void
-  /** No delivery came twice. */
+  /** No delivery arrived twice. */
   readonly assertNoDuplicates: () => void
 }
 

@@ -1,4 +1,4 @@
-/** What can go wrong between the service and a receiver, one line each. */
+/** Faults between the service and a receiver. */
 import { millisOf, type TimeSpan } from "./TimeSpan.ts"
 
 export type ReceiverFault =
@@ -6,29 +6,29 @@ export type ReceiverFault =
   | { readonly kind: "delay" | "slow" | "skew"; readonly millis: number }
 
 export interface FaultTimes {
-  /** How many requests it happens to, one after the other. 1 by default. */
+  /** The number of consecutive requests with the fault. 1 by default. */
   readonly times?: number
 }
 
-/** Each happens to the next request that no fault is waiting for yet. Answers the faults, so that several can be named in a row. */
+/** Each fault affects the next request without a scheduled fault. Returns itself, so that calls can be chained. */
 export interface ReceiverFaults {
-  /** It arrives twice, the second time right after the first. The sender hears the first answer. */
+  /** It arrives twice in a row. The sender gets the first response. */
   readonly duplicate: (options?: FaultTimes) => ReceiverFaults
-  /** The sender is told 200, and the receiver gets it after the next one. Without a next one it stays under way. */
+  /** The sender gets 200, and the receiver gets the request after the next one. Without a next one it never arrives. */
   readonly reorder: (options?: FaultTimes) => ReceiverFaults
-  /** It is lost on the way: the receiver gets nothing, and the sender runs into its deadline and tries again. */
+  /** It is lost: the receiver gets nothing, and the sender times out and retries. */
   readonly drop: (options?: FaultTimes) => ReceiverFaults
-  /** It arrives so much later. Past the sender's deadline it still arrives, beside the sender's next attempt. */
+  /** It arrives later. Past the sender's deadline it still arrives, in addition to the next attempt. */
   readonly delay: (span: TimeSpan, options?: FaultTimes) => ReceiverFaults
-  /** It arrives at once, and the answer takes so long. Past the sender's deadline the same delivery comes again. */
+  /** It arrives at once, and the response is slow. Past the sender's deadline the same delivery comes again. */
   readonly slow: (span: TimeSpan, options?: FaultTimes) => ReceiverFaults
-  /** It was signed by a clock that is so far behind the receiver's. */
+  /** It was signed by a clock that is this far behind the receiver's. */
   readonly skew: (span: TimeSpan, options?: FaultTimes) => ReceiverFaults
-  /** It is signed with a key that nobody has. */
+  /** It is signed with an unknown key. */
   readonly wrongSignature: (options?: FaultTimes) => ReceiverFaults
 }
 
-/** Faults that `add` lines up. */
+/** Faults that are scheduled with `add`. */
 export const makeReceiverFaults = (add: (fault: ReceiverFault) => void): ReceiverFaults => {
   const line = (fault: ReceiverFault, { times = 1 }: FaultTimes = {}): ReceiverFaults => {
     if (!Number.isInteger(times) || times < 1) throw new RangeError(`times is ${times}. Give a whole number from 1.`)

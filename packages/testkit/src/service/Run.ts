@@ -2,10 +2,10 @@
 import type { Effect, Layer } from "effect"
 import type { TestWaybill } from "../TestWaybill.ts"
 
-/** Everything the service in memory has. */
+/** All services of the service in memory. */
 export type TestServices = Layer.Success<ReturnType<typeof TestWaybill.layer>>
 
-/** Rejects with the use case's own error, whose `_tag` names it. What became due is delivered before it resolves. */
+/** Rejects with the use case's own error, whose `_tag` names it. Resolves after due deliveries were sent. */
 export type Run = <A, E>(effect: Effect.Effect<A, E, TestServices>) => Promise<A>
 
 const decoder = new TextDecoder()

@@ -1,4 +1,4 @@
-/** A receiver of webhooks without a port: it answers as it is told, or with the handler that a test gives it. */
+/** A webhook receiver without a port: it answers with scripted responses, or with a test's handler. */
 import type { AttemptOutcome } from "@waybill/core"
 import { Effect } from "effect"
 import { type Behaviour, Receiver, type ReceivedRequest } from "../delivery/WebhookSenderScripted.ts"
@@ -7,39 +7,39 @@ import { type ReceiverAssertions, receiverAssertions } from "./ReceiverAssertion
 import { makeReceiverFaults, type ReceiverFault, type ReceiverFaults } from "./ReceiverFaults.ts"
 import { millisOf, type TimeSpan } from "./TimeSpan.ts"
 
-/** A status; `refuse`: nobody listens; `hang`: no answer before the deadline; or a status that takes a while. */
+/** A status; `refuse`: connection refused; `hang`: no response before the deadline; or a delayed status. */
 export type Answer =
   | number
   | "refuse"
   | "hang"
   | { readonly status: number; readonly after?: TimeSpan; readonly retryAfterSeconds?: number }
 
-/** The code under test: a handler in the manner of fetch. Time stands still while it runs. When it throws, the sender sees 500. */
+/** The code under test: a fetch-style handler. The clock stands still while it runs. If it throws, the sender gets 500. */
 export type WebhookHandler = (request: Request) => Response | Promise<Response>
 
 export interface TestReceiver extends ReceiverAssertions {
   readonly url: string
   /** Every request that reached it, in order, repeats included. */
   readonly received: ReadonlyArray<ReceivedDelivery>
-  /** What it answers from now on, one after the other; the last one stays. Without any, 200. */
+  /** Sets the next responses, one after the other; the last one repeats. 200 by default. */
   readonly answers: (...answers: readonly [Answer, ...ReadonlyArray<Answer>]) => TestReceiver
-  /** What your handler threw, in order. */
+  /** Errors that your handler threw, in order. */
   readonly handlerErrors: ReadonlyArray<unknown>
-  /** Has your own handler answer, from now on. */
+  /** Lets your own handler answer from now on. */
   readonly handledBy: (handler: WebhookHandler) => TestReceiver
-  /** What goes wrong on the way to it. */
+  /** Faults on the way to the receiver. */
   readonly faults: ReceiverFaults
 }
 
 export interface ReceiverSurroundings {
   readonly now: () => number
-  /** Every secret that the service knows. */
+  /** Every secret of the service. */
   readonly secrets: Iterable<string>
-  /** Time stands still until this has ended. */
+  /** The clock stands still until this ends. */
   readonly await: (work: Promise<unknown>) => void
 }
 
-/** The receiver, and what the sender meets at its address. */
+/** The receiver, and the sender's side of its address. */
 export const makeTestReceiver = (url: string, around: ReceiverSurroundings): { readonly receiver: TestReceiver; readonly behaviour: Behaviour } => {
   const received: Array<ReceivedDelivery> = []
   const faults: Array<ReceiverFault> = []
@@ -103,7 +103,7 @@ export const makeTestReceiver = (url: string, around: ReceiverSurroundings): { r
   return { receiver, behaviour }
 }
 
-/** The request is on its way whether or not the sender still waits for the answer. */
+/** The request is delivered even if the sender no longer waits for the response. */
 const arriveLate = (request: ReceivedRequest, millis: number, next: Behaviour): Effect.Effect<AttemptOutcome> =>
   millis < request.deadlineMillis
     ? Effect.andThen(Effect.sleep(millis), next(request))
@@ -131,7 +131,7 @@ const handlerBehaviour = (handler: WebhookHandler, tracked: (work: Promise<unkno
     Effect.promise(() => {
       const { body, headers, url } = received
       const request = new Request(url, { method: "POST", headers, body: body.slice() })
-      // begins after it is tracked, so that its own calls of the service know of it
+      // starts after it is tracked, so that its own calls of the service do not wait for it
       const answered = Promise.resolve(request).then(handler).then(responseOf).catch((error: unknown) => {
         threw(error)
         return new Response(null, { status: 500 })

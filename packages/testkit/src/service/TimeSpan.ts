@@ -1,4 +1,4 @@
-/** Lengths of time as tests write them. */
+/** Durations in tests. */
 import { Duration } from "effect"
 
 type Unit = "milli" | "second" | "minute" | "hour" | "day" | "week"
@@ -8,7 +8,7 @@ export type TimeSpan = number | `${number} ${Unit}` | `${number} ${Unit}s`
 
 const words = /^\d+(\.\d+)? (milli|second|minute|hour|day|week)s?$/
 
-/** In milliseconds. Throws a `RangeError` for what is no length of time. */
+/** Converts to milliseconds. Throws a `RangeError` for an invalid duration. */
 export const millisOf = (span: TimeSpan): number => {
   const millis = typeof span === "number" ? span : words.test(span) ? Duration.toMillis(span) : Number.NaN
   if (!(millis >= 0 && millis < Infinity)) {

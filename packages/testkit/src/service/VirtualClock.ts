@@ -1,4 +1,4 @@
-/** A clock that stands still until it is turned, and then stops at every moment that somebody waits for. */
+/** A clock that stands still until it is advanced, and then stops at every time that a fiber sleeps until. */
 import { Duration, Effect } from "effect"
 import type * as Clock from "effect/Clock"
 
@@ -8,13 +8,13 @@ interface Sleeper {
 }
 
 export interface VirtualClock extends Clock.Clock {
-  /** Wakes sleepers moment by moment until then, and lets `settle` end what each moment began. Milliseconds since 1970. */
+  /** Wakes sleeping fibers in order of time until then, and runs `settle` after each. Milliseconds since 1970. */
   readonly turnTo: (until: number, settle: () => Promise<void>) => Promise<void>
 }
 
 const nanos = (millis: number): bigint => BigInt(Math.round(millis)) * 1_000_000n
 
-/** In milliseconds since 1970. No timer of the machine is ever set. */
+/** In milliseconds since 1970. Sets no real timer. */
 export const makeVirtualClock = (startedAt: number): VirtualClock => {
   let now = startedAt
   const sleepers = new Set<Sleeper>()

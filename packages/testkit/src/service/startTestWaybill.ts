@@ -1,4 +1,4 @@
-/** The whole service in memory for any test runner: plain promises, a clock that tests turn, receivers without a port. */
+/** The whole service in memory for any test runner: promises, a virtual clock, receivers without a port. */
 import { ChargeWindows, DeliveryWorker, type DeliveryOptions, SigningSecrets, Tenants } from "@waybill/core"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Random, Redacted, Scope } from "effect"
 import * as Clock from "effect/Clock"
@@ -25,20 +25,20 @@ import { millisOf, type TimeSpan } from "./TimeSpan.ts"
 import { makeVirtualClock, type VirtualClock } from "./VirtualClock.ts"
 
 export interface StartOptions {
-  /** The tenant that is there from the start; `acme` by default. */
+  /** The initial tenant; `acme` by default. */
   readonly tenantId?: string
-  /** Where the clock begins; 2026-11-20T14:00:00Z by default. */
+  /** The initial time; 2026-11-20T14:00:00Z by default. */
   readonly now?: Date | string
-  /** Whose hours and midnights close the windows of freight charges; UTC by default. */
+  /** The time zone whose hours and midnights close charge windows; UTC by default. */
   readonly timeZone?: string
   /** Settings of the delivery worker, such as `attemptTimeoutMillis`. */
   readonly delivery?: Partial<DeliveryOptions["Service"]>
-  /** What chance decides, such as the jitter of retries, is the same for the same seed. */
+  /** Seed of random values such as the jitter of retries. */
   readonly seed?: string
 }
 
 /**
- * The service, under the names of `createWaybill`. Every call resolves after what it made due was delivered, and rejects with the
+ * The service, with the methods of `createWaybill`. Every call resolves after the deliveries that it made due, and rejects with the
  * use case's own error, whose `_tag` names it.
  */
 export interface StartedTestWaybill extends ShipmentStatusCalls, InvoiceCalls, PickupCalls, TransitEventCalls, FreightChargeCalls, OperatorCalls {
@@ -52,16 +52,16 @@ export interface StartedTestWaybill extends ShipmentStatusCalls, InvoiceCalls, P
   /** A signing secret (`whsec_…`) that subscriptions name as `hmacSecretId`. */
   readonly secret: string
   readonly hmacSecretId: string
-  /** The receiver at an `https` address; the same one each time it is asked for. */
+  /** The receiver at an `https` address; the same object for the same address. */
   readonly receiver: (url: string) => TestReceiver
-  /** Freight that goes a way with a name, through all five areas. Nothing has happened to it yet. */
+  /** Starts a named journey through all five areas, before its first step. */
   readonly journey: (name: JourneyName, options?: StartJourneyOptions) => Journey
   readonly now: () => Date
-  /** Lets time go by, and everything happen that is due meanwhile, moment by moment. */
+  /** Advances the clock, and runs everything that becomes due, in order of time. */
   readonly advance: (span: TimeSpan) => Promise<void>
-  /** The same up to a moment. One that is past already changes nothing. */
+  /** The same up to a time. A past time changes nothing. */
   readonly advanceTo: (moment: Date | string) => Promise<void>
-  /** Ends the worker. Calling it again is fine. */
+  /** Stops the worker. Can be called repeatedly. */
   readonly stop: () => Promise<void>
 }
 
@@ -100,7 +100,7 @@ export const startTestWaybill = async (options: StartOptions = {}): Promise<Star
   return waybill
 }
 
-/** Where the clock begins when nobody says it: a Friday morning in Chicago. */
+/** The default initial time: a Friday morning in Chicago. */
 const defaultStart = "2026-11-20T14:00:00Z"
 
 const instantOf = (moment: Date | string): number => {
@@ -155,7 +155,7 @@ const openService = async (options: StartOptions): Promise<OpenService> => {
   const end = async (): Promise<void> => {
     const ended = Effect.runPromiseWith(context)(Fiber.interrupt(workers))
     await settle()
-    // stopping waits for attempts under way, and those for the clock
+    // stopping waits for attempts in flight, which wait for the clock
     await clock.turnTo(clock.currentTimeMillisUnsafe() + 3_600_000, settle)
     await ended
     await Effect.runPromiseWith(context)(Scope.close(scope, Exit.void))
@@ -182,20 +182,20 @@ const buildContext = async (options: StartOptions, clock: VirtualClock, scope: S
   const random = Effect.runSync(Random.withSeed(Effect.map(Effect.context<never>(), (context) => Context.get(context, Random.Random)), options.seed ?? "waybill"))
   const { delivery, timeZone } = options
   const layer = TestWaybill.layer({ ...(delivery === undefined ? {} : { delivery }), ...(timeZone === undefined ? {} : { timeZone }) })
-  // what a faulty receiver makes the worker say is what the test is about, not news
+  // the worker's log lines about faulty receivers are expected in tests
   const quiet = Logger.layer([])
   const surroundings = Layer.mergeAll(Layer.succeed(Clock.Clock, clock), Layer.succeed(Random.Random, random), Layer.succeed(Scheduler, realScheduler), quiet)
   return Effect.runPromise(Layer.buildWithScope(Layer.provideMerge(layer, surroundings), scope), { scheduler: realScheduler })
 }
 
-/** Wherever windows close at full hours and midnights, it is a full quarter of an hour in UTC. */
+/** Full hours and midnights of every time zone are full quarter hours in UTC. */
 const quarterMillis = 900_000
 
-/** Everything that goes on without being called. */
+/** All background work. */
 const background = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
-  // to the moment, and not by polling: a month of virtual minutes would take seconds
+  // close exactly on time instead of polling: polling a month of virtual minutes would take seconds
   const closing = Effect.forever(
     Effect.andThen(Effect.orDie(windows.closeDue), Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(quarterMillis - now % quarterMillis)))
   )

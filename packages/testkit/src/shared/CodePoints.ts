@@ -1,4 +1,4 @@
-/** Text in the order of its code points, as databases sort it; JavaScript's own `<` compares halves of surrogate pairs. */
+/** Compares strings by code point, as databases do; JavaScript's `<` compares UTF-16 units. */
 
 /** Negative, zero or positive, like a subtraction. */
 export const compareText = (a: string, b: string): number => {
@@ -12,5 +12,5 @@ export const compareText = (a: string, b: string): number => {
   return a.length - b.length
 }
 
-/** Surrogates stand for code points above every single unit, so they rank last. */
+/** Surrogates represent code points above every single unit, so they sort last. */
 const rank = (unit: number): number => unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800

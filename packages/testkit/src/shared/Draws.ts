@@ -1,4 +1,4 @@
-/** Building blocks of arbitrary samples. */
+/** Generators for arbitrary samples. */
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 

@@ -1,4 +1,4 @@
-/** Gives back first what comes before everything else that was put in. */
+/** A binary heap: `take` returns the smallest element. */
 export class Heap<A> {
   readonly #entries: Array<A> = []
   readonly #isBefore: (one: A, other: A) => boolean
@@ -7,7 +7,7 @@ export class Heap<A> {
     this.#isBefore = isBefore
   }
 
-  /** What `take` would give, left in its place. */
+  /** Returns the smallest element without removing it. */
   get first(): A | undefined {
     return this.#entries[0]
   }

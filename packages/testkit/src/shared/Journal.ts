@@ -1,22 +1,22 @@
-/** Changes to plain objects, maps, sets and lists that can be taken back: what a rollback needs. */
+/** An undo log for changes to objects, maps, sets and lists, for rollbacks. */
 
 export class Journal {
   private readonly steps: Array<() => void> = []
-  /** Those of them that are not counted. */
+  /** The changes that are not counted. */
   private readonly uncounted = new Set<() => void>()
 
-  /** Changes that were kept, ever. */
+  /** The total number of kept changes. */
   kept = 0
 
-  /** What was added to maps, sets and lists less what was taken out of them. */
+  /** Elements added to maps, sets and lists minus elements removed. */
   entries = 0
 
-  /** Where we are; `rewindTo` comes back to it. */
+  /** The current position, for `rewindTo`. */
   get mark(): number {
     return this.steps.length
   }
 
-  /** Takes back everything since `mark`, newest first. */
+  /** Undoes all changes since `mark`, newest first. */
   rewindTo(mark: number): void {
     while (this.steps.length > mark) {
       const step = this.steps.pop()!
@@ -25,14 +25,14 @@ export class Journal {
     }
   }
 
-  /** What happened is kept. */
+  /** Keeps all changes. */
   forget(): void {
     this.kept += this.steps.length - this.uncounted.size
     this.steps.length = 0
     this.uncounted.clear()
   }
 
-  /** Changes that only tell that a call was made: they can be taken back like others, and count as none. */
+  /** Changes that only record a call: they can be undone, but are not counted. */
   asRecord<A>(work: () => A): A {
     const [mark, before] = [this.mark, this.entries]
     const answer = work()
@@ -119,7 +119,7 @@ export class Journal {
   }
 }
 
-/** The first index of a sorted list whose item does not come before what is looked for. */
+/** The first index of a sorted list whose item does not sort before the given one. */
 export const lowerBound = <V>(list: ReadonlyArray<V>, compare: (item: V) => number): number => {
   let low = 0
   let high = list.length

@@ -1,23 +1,23 @@
-/** One database in this process: transactions that follow one another, and are undone when they fail. */
+/** A database in memory: transactions are serialised, and undone when they fail. */
 import { Context, Effect, Exit, Layer, Semaphore } from "effect"
 import * as Clock from "effect/Clock"
 import { Journal } from "./Journal.ts"
 
-/** The transaction a fiber is in. Fibers forked inside of one belong to it until it ends. */
+/** The transaction of a fiber. Fibers forked inside belong to it until it ends. */
 class CurrentTransaction extends Context.Reference<{ open: boolean } | undefined>("@waybill/testkit/shared/CurrentTransaction", {
   defaultValue: () => undefined
 }) {}
 
 export class MemoryDatabase extends Context.Service<MemoryDatabase, {
-  /** Every change goes through it. */
+  /** The journal of all changes. */
   readonly journal: Journal
-  /** Registers how a table forgets a tenant; it answers whether there was anything. */
+  /** Registers how a table removes a tenant; the function returns whether there were rows. */
   readonly onPurge: (forget: (tenantId: string) => boolean) => void
-  /** Forgets a tenant in every table that is registered. Cannot be taken back. Answers in how many there was something. */
+  /** Removes a tenant from every registered table. Cannot be undone. Returns the number of tables with rows of it. */
   readonly purge: (tenantId: string) => number
-  /** One store operation: part of the caller's transaction, or one of its own. `now` is the store's clock. */
+  /** One store operation: part of the caller's transaction, or its own transaction. `now` is the store's clock. */
   readonly operate: <A>(work: (now: number) => A) => Effect.Effect<A>
-  /** Several operations as one. Inside another transaction it is a savepoint: a failure takes back this part only. */
+  /** Runs operations in one transaction. Inside another transaction it is a savepoint: a failure undoes only this part. */
   readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }>()("@waybill/testkit/shared/MemoryDatabase") {
   static readonly layer = Layer.sync(MemoryDatabase, () => {
@@ -60,7 +60,7 @@ export class MemoryDatabase extends Context.Service<MemoryDatabase, {
   })
 }
 
-/** Registers rows that can forget a tenant, and gives them back. */
+/** Registers rows that can remove a tenant, and returns them. */
 export const purged = <Rows extends { readonly forgetTenant: (tenantId: string) => boolean }>(
   onPurge: MemoryDatabase["Service"]["onPurge"],
   rows: Rows

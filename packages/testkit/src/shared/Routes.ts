@@ -1,6 +1,6 @@
-/** Which rows something concerns, by name: the memory stores' indexes. */
+/** Indexes of the memory stores: sets of rows by name. */
 
-/** The set under this name. An empty one is made when there is none, and need not be taken back. */
+/** The set with this name. Creates an empty one if missing, which a rollback need not undo. */
 export const routeIn = (routes: Map<string, Set<string>>, name: string): Set<string> => {
   let route = routes.get(name)
   if (route === undefined) {

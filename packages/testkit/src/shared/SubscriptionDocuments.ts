@@ -1,4 +1,4 @@
-/** What core keeps of some subscriptions, as far as they are known. */
+/** Subscription documents as core stores them, for known subscriptions. */
 export const documentsIn = (ids: ReadonlyArray<string>, documentOf: (id: string) => string | undefined): ReadonlyMap<string, string> =>
   new Map(ids.flatMap((id) => {
     const doc = documentOf(id)

@@ -1,4 +1,4 @@
-/** What a `Transaction` promises, over all the ports it spans. */
+/** Conformance of `Transaction`, over all its ports. */
 import {
   AccessStore,
   ChargeSubscriptionStore,
@@ -20,7 +20,7 @@ class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
 const secret = (text: string) => storedSecret([{ sealed: bytesOf(text), signsUntil: undefined }])
 
-/** A shipment's status, told to subscription 2. */
+/** A shipment's status, sent to subscription 2. */
 const writeStatus = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 2 }), source: "shipment-status" })
   yield* (yield* StatusSubscriptionStore).insert(tenantId, { id: idOf(2), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
@@ -44,7 +44,7 @@ const writeStatus = Effect.fnUntraced(function*(tenantId: string) {
   })
 })
 
-/** A freight bill, told to subscription 3. */
+/** A freight bill, sent to subscription 3. */
 const writeBill = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 3 }), source: "freight-charges" })
   const record = { id: idOf(3), client: "client", doc: "{}", webhookUrl: "https://receiver.example/pfc", accounts: ["A"], createdAt: occurredAt }
@@ -75,7 +75,7 @@ const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>
       return yield* then
     })))
 
-/** How much of `writeEverywhere` there is. */
+/** Counts the rows that `writeEverywhere` stored. */
 const seenOf = Effect.fnUntraced(function*(tenantId: string) {
   const queue = yield* DeliveryQueue
   return {
@@ -173,7 +173,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           Deferred.succeed(written, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.andThen(Effect.fail(new Refused({ why: "late" }))))
         )))
         yield* Deferred.await(written)
-        // a store may answer at once, or only when the writer has ended: never with what was taken back
+        // a store may answer at once, or wait for the writer: it must never return rolled-back rows
         const reader = yield* Effect.forkChild(access.findTenant(tenantId))
         yield* Effect.yieldNow
         yield* Deferred.succeed(goOn, undefined)

@@ -1,4 +1,4 @@
-/** Shipments as a carrier's system hands them in, and as lookups answer them: valid ones, and arbitrary ones. */
+/** Sample shipments as a carrier's system reports them, and sample lookup answers: valid and arbitrary ones. */
 import type { PostedShipment, VerifiedShipment } from "@waybill/core"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
@@ -27,7 +27,7 @@ const boston = {
   accountNumber: null
 } as const
 
-/** A complete verified answer. What is given replaces the sample's own. */
+/** A complete verified answer. The given members replace the sample's. */
 export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedShipment> = {}): VerifiedShipment => ({
   ProNumber: proNumber,
   ReferenceNumbers: {
@@ -81,7 +81,7 @@ export const verifiedShipment = (proNumber: string, overrides: Partial<VerifiedS
 })
 
 /**
- * A valid shipment to hand in, with the shipmentId as its PRO number and without a milestone: what the carrier knows when it is booked.
+ * A valid shipment report, with the shipmentId as its PRO number and without a milestone, as when it is booked.
  * Its BOL and PO numbers are `BOL-` and `PO-` before the PRO; it goes from 60608 to 02108.
  */
 export const postedShipment = (shipmentId: string, overrides: Partial<PostedShipment> = {}): PostedShipment => {
@@ -104,7 +104,7 @@ export const postedShipment = (shipmentId: string, overrides: Partial<PostedShip
   }
 }
 
-/** What a milestone brings with it. */
+/** Fields that belong to a milestone. */
 const standing = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<VerifiedShipment> => {
   switch (milestone) {
     case "Interline":
@@ -116,7 +116,7 @@ const standing = (milestone: Milestone, stopsAway: 1 | 2 | 3 | null): Partial<Ve
   }
 }
 
-/** A valid verified answer with arbitrary content, its conditions kept: late ones say why, those across a border how they stand there. */
+/** A valid verified answer with arbitrary content: late shipments have a reason, cross-border ones a customs status. */
 export const arbitraryVerifiedShipment: Arbitrary.Arbitrary<VerifiedShipment> = Arbitrary.map(
   Arbitrary.all({
     pro: oneOf(["0418367745", "041-8367745", "12345-7", "PRO 12 7", "ä船7"]),

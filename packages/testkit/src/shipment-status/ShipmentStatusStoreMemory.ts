@@ -7,7 +7,7 @@ import { LaneTables } from "../delivery/LaneTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
 
-/** Most rows of a kind that one call of `prune` removes. */
+/** The maximum number of rows of each kind that one call of `prune` removes. */
 const pruneLimit = 2000
 
 export const ShipmentStatusStoreMemory = {

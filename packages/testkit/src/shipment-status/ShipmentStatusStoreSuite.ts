@@ -1,4 +1,4 @@
-/** What a `ShipmentStatusStore` promises: what is known of shipments here, who is told of it in `StatusNoticesSuite.ts`. */
+/** Conformance of `ShipmentStatusStore`. `StatusNoticesSuite.ts` tests notifications. */
 import {
   ShipmentStatusStore,
   type StatusFound,
@@ -17,7 +17,7 @@ class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const day = 86_400_000
 
-/** What a lookup shows: `verified`, `public`, or nothing. */
+/** The view of a lookup: `verified`, `public`, or none. */
 const shown = (found: StatusFound | undefined): string | undefined =>
   found === undefined ? undefined : textOf(found.own ? found.verified : found.public)
 
@@ -27,7 +27,7 @@ const find = (tenantId: string, ...lookups: ReadonlyArray<readonly [key: string,
 
 const entry = (shipmentId: string, position: number, doc = "{}"): StatusHistoryEntry => ({ shipmentId, position, occurredAt: occurredAt + position, doc })
 
-/** Adds one to a count that each shipment keeps in its state. */
+/** Increments a counter in the state of each shipment. */
 const increment = (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
   Effect.flatMap(Effect.all([Transaction, ShipmentStatusStore]), ([transaction, store]) =>
     transaction.run(Effect.gen(function*() {
@@ -134,7 +134,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const events = yield* TransitEventStore
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
-        // what the event log numbers, the status derived from it counts, in one transaction
+        // the event log allocates the number and the status counts it, in one transaction
         const derive = (shipmentIds: ReadonlyArray<string>) =>
           transaction.run(Effect.gen(function*() {
             yield* events.allocate(tenantId, shipmentIds.toSorted().map((shipmentId) => ({ shipmentId, needed: 1, highestGiven: 0, accounts: undefined })))

@@ -1,4 +1,4 @@
-/** Statuses by the keys they are found by, subscriptions by the references they name: the rows behind the memory stores. */
+/** Rows of the memory stores: statuses by lookup key, subscriptions by reference. */
 import type { StatusFound, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSearch, StatusSubscriptionRecord, StatusWrite } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
@@ -21,7 +21,7 @@ interface NoticeRow extends StatusNotice {
 interface TenantStatuses {
   readonly statuses: Map<string, StatusRow>
   readonly byKey: Map<string, Set<string>>
-  /** Of each shipment, by position. */
+  /** History of each shipment, by position. */
   readonly history: Map<string, Array<StatusHistoryEntry>>
   readonly notices: Map<string, NoticeRow>
   readonly subscriptions: Map<string, StatusSubscriptionRecord>
@@ -54,7 +54,7 @@ export class ShipmentStatusRows {
     this.owners = owners
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     return this.tenants.delete(tenantId)
   }
@@ -95,7 +95,7 @@ export class ShipmentStatusRows {
     this.journal.insert(own, lowerBound(own, (each) => each.position - entry.position), entry)
   }
 
-  /** Keeps the notice, and queues it for whoever follows the shipment and may see it. */
+  /** Stores the notice, and queues it for subscribers of the shipment that may see it. */
   notify(tenantId: string, notice: StatusNotice, traceparent: string | undefined, now: number): void {
     const { notices } = this.of(tenantId)
     this.journal.put(notices, notice.noticeId, { ...notice, storedAt: now })
@@ -127,13 +127,13 @@ export class ShipmentStatusRows {
     this.journal.drop(subscriptions, record.id)
   }
 
-  /** The shipments of a key, the one picked up last first. */
+  /** The shipments of a key, latest pickup first. */
   ofKey(tenantId: string, key: string): ReadonlyArray<StatusRow> {
     const { byKey, statuses } = this.of(tenantId)
     return [...byKey.get(key) ?? []].map((shipmentId) => statuses.get(shipmentId)!).sort((a, b) => comparePickUp(b, a))
   }
 
-  /** By id, by a whole key or by how one begins; the one picked up last first. */
+  /** Finds by id, key or key prefix; latest pickup first. */
   search(tenantId: string, { keys, prefixes, shipmentId }: StatusSearch): ReadonlyArray<StatusRow> {
     return [...this.of(tenantId).statuses.values()]
       .filter((row) => row.shipmentId === shipmentId || row.keys.some((key) => keys.includes(key) || prefixes.some((prefix) => key.startsWith(prefix))))
@@ -149,7 +149,7 @@ export class ShipmentStatusRows {
     return covered[0] === undefined ? undefined : { own: false, public: covered[0].public }
   }
 
-  /** Covered shipments of an account, by pick-up. */
+  /** Covered shipments of an account, by pickup time. */
   ofAccount(tenantId: string, account: string): ReadonlyArray<StatusRow> {
     const { statuses } = this.of(tenantId)
     return [...this.owners.ofAccount(tenantId, account)]
@@ -158,7 +158,7 @@ export class ShipmentStatusRows {
       .sort(comparePickUp)
   }
 
-  /** The shipment stays with the event log; what was known of its status goes. */
+  /** Removes the status of the shipment; its events stay. */
   forget(tenantId: string, row: StatusRow): void {
     const { byKey, history, statuses } = this.of(tenantId)
     for (const key of row.keys) this.journal.remove(routeIn(byKey, key), row.shipmentId)

@@ -1,4 +1,4 @@
-/** What suites of shipment statuses need again and again: reports with their notices, and who follows them. */
+/** Helpers for suites of shipment statuses: reports with their notices, and subscriptions. */
 import {
   DeliveryQueue,
   type LaneSettings,
@@ -41,14 +41,14 @@ export const noticeOf = ({ body, sequence, shipmentId }: NoticeFixture): StatusN
 })
 
 export interface ReportFixture {
-  /** Whose the shipments are from now on. */
+  /** The accounts of the shipments. */
   readonly accounts?: ReadonlyArray<string>
   readonly history?: ReadonlyArray<StatusHistoryEntry>
   readonly notices?: ReadonlyArray<NoticeFixture>
   readonly traceparent?: string
 }
 
-/** Locks shipments and writes what is known of them in one transaction, as reporting does. */
+/** Locks shipments and writes their statuses in one transaction, as reporting does. */
 export const report = Effect.fnUntraced(function*(tenantId: string, fixtures: ReadonlyArray<StatusFixture>, options: ReportFixture = {}) {
   const transaction = yield* Transaction
   const store = yield* ShipmentStatusStore
@@ -78,7 +78,7 @@ export const statusLane = ({ client = "client", n = 1, state = "active" }: Pick<
   }
 }
 
-/** A subscription to references with its lane, as the use case makes them. */
+/** A subscription to references with its lane, as the use case creates them. */
 export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: FollowerFixture) {
   const transaction = yield* Transaction
   const queue = yield* DeliveryQueue
@@ -90,7 +90,7 @@ export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: Fol
   ))
 })
 
-/** Bodies that wait in each lane, by the number of its subscription. A lane is claimed, so this answers once. */
+/** Bodies waiting in each lane, by the number of its subscription. Claims the lanes, so call it once. */
 export const waitingBodies = (tenantId: string) =>
   Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 1000 }), ({ lanes }) =>
     Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => textOf(entry.payload))])))

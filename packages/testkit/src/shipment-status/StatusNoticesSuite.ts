@@ -1,4 +1,4 @@
-/** Who is told of a shipment's movement: what `ShipmentStatusStore.write` promises to a `StatusSubscriptionStore`'s subscribers. */
+/** Conformance of status notifications: which subscribers of a `StatusSubscriptionStore` get the notices of `ShipmentStatusStore.write`. */
 import { DeliveryQueue, ShipmentStatusStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
@@ -10,7 +10,7 @@ class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const minutes = 60_000
 
-/** Forgets notices queued before so many minutes from now. */
+/** Prunes notices queued before the given number of minutes from now. */
 const pruneNotices = (tenantId: string, inMinutes: number) =>
   Effect.flatMap(Effect.all([ShipmentStatusStore, Clock.currentTimeMillis]), ([store, now]) =>
     store.prune(tenantId, { delivered: 0, noticed: now + inMinutes * minutes }))

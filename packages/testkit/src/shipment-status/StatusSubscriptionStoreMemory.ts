@@ -1,4 +1,4 @@
-/** Who follows which references, in memory. */
+/** Status subscriptions by reference, in memory. */
 import { StatusSubscriptionStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

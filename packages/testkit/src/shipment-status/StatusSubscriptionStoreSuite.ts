@@ -1,4 +1,4 @@
-/** What a `StatusSubscriptionStore` promises. Who is matched is judged by `StatusNoticesSuite.ts`. */
+/** Conformance of `StatusSubscriptionStore`. `StatusNoticesSuite.ts` tests matching. */
 import { DeliveryQueue, StatusSubscriptionStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"

@@ -1,10 +1,10 @@
-/** Transit events as a carrier's system reports them: valid ones, arbitrary ones, and whole journeys. */
+/** Sample transit events as a carrier's system reports them: valid, arbitrary, and all events of a journey. */
 import { type EventType, eventTypes, formatInstant, type ReportedEvent } from "@waybill/core"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf } from "../shared/Draws.ts"
 
-/** The parts of a sample that tests usually care about. */
+/** The parts of a sample that tests usually set. */
 export interface EventOverrides {
   readonly eventId?: string
   readonly sequence?: number
@@ -47,7 +47,7 @@ const steps: ReadonlyArray<readonly [type: EventType, afterHours: number, place:
   ["PROOF_OF_DELIVERY", 49, dallas, "Signed by the consignee"]
 ]
 
-/** Every event of a less-than-truckload shipment from pickup to proof of delivery, in order, without ids of their own. */
+/** Every event of a less-than-truckload shipment from pickup to proof of delivery, in order, without event ids. */
 export const ltlJourney = (shipmentId: string, options: JourneyOptions = {}): ReadonlyArray<ReportedEvent & Readonly<Record<string, unknown>>> =>
   steps.map(([type, afterHours, location, status]) =>
     reportedEvent(shipmentId, {
@@ -58,7 +58,7 @@ export const ltlJourney = (shipmentId: string, options: JourneyOptions = {}): Re
     })
   )
 
-/** Ids of every kind that senders choose: uuids, plain numbers, blanks inside, slashes, letters of all scripts. */
+/** Ids as senders choose them: UUIDs, numbers, spaces, slashes, letters of all scripts. */
 export const arbitraryShipmentId: Arbitrary.Arbitrary<string> = oneOf([
   "SHP-1",
   "SHP-2",

@@ -92,7 +92,7 @@ export const TransitEventStoreMemory = {
   )
 }
 
-/** `undefined` when the snapshot is none of ours. */
+/** `undefined` for an unknown snapshot. */
 const pageOf = (rows: TransitEventRows, owners: ShipmentRows, request: PageRequest): PageRows | undefined => {
   const { after, limit, skip } = request
   const snapshot = request.snapshot ?? String(rows.writes)
@@ -112,7 +112,7 @@ const pageOf = (rows: TransitEventRows, owners: ShipmentRows, request: PageReque
   return { rows: page, snapshot, totalCount: request.count && count <= countLimit ? count : null }
 }
 
-/** The visible events of the shipments that are asked for. */
+/** The visible events of the requested shipments. */
 const inOrder = function*(rows: TransitEventRows, owners: ShipmentRows, { filter, tenantId, visibility }: PageRequest): Iterable<EventRow> {
   const { shipmentIds, shipments } = rows.of(tenantId)
   const wanted = filter.shipmentId === undefined ? shipmentIds : [filter.shipmentId]

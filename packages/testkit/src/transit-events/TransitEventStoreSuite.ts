@@ -1,4 +1,4 @@
-/** What a `TransitEventStore` promises. */
+/** Conformance of `TransitEventStore`. */
 import {
   DeliveryQueue,
   type EventFilter,
@@ -52,7 +52,7 @@ const page = (tenantId: string, request: Partial<PageRequest> & { readonly where
 
 const ids = (found: { readonly rows: ReadonlyArray<{ readonly eventId: string }> }) => found.rows.map((each) => each.eventId)
 
-/** Event ids that wait in each lane, by the number of its subscription. */
+/** Event ids waiting in each lane, by the number of its subscription. */
 const queued = (tenantId: string) =>
   Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
     Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => entry.orderId)])))

@@ -1,4 +1,4 @@
-/** Events by shipment, subscriptions by what they match: the rows behind the memory stores of the event log. */
+/** Rows of the memory stores of the event log: events by shipment, subscriptions by filter. */
 import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
@@ -11,7 +11,7 @@ import { routeIn } from "../shared/Routes.ts"
 
 export interface EventRow extends NewEvent {
   readonly storedAt: number
-  /** The write that stored it; a page sees writes up to one of them. */
+  /** The number of the write that stored it; a page shows writes up to a number. */
   readonly write: number
 }
 
@@ -33,9 +33,9 @@ interface TenantEvents {
   readonly shipmentIds: Array<string>
   readonly cursors: Map<string, StoredCursors>
   readonly subscriptions: Map<string, SubscriptionRecord>
-  /** Whose removed ones were. */
+  /** The clients of removed subscriptions. */
   readonly removed: Map<string, string>
-  /** Matched subscriptions that name shipments, by shipment; the others, by client. */
+  /** Active subscriptions: by shipment if they name shipments, else by client. */
   readonly byShipment: Map<string, Set<string>>
   readonly byClient: Map<string, Set<string>>
 }
@@ -68,7 +68,7 @@ export class TransitEventRows {
     this.owners = owners
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     return this.tenants.delete(tenantId)
   }
@@ -130,7 +130,7 @@ export class TransitEventRows {
     return record.shipmentIds.map((shipmentId) => routeIn(byShipment, shipmentId))
   }
 
-  /** Queues what was just stored in the lane of every subscription that matches. Costs what matches, not what exists. */
+  /** Queues the stored events for every matching subscription. The cost depends on the matches, not on all subscriptions. */
   fanOut(tenantId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): void {
     const byShipment = new Map<string, Array<EventRow>>()
     for (const event of events) {
@@ -153,7 +153,7 @@ export class TransitEventRows {
     return [...named, ...all]
   }
 
-  /** What is stored of these shipments (all there are, when `undefined`) that a subscription's filters and client admit now. */
+  /** Stored events of these shipments (`undefined`: all) that match a subscription's filters and that its client may see now. */
   history(tenantId: string, record: SubscriptionRecord, shipmentIds: ReadonlyArray<string> | undefined): ReadonlyArray<EventRow> {
     const { shipments } = this.of(tenantId)
     const wanted = shipmentIds ?? record.shipmentIds ?? shipments.keys()
@@ -170,7 +170,7 @@ export class TransitEventRows {
     return this.access.maySee(tenantId, client, this.owners.grantsOf(tenantId, shipmentId))
   }
 
-  /** Answers how many were queued; what waits in the lane already is not queued twice. */
+  /** Returns the number of queued events; entries already in the lane are not queued twice. */
   queue(tenantId: string, laneId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): number {
     const lane = this.lanes.find(tenantId, laneId)
     if (lane === undefined) return 0

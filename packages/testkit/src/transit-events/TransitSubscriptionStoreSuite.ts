@@ -1,4 +1,4 @@
-/** What a `TransitSubscriptionStore` promises. */
+/** Conformance of `TransitSubscriptionStore`. */
 import { DeliveryQueue, type ReplayRequest, type StoragePorts, Transaction, TransitEventStore, TransitSubscriptionStore } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
@@ -22,14 +22,14 @@ import {
   type SubscriptionFixture
 } from "../StorageFixtures.ts"
 
-/** Ids of the events that wait in the lane of subscription `n`. */
+/** Ids of the events waiting in the lane of subscription `n`. */
 const waiting = (tenantId: string, n = 1) =>
   Effect.map(claim(tenantId, { deliveriesPerLane: 100 }), ({ lanes }) =>
     lanes.filter((lane) => lane.laneId === idOf(n)).flatMap((lane) => lane.waiting.map((entry) => entry.orderId)))
 
 const replayAll: ReplayRequest = { from: 0, to: undefined, shipmentIds: undefined }
 
-/** Sends everything that waits for subscription 1, so that it waits no more. */
+/** Delivers everything that waits for subscription 1. */
 const deliverAll = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
   const queue = yield* DeliveryQueue
   const { lanes } = yield* claim(tenantId, { deliveriesPerLane: 100 })
