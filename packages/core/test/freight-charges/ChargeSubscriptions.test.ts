@@ -19,7 +19,7 @@ const faultsOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) 
   })
 
 describe("subscribing to freight charges", () => {
-  it.effect("answers every member with its default, and the same when asked again", () =>
+  it.effect("returns every member with its default, and the same in a later read", () =>
     inService(Effect.gen(function*() {
       const { debtor, subscriptions } = yield* makeDebtors
       yield* TestClock.setTime(Date.parse("2026-11-20T08:15:00Z"))
@@ -39,7 +39,7 @@ describe("subscribing to freight charges", () => {
       assert.deepStrictEqual(yield* subscriptions.get(debtor, created.subscriptionId), created)
     })))
 
-  it.effect("names every fault of what it cannot use", () =>
+  it.effect("lists every fault of invalid input", () =>
     inService(Effect.gen(function*() {
       const { debtor, subscriptions } = yield* makeDebtors
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, {})), ["/webhookUrl required", "/accounts required", "/dataOptions required"])
@@ -49,19 +49,19 @@ describe("subscribing to freight charges", () => {
       assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, refused)), ["/webhookUrl not_allowed", "/hmacSecretId unknown_reference", "/dataOptions/eventType not_allowed"])
     })))
 
-  it.effect("is for debtors of the accounts and their agents (SPEC-GAP-E12)", () =>
+  it.effect("is allowed to debtors of the accounts and their agents (SPEC-GAP-E12)", () =>
     inService(Effect.gen(function*() {
       const { debtor, subscribe, tenant } = yield* makeDebtors
       const refused = yield* Effect.flip(subscribe(debtor, { accounts: ["A", "B", "C"] }))
       assert.deepStrictEqual(refused._tag === "AccountsNotPermitted" && refused.accounts, ["B", "C"])
       assert.strictEqual(yield* tagOf(subscribe(debtor, { accounts: ["B"], billScope: "all_accounts" })), "AccountsNotPermitted")
-      // a carrier sees all of its tenant, and still is nobody's debtor
+      // a carrier sees its whole tenant, but is not a debtor
       assert.strictEqual(yield* tagOf(subscribe(tenant.carrier)), "AccountsNotPermitted")
       const operator: Principal = { tenantId: "acme", client: "", roles: ["operator"], accounts: [], origin: "key" }
       assert.strictEqual(yield* tagOf(subscribe(operator)), "NotPermitted")
     })))
 
-  it.effect("covers an account once for each client, until that subscription is cancelled (SPEC-GAP-E12)", () =>
+  it.effect("covers an account once per client, until that subscription is cancelled (SPEC-GAP-E12)", () =>
     inService(Effect.gen(function*() {
       const { subscribe, subscriptions, tenant } = yield* makeDebtors
       const one = tenant.customer("one", ["A", "B", "C"])
@@ -75,7 +75,7 @@ describe("subscribing to freight charges", () => {
       yield* subscribe(one, { accounts: ["A"] })
     })))
 
-  it.effect.prop("refuses garbage, and leaves nothing behind", [json], ([garbage]) =>
+  it.effect.prop("refuses arbitrary input, and stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {
       const { debtor, subscribe, subscriptions } = yield* makeDebtors
       for (const input of [garbage, { ...wanted, dataOptions: garbage, accounts: garbage }]) yield* faultsOf(subscriptions.create(debtor, input))
@@ -83,8 +83,8 @@ describe("subscribing to freight charges", () => {
     })))
 })
 
-describe("a client's subscription", () => {
-  it.effect("is its own: another client's id answers like an unknown one", () =>
+describe("a charge subscription", () => {
+  it.effect("is private: another client's id answers like an unknown one", () =>
     inService(Effect.gen(function*() {
       const { debtor, subscribe, subscriptions, tenant } = yield* makeDebtors
       const { subscriptionId } = yield* subscribe(debtor)
@@ -98,7 +98,7 @@ describe("a client's subscription", () => {
       }
     })))
 
-  it.effect("hears nothing after it is cancelled, and may be cancelled again", () =>
+  it.effect("receives nothing after its cancellation, and may be cancelled again", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe, subscriptions } = yield* makeDebtors
       const { subscriptionId } = yield* subscribe(debtor)
@@ -112,7 +112,7 @@ describe("a client's subscription", () => {
       assert.deepStrictEqual([status, updatedAt], ["inactive", "1970-01-01T01:00:00.000Z"])
     })))
 
-  it.effect("lists what was in flight when it was made, and is told what comes after (SPEC-GAP-E14)", () =>
+  it.effect("lists the bills in flight at its creation, and receives later changes (SPEC-GAP-E14)", () =>
     inService(Effect.gen(function*() {
       const { debtor, inFlight, received, report, subscribe } = yield* makeDebtors
       yield* report(...["B", "A", "R", "F"].map((uniqueID) => change("created", { uniqueID })))
@@ -127,7 +127,7 @@ describe("a client's subscription", () => {
       assert.deepStrictEqual((yield* inFlight(debtor, subscriptionId)).map(named), ["A PFC1", "B PFC2"])
     })))
 
-  it.effect("lists an empty array when nothing was in flight, and nothing of an account it lost since", () =>
+  it.effect("lists no bills if none was in flight, and no bills of an account it lost since", () =>
     inService(Effect.gen(function*() {
       const { inFlight, report, subscribe, tenant } = yield* makeDebtors
       const client = (...accounts: ReadonlyArray<string>) => tenant.customer("two", accounts)
@@ -138,7 +138,7 @@ describe("a client's subscription", () => {
       assert.deepStrictEqual((yield* inFlight(client("B"), subscriptionId)).map(named), ["B PFC1"])
     })))
 
-  it.effect("lists only events that each account it saw the bill by may see (SPEC-GAP-E14)", () =>
+  it.effect("lists only events that each of its accounts on the bill may see (SPEC-GAP-E14)", () =>
     inService(Effect.gen(function*() {
       const { inFlight, report, subscribe, tenant } = yield* makeDebtors
       const client = (...accounts: ReadonlyArray<string>) => tenant.customer("two", accounts)
@@ -151,7 +151,7 @@ describe("a client's subscription", () => {
       assert.deepStrictEqual(yield* inFlight(client("C"), subscriptionId), [])
     })))
 
-  it.effect.prop("misses and doubles no version of bills that change while it is made", [listOf(int(0, 2), 1, 12), int(0, 12)], ([bills, place]) =>
+  it.effect.prop("neither misses nor duplicates versions of bills that change during its creation", [listOf(int(0, 2), 1, 12), int(0, 12)], ([bills, place]) =>
     inService(Effect.gen(function*() {
       const { debtor, inFlight, received, report, subscribe } = yield* makeDebtors
       yield* report(...[0, 1, 2].map((n) => change("created", { uniqueID: `B${n}` })))
@@ -167,7 +167,7 @@ describe("a client's subscription", () => {
       }
     })))
 
-  it.effect("to all accounts follows what its client has, one to some accounts does not (SPEC-GAP-E12)", () =>
+  it.effect("to all accounts uses the client's current accounts, one to some accounts does not (SPEC-GAP-E12)", () =>
     inService(Effect.gen(function*() {
       const { received, report, subscribe, tenant } = yield* makeDebtors
       const access = yield* AccessStore
@@ -185,7 +185,7 @@ describe("a client's subscription", () => {
 })
 
 describe("a subscription to all accounts of a client with several keys", () => {
-  it.effect("lists what was in flight for any of them, as it is told of any of them", () =>
+  it.effect("lists the bills in flight of all keys, and receives changes of all keys", () =>
     inService(Effect.gen(function*() {
       const { inFlight, received, report, subscribe } = yield* makeDebtors
       const access = yield* AccessStore
@@ -200,7 +200,7 @@ describe("a subscription to all accounts of a client with several keys", () => {
 })
 
 describe("deliveries of freight charges", () => {
-  it.effect("are arrays of up to a hundred, in order for each bill", () =>
+  it.effect("are arrays of up to 100, in order per bill", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* subscribe(debtor)
@@ -212,7 +212,7 @@ describe("deliveries of freight charges", () => {
       assert.deepStrictEqual(all.flat().filter((each) => each.pfc.uniqueID === "B1000").map((each) => each.pfc.header.function), ["PFC1", "PFC2"])
     })))
 
-  it.effect("are signed with the secret that is named, or registered for the client, or not at all (SPEC-GAP-E15)", () =>
+  it.effect("are signed with the named secret, else with the client's registered one, else not at all (SPEC-GAP-E15)", () =>
     inService(Effect.gen(function*() {
       const { receivers, report, subscribe, tenant, worker } = yield* makeDebtors
       yield* (yield* SigningSecrets).put("acme", "client:registered", {})
@@ -244,7 +244,7 @@ describe("a suspended subscription", () => {
     return { ...debtors, id: created.subscriptionId }
   })
 
-  it.effect("is one whose delivery was not accepted for good; what comes meanwhile waits", () =>
+  it.effect("has a dead letter, and new notifications wait", () =>
     inService(Effect.gen(function*() {
       const { debtor, id, receivers, report, subscriptions, worker } = yield* failing
       const { createdAt, status, updatedAt } = yield* subscriptions.get(debtor, id)
@@ -257,7 +257,7 @@ describe("a suspended subscription", () => {
       assert.strictEqual((yield* receivers.requests()).length, before)
     })))
 
-  it.effect("goes on after a test of its receiver succeeds, with what was not accepted first and then in order (SPEC-GAP-E19)", () =>
+  it.effect("resumes after a successful receiver test, with the dead letters first and then in order (SPEC-GAP-E19)", () =>
     inService(Effect.gen(function*() {
       const { debtor, id, received, receivers, report, subscriptions } = yield* failing
       yield* report(change("updated", { total: 1 }))
@@ -274,7 +274,7 @@ describe("a suspended subscription", () => {
       assert.strictEqual(again.headers["webhook-id"], dead!.headers["webhook-id"])
     })))
 
-  it.effect("goes on when the operator says so, and is left alone when it is not suspended (SPEC-GAP-E19)", () =>
+  it.effect("resumes when the operator resumes it, and does not change if it is not suspended (SPEC-GAP-E19)", () =>
     inService(Effect.gen(function*() {
       const { debtor, id, receivers, subscriptions, worker } = yield* failing
       const { resume } = yield* Subscriptions
@@ -291,7 +291,7 @@ describe("a suspended subscription", () => {
       assert.strictEqual((yield* (yield* Deliveries).list("acme", { state: "dead" })).data.length, 0)
     })))
 
-  it.effect("stays suspended while its secret is somebody else's, whoever wants it to go on", () =>
+  it.effect("stays suspended while its secret belongs to another client", () =>
     inService(Effect.gen(function*() {
       const { debtor, receivers, report, subscribe, subscriptions, worker } = yield* makeDebtors
       const { subscriptionId: id } = yield* subscribe(debtor, { hmacSecretId: "main" })
@@ -309,7 +309,7 @@ describe("a suspended subscription", () => {
       assert.strictEqual((yield* all.resume("acme", id)).state, "active")
     })))
 
-  it.effect("is also one whose receiver wants nothing more", () =>
+  it.effect("may also have a receiver that answered 410 Gone", () =>
     inService(Effect.gen(function*() {
       const { debtor, receivers, report, subscribe, subscriptions, worker } = yield* makeDebtors
       const { subscriptionId } = yield* subscribe(debtor)
@@ -324,7 +324,7 @@ describe("a suspended subscription", () => {
 })
 
 describe("testing a webhook", () => {
-  it.effect("sends one sample that says it is a test, signed as deliveries are (SPEC-GAP-E17)", () =>
+  it.effect("sends one sample that is marked as a test, signed like a delivery (SPEC-GAP-E17)", () =>
     inService(Effect.gen(function*() {
       const { debtor, receivers, subscriptions, tenant } = yield* makeDebtors
       yield* subscriptions.testWebhook(debtor, { webhookUrl: hook })
@@ -336,7 +336,7 @@ describe("testing a webhook", () => {
       assert.isTrue(verifySignature(tenant.secret, signed!))
     })))
 
-  it.effect("fails with what happened, and before that with what cannot be used", () =>
+  it.effect("fails with the receiver's answer, or with the faults of the input", () =>
     inService(Effect.gen(function*() {
       const { debtor, receivers, subscriptions } = yield* makeDebtors
       yield* receivers.scriptOthers([Receiver.fail(503), Receiver.gone, Receiver.refuse])
@@ -353,7 +353,7 @@ describe("testing a webhook", () => {
       assert.strictEqual((yield* receivers.requests()).length, 3)
     })))
 
-  it.effect("answers the same for a name that does not exist and for one that leads inside", () =>
+  it.effect("gives the same answer for an unknown host name and an internal one", () =>
     inService(Effect.gen(function*() {
       const { debtor, receivers, subscriptions } = yield* makeDebtors
       const failing = (failure: "dns" | "address_not_allowed") => () => Effect.succeed(AttemptOutcome.Failed({ failure, detail: `${failure} on this side` }))
@@ -366,7 +366,7 @@ describe("testing a webhook", () => {
       assert.deepStrictEqual(answers[1], answers[0])
     })))
 
-  it.effect("is allowed ten times a minute to each client (SPEC-GAP-E18)", () =>
+  it.effect("is allowed ten times a minute per client (SPEC-GAP-E18)", () =>
     inService(Effect.gen(function*() {
       const { debtor, subscriptions, tenant } = yield* makeDebtors
       const test = (principal: Principal) => subscriptions.testWebhook(principal, { webhookUrl: hook })

@@ -14,8 +14,8 @@ const at = (text: string) => TestClock.setTime(Date.parse(text))
 
 const versions = (all: ReadonlyArray<ReadonlyArray<Parameters<typeof named>[0]>>) => all.map((each) => each.map((one) => named(one)))
 
-describe("windows", () => {
-  it.effect("send one array each, with the latest version of every bill that changed in it", () =>
+describe("charge windows", () => {
+  it.effect("send one array each, with the latest version of every changed bill", () =>
     inZone("UTC")(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* at("2026-11-20T08:15:00Z")
@@ -34,7 +34,7 @@ describe("windows", () => {
       assert.strictEqual((yield* received()).length, 2)
     })))
 
-  it.effect("close at midnight of the place, also on the day it was left out (SPEC-GAP-E16)", () =>
+  it.effect("close at local midnight, also on a day without midnight (SPEC-GAP-E16)", () =>
     inZone("America/Sao_Paulo")(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* at("2018-11-03T12:00:00Z")
@@ -52,7 +52,7 @@ describe("windows", () => {
       assert.deepStrictEqual(versions(yield* received()).slice(1), [["C PFC1"]])
     })))
 
-  it.effect("tell of a bill that was lost in the same window only that it is gone", () =>
+  it.effect("send only the removal of a bill that was lost in the same window", () =>
     inZone("UTC")(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* subscribe(debtor, { frequency: "hourly" })
@@ -74,7 +74,7 @@ describe("windows", () => {
       assert.deepStrictEqual(yield* received(), [])
     })))
 
-  it.effect("are closed in the background when their time comes, and the worker is woken", () =>
+  it.effect("are closed in the background when they are due, and wake the worker", () =>
     inZone("UTC")(Effect.scoped(Effect.gen(function*() {
       const { debtor, receivers, report, subscribe } = yield* makeDebtors
       yield* at("2026-11-20T08:15:00Z")
@@ -90,7 +90,7 @@ describe("windows", () => {
       assert.strictEqual(yield* Clock.currentTimeMillis, request!.at)
     }))))
 
-  it.effect("of one tenant that cannot be closed keep no other's open", () =>
+  it.effect("of one tenant that cannot be closed do not delay other tenants", () =>
     inZone("UTC")(Effect.scoped(Effect.gen(function*() {
       const left = new Map([["a", 2], ["broken", 1], ["z", 1]])
       const store = ChargeSubscriptionStore.of({

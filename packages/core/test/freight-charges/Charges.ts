@@ -1,4 +1,4 @@
-/** Freight charges as a carrier's system reports them, for tests. */
+/** Sample freight charges of a carrier's system. */
 import { type BillChange, type ChargeSubscriptionSettings, type ReadChange, readChange } from "@waybill/core"
 import { Effect } from "effect"
 
@@ -58,7 +58,7 @@ export const charge = (overrides: ChargeOverrides = {}) => ({
   ...overrides.more
 })
 
-/** The same as an item of an intake call. */
+/** A PFC object as an item of an intake call. */
 export const change = (what: BillChange, overrides: ChargeOverrides & { readonly accounts?: ReadonlyArray<string> } = {}) => ({
   change: what,
   ...(overrides.accounts === undefined ? {} : { accounts: overrides.accounts }),
@@ -67,7 +67,7 @@ export const change = (what: BillChange, overrides: ChargeOverrides & { readonly
     : charge(overrides)
 })
 
-/** The same as the decisions see it. */
+/** A PFC object as a parsed change. */
 export const read = (...args: Parameters<typeof change>): Effect.Effect<ReadChange> =>
   Effect.orDie(readChange(JSON.parse(JSON.stringify(change(...args))), ["charges", 0]))
 

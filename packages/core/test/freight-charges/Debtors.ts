@@ -1,4 +1,4 @@
-/** A tenant, its debtors and what they receive, for tests of freight charges on the virtual clock. */
+/** A tenant, its debtors and their received notifications, for tests of freight charges with a test clock. */
 import { ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake, type Principal } from "@waybill/core"
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Stream } from "effect"
@@ -12,7 +12,7 @@ export const wanted = {
   dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }
 }
 
-/** A received PFC object, as far as tests look at it. */
+/** The members of a received PFC object that tests use. */
 export interface ReceivedCharge {
   readonly pfc: { readonly uniqueID: string; readonly header: { readonly function: string }; readonly date: string; readonly isTest: boolean }
   readonly charges: {
@@ -44,7 +44,7 @@ export const makeDebtors = Effect.gen(function*() {
 
   const bodiesOf = (body: Uint8Array): ReadonlyArray<ReceivedCharge> => JSON.parse(decoder.decode(body))
 
-  /** One array for each request, after everything due was sent. */
+  /** One array per request, after all due deliveries were sent. */
   const received = (url = hook) =>
     Effect.gen(function*() {
       yield* windows.closeDue

@@ -1,7 +1,7 @@
 /**
- * Random lives of bills, debtors and subscriptions: bills change and change hands, clients get and lose accounts, subscribe in every way and
- * cancel. Nobody ever reads what is not theirs, and everybody is told every version they should know, once, unless they lost the accounts
- * that it was for before it was sent.
+ * Random operations on bills, accounts and subscriptions: bills change and get new debtors, clients gain and lose accounts, subscribe with
+ * any settings and cancel. No client ever reads another debtor's data. Every client receives every version for its accounts once, unless it
+ * lost the accounts before the version was sent.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore, ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake } from "@waybill/core"
@@ -17,7 +17,7 @@ import { logEntry, logMessage, markedCharge, marksIn } from "./Marked.ts"
 
 const doings = ["change", "change", "change", "change", "change", "subscribe", "subscribe", "subscribe", "accounts", "cancel", "pass", "pass"] as const
 
-/** From plain numbers, well mixed: small ones are drawn more often than large ones. */
+/** Steps from well-mixed numbers, because the generator prefers small ones. */
 const step = Arbitrary.map(int(0, 1_000_000), (drawn) => {
   const mixed = Math.imul(drawn + 1, 0x9e3779b1) >>> 0
   return { does: doings[mixed % doings.length]!, who: Math.floor(mixed / 12) % 3, n: Math.floor(mixed / 36) % 100_000 }
@@ -28,7 +28,7 @@ type Step = typeof step extends Arbitrary.Arbitrary<infer A> ? A : never
 const names = ["account-A", "account-B", "account-C", "account-D"]
 const subset = (n: number): ReadonlyArray<string> => names.filter((_, at) => (n >> at) % 2 === 1)
 
-/** What a report came to: its version, and which accounts see what it said. */
+/** Result of a report: its version, and the accounts that see its content. */
 interface VersionNotification {
   readonly version: number
   readonly accounts: ReadonlyArray<string>
@@ -40,12 +40,12 @@ interface Bill {
   readonly versions: Array<VersionNotification>
   readonly log: Array<Json>
   state: "none" | "open" | "removed" | "final"
-  /** As it was posted last, without log. */
+  /** The latest post, without log. */
   charge: ReturnType<typeof markedCharge> | undefined
   debtors: { readonly accounts?: ReadonlyArray<string> }
 }
 
-/** A version that a subscription is to be told, and the accounts that it is for. */
+/** A version that a subscription must receive, and the accounts it is for. */
 interface Owed {
   readonly label: string
   readonly accounts: ReadonlyArray<string>
@@ -60,10 +60,10 @@ interface Subscription {
   readonly impactsOnly: boolean
   readonly log: boolean
   live: boolean
-  /** What waits to be sent: one after the other, or window by window with the latest of each bill. */
+  /** Waiting notifications: one by one, or per window with the latest version of each bill. */
   readonly owed: Array<Owed>
   readonly windows: Map<number, Map<string, Owed>>
-  /** Names of versions that it must have been told, delivery by delivery. */
+  /** Names of the versions that it must have received, per delivery. */
   readonly sent: Array<ReadonlyArray<string>>
   readonly mayHaveRead: Set<string>
 }
@@ -95,7 +95,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   const seenBy = ({ covers, who }: Subscription) => accounts[who]!.filter((account) => covers === "all" || covers.includes(account))
   const meets = (seen: ReadonlyArray<string>, owners: ReadonlyArray<string>) => owners.some((account) => seen.includes(account))
 
-  /** Whatever versions of a bill these accounts may read. */
+  /** The versions of a bill that these accounts may read. */
   const readable = (bill: Bill, seen: ReadonlyArray<string>) =>
     bill.versions.filter((each) => meets(seen, each.accounts)).flatMap((each) => [...each.content, ...each.log])
 
@@ -105,7 +105,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     return bill
   }
 
-  /** An item of a call, and what is to be known of it when it is taken. */
+  /** An item of a call, and the expected state after it is accepted. */
   const report = (name: string, n: number) => {
     const bill = billAt(name)
     const id = ++reports
@@ -130,7 +130,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     return { bill, what, item, quiet, charge, debtors, own: log === undefined ? undefined : own, id }
   }
 
-  /** Who is owed what when a report was taken. */
+  /** Records the notifications that each subscription must get for a report. */
   const owe = Effect.fnUntraced(function*(name: string, version: number, { bill, charge, debtors, id, own, quiet, what }: ReturnType<typeof report>) {
     const before = bill.versions.at(-1)
     const owners = what === "removed" ? [] : debtors.accounts ?? [charge!.billTo.account]
@@ -163,7 +163,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     }
   })
 
-  /** Everything that waits is sent now, except what is for accounts that its client does not have any more. */
+  /** Sends everything that waits, except notifications for accounts that the client no longer has. */
   const deliver = Effect.gen(function*() {
     yield* windows.closeDue
     yield* worker.drain
@@ -292,9 +292,9 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   }
 })
 
-describe("freight charges, whatever happens", () => {
+describe("freight charges under random operations", () => {
   it.effect.prop(
-    "never show anybody what is not theirs, and tell every version once, at once or in one window, to those who still have its accounts",
+    "are visible only to their debtors, and every version is delivered once, immediately or in one window, to clients that still have its accounts",
     [listOf(step, 40, 80)],
     ([steps]) => Effect.provide(live(steps), TestWaybill.layer()),
     { timeout: 120_000, arbitrary: { runs: 60, maxShrinks: 300 } }

@@ -11,7 +11,7 @@ const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(ef
 const entry = (eventCode: string) => ({ eventCode })
 
 describe("a freight bill", () => {
-  it.effect("is told at every version, with every event to date", () =>
+  it.effect("is notified at every version, with all events so far", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* subscribe(debtor)
@@ -25,7 +25,7 @@ describe("a freight bill", () => {
       assert.deepStrictEqual(all[2]!.charges.changeLogMessages, [{ informationalMessage: "Lift gate." }])
     })))
 
-  it.effect("goes out as it came, with the fields the service does not know (SPEC-GAP-E4, SPEC-GAP-E5)", () =>
+  it.effect("is sent as reported, with unknown fields (SPEC-GAP-E4, SPEC-GAP-E5)", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* subscribe(debtor, { includeEventLog: false })
@@ -39,7 +39,7 @@ describe("a freight bill", () => {
       assert.deepStrictEqual(notifiedPfc as unknown, { ...pfc as object, uniqueID: "1234567890EXLA20241120", header: { function: "PFC1" } })
     })))
 
-  it.effect("is told to those who owe it only (SPEC-GAP-E6)", () =>
+  it.effect("is notified only to its debtors (SPEC-GAP-E6)", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
       yield* subscribe(debtor)
@@ -51,7 +51,7 @@ describe("a freight bill", () => {
       assert.strictEqual((yield* received("https://shipper.example/")).length, 0)
     })))
 
-  it.effect("that changes hands tells the old debtor that it is gone, and the new one nothing of before (SPEC-GAP-E13)", () =>
+  it.effect("with a new debtor sends a removal to the old one, and nothing of the past to the new one (SPEC-GAP-E13)", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
       yield* subscribe(debtor, { includeEventLog: false })
@@ -83,14 +83,14 @@ describe("a freight bill", () => {
       })
       const [first] = (yield* received("https://next.example/")).flat()
       assert.deepStrictEqual([named(first!), codes(first!)], ["1234567890EXLA20241120 PFC2", ["ACTCHG", "RWE"]])
-      // from here on the old debtor hears no more, and nothing is left to tell of a removal
+      // from here on the old debtor gets nothing, not even a removal
       yield* report(change("updated", { account: "B", total: 1000 }))
       yield* report(change("removed"))
       assert.strictEqual((yield* received()).flat().length, 2)
       assert.deepStrictEqual((yield* received("https://next.example/")).flat().map(named).map((each) => each.slice(-4)), ["PFC2", "PFC3", "PFC4"])
     })))
 
-  it.effect("comes back with what its debtor was told before, and without what others were", () =>
+  it.effect("comes back to a debtor with its own earlier events, and without those of others", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* subscribe(debtor)
@@ -100,7 +100,7 @@ describe("a freight bill", () => {
       assert.deepStrictEqual((yield* received()).flat().map(codes), [["BILL", "LFTD"], ["CANCEL"], ["BILL", "LFTD", "ACTCHG", "RES"]])
     })))
 
-  it.effect("without a change of what it costs is told to those who asked for all only (SPEC-GAP-E2)", () =>
+  it.effect("without a revenue impact is notified only to subscriptions to all events (SPEC-GAP-E2)", () =>
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
       const revenue = { shipmentDataType: "revenue_impacts_only" }
@@ -121,7 +121,7 @@ describe("a freight bill", () => {
       assert.deepStrictEqual(yield* notified(hook), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
     })))
 
-  it.effect("is kept once as bytes for all who are told the same", () =>
+  it.effect("is stored once for all subscriptions that get equal bytes", () =>
     Effect.gen(function*() {
       const appended: Array<number> = []
       yield* inService(Effect.gen(function*() {

@@ -1,14 +1,14 @@
-/** Freight charges that say in every field which report they come from, so that what leaks shows. */
+/** Freight charges with the number of their report in every field, so that leaks are detectable. */
 import type { Json } from "./Charges.ts"
 
-/** One mark a text: report 17 writes `name @17@`, the number 1001712, a date in the year 3017. */
+/** Marks of report 17: the text `name @17@`, the number 1001712, a date in the year 3017. */
 const text = (id: number, name: string) => `${name} @${id}@`
 
 const number = (id: number, nth: number) => 10_000_000 + id * 1000 + nth
 
 const date = (id: number) => `${3000 + id}-01-02T03:04:05.000`
 
-/** Every report that a text tells of, and every account it names. */
+/** Every report and every account that appears in a text. */
 export const marksIn = (body: string): ReadonlySet<string> =>
   new Set([
     ...[...body.matchAll(/@(\d+)@/gu)].map((match) => match[1]!),

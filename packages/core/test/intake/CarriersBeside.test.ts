@@ -1,4 +1,4 @@
-/** Several carriers in one tenant: whatever they write, in whatever order, none is shown or sent what another wrote first. */
+/** Several carriers in one tenant: after any writes in any order, none reads or receives what another wrote first. */
 import type { PostedShipment, ReportedEvent } from "@waybill/core"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, type StartedTestWaybill, startTestWaybill } from "@waybill/testkit"
 import { describe, expect, it } from "vitest"
@@ -11,7 +11,7 @@ const carriers = [
   { name: "broker", word: "WRITTENBYBROKER", numbers: {}, papers: { DOT: "1", MC: "1" } }
 ] as const
 
-/** The same steps for the same seed. */
+/** Equal seeds give equal steps. */
 const draws = (seed: number) => {
   let state = seed * 2_654_435_761 >>> 0
   return (count: number): number => {
@@ -51,7 +51,7 @@ type World = Awaited<ReturnType<typeof start>>
 
 const milestones = ["Picked-up", "In Transit", "Out for Delivery"] as const
 
-/** One write of somebody, of one of a few things that everybody writes to. */
+/** One write of one caller to one of a few shared objects. */
 const write = ({ callers, pickups, waybill }: World, draw: (count: number) => number): Promise<string> => {
   const who = draw(3)
   const caller = callers[who]!
@@ -71,7 +71,7 @@ const write = ({ callers, pickups, waybill }: World, draw: (count: number) => nu
     case 3: {
       const posted = postedShipment(shipmentId, { ProNumber: `PRO${draw(2)}`, accounts: ["A-1"] })
       const named = who === 2 ? { carrier: draw(2) === 0 ? { dot: "1" } : { mc: "2" } } : draw(4) === 0 ? { carrier: { dot: "2" } } : {}
-      // whoever names a carrier hands a shipment over: here only of shipments that nobody else writes to
+      // naming a carrier transfers a shipment, so only shipments without other writers are used here
       const target = who === 2 ? { ...posted, shipmentId: `H${draw(2)}-${"dot" in (named.carrier ?? {}) ? 1 : 2}` } : posted
       return settled(waybill.shipments.register(caller, [{ ...target, ...named, ShipmentMilestoneStatusLong: own } as PostedShipment], partial))
     }
@@ -99,7 +99,7 @@ const write = ({ callers, pickups, waybill }: World, draw: (count: number) => nu
   }
 }
 
-/** Everything that a carrier can ask for, and all that it was sent. */
+/** Everything that a carrier can read, and everything that it received. */
 const seenBy = async ({ callers, pickups, waybill }: World, who: number): Promise<ReadonlyArray<string>> => {
   const caller = callers[who]!
   const answers = [
@@ -125,7 +125,7 @@ const seenBy = async ({ callers, pickups, waybill }: World, who: number): Promis
 }
 
 describe("several carriers in one tenant", () => {
-  it.each(Array.from({ length: 8 }, (_, seed) => seed + 1))("are neither shown nor sent what another wrote first, whatever all of them write (seed %i)", async (seed) => {
+  it.each(Array.from({ length: 8 }, (_, seed) => seed + 1))("neither read nor receive what another carrier wrote first (seed %i)", async (seed) => {
     const world = await start()
     const draw = draws(seed)
     for (let n = 0; n < 60; n++) {
@@ -135,7 +135,7 @@ describe("several carriers in one tenant", () => {
       const seen = await seenBy(world, who)
       const other = carriers[1 - who]!.word
       expect(seen.filter((answer) => answer.includes(other)).map((answer) => answer.slice(Math.max(0, answer.indexOf(other) - 300), answer.indexOf(other) + 100))).toEqual([])
-      // it sees its own, or nothing would be tried
+      // it sees its own data; otherwise the test would prove nothing
       expect(seen.filter((answer) => answer.includes(carriers[who]!.word)).length).toBeGreaterThan(5)
     }
     await world.waybill.stop()

@@ -17,7 +17,7 @@ const setup = Effect.gen(function*() {
 })
 
 describe("FreightChargeIntake", () => {
-  it.effect("takes one change or a list, bare or under charges, and answers each with its bill and version", () =>
+  it.effect("accepts one change or a list, with or without the member charges, and returns bill and version of each", () =>
     inService(Effect.gen(function*() {
       const { report } = yield* setup
       const items = ["A", "B", "C", "D", "E"].map((uniqueID) => change("created", { uniqueID }))
@@ -33,7 +33,7 @@ describe("FreightChargeIntake", () => {
       ])
     })))
 
-  it.effect("refuses the whole call for one bad item, and says where it is bad", () =>
+  it.effect("refuses the whole call for one invalid item, with pointers to its faults", () =>
     inService(Effect.gen(function*() {
       const { faultsOf, report } = yield* setup
       const good = change("created")
@@ -49,14 +49,14 @@ describe("FreightChargeIntake", () => {
       assert.deepStrictEqual((yield* report(good)).results, [{ index: 0, result: "duplicate", uniqueID: "1234567890EXLA20241120", version: 1 }])
     })))
 
-  it.effect("takes the good ones when the call says so", () =>
+  it.effect("accepts the valid items of a partial call", () =>
     inService(Effect.gen(function*() {
       const { report } = yield* setup
       const { results } = yield* report([{}, change("created"), change("created", { total: 1 }), change("updated", { total: 2 })], { partial: true })
       assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "refused"], [1, "accepted"], [2, "refused"], [3, "accepted"]])
     })))
 
-  it.effect("takes dates with and without a zone, and no other text (SPEC-GAP-E3)", () =>
+  it.effect("accepts dates with and without a zone, and no other text (SPEC-GAP-E3)", () =>
     inService(Effect.gen(function*() {
       const { faultsOf, report } = yield* setup
       const dated = (date: unknown, n: number) => change("created", { uniqueID: `D${n}`, more: { pfc: { ...charge().pfc, uniqueID: `D${n}`, date } } })
@@ -67,7 +67,7 @@ describe("FreightChargeIntake", () => {
       }
     })))
 
-  it.effect("takes members without a value as left out, and refuses what is larger than a bill can be", () =>
+  it.effect("treats null members as left out, and refuses a bill that is too large", () =>
     inService(Effect.gen(function*() {
       const { faultsOf, report } = yield* setup
       yield* report(change("created", { more: { accessorials: null } }))
@@ -77,13 +77,13 @@ describe("FreightChargeIntake", () => {
       assert.deepStrictEqual(yield* faultsOf(Array.from({ length: 1001 }, () => 1)), ["/charges out_of_bounds"])
     })))
 
-  it.effect("is for carriers", () =>
+  it.effect("is allowed to carriers only", () =>
     inService(Effect.gen(function*() {
       const { intake, tenant } = yield* setup
       assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), change("created"))))._tag, "NotPermitted")
     })))
 
-  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json], ([garbage]) =>
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {
       const { intake, report, tenant } = yield* setup
       for (const body of [garbage, { charges: garbage }, [garbage], [change("created"), garbage], [change("created"), { change: "removed", pfc: garbage }]]) {

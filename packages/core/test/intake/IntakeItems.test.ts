@@ -6,14 +6,14 @@ import { json } from "../arbitraries.ts"
 const one = (body: object) => "id" in body
 
 describe("the items of an intake call", () => {
-  it("are a list or one, bare or under their name", () => {
+  it("are a list or a single item, with or without their member name", () => {
     const item = { id: 1 }
     for (const body of [item, [item], { items: item }, { items: [item] }]) assert.deepStrictEqual(itemsOf(body, "items", one), [item])
     for (const body of [null, undefined, 7, "text", {}, { other: [] }, { items: null }, { items: "all" }]) assert.isUndefined(itemsOf(body, "items", one))
     assert.isUndefined(itemsOf({ id: 1 }, "toString", () => false))
   })
 
-  it.effect("are from one to a thousand", () =>
+  it.effect("number from 1 to 1,000", () =>
     Effect.gen(function*() {
       const count = (length: number) => intakeItems(Array.from({ length }, () => ({})), "items", one)
       assert.lengthOf(yield* count(maxItemsPerCall), maxItemsPerCall)
@@ -22,7 +22,7 @@ describe("the items of an intake call", () => {
       }
     }))
 
-  it.effect("are read until a hundred faults are known, unless each of them needs an answer", () =>
+  it.effect("are validated until 100 faults are found, unless each item needs a result", () =>
     Effect.gen(function*() {
       let reads = 0
       const read = (_: unknown, at: ReadonlyArray<PropertyKey>) => {
@@ -38,7 +38,7 @@ describe("the items of an intake call", () => {
       assert.deepStrictEqual([0, 49, 50, 999].map((at) => partial.refused[at]!.faults.length), [2, 2, 1, 1])
     }))
 
-  it.prop("are read from anything without breaking", [json], ([body]) => {
+  it.prop("are found in arbitrary input without an exception", [json], ([body]) => {
     const items = itemsOf(body, "events", one)
     assert.isTrue(items === undefined || Array.isArray(items))
   })

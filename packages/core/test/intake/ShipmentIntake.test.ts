@@ -6,7 +6,7 @@ import { json } from "../arbitraries.ts"
 import { faultsOf, inService, makeCarrier, pro, shownTo, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 
 describe("ShipmentIntake", () => {
-  it.effect("takes one shipment or a list, bare or under shipments", () =>
+  it.effect("accepts one shipment or a list, with or without the member shipments", () =>
     inService(Effect.gen(function*() {
       const { shipments, tenant, view } = yield* makeCarrier
       const bodies = [postedShipment("a"), [postedShipment("b")], { shipments: postedShipment("c") }, { shipments: [postedShipment("d"), postedShipment("e")] }]
@@ -14,7 +14,7 @@ describe("ShipmentIntake", () => {
       for (const id of ["a", "b", "c", "d", "e"]) assert.strictEqual((yield* view(id)).ProNumber, id)
     })))
 
-  it.effect("answers what happened to each, and knows what it heard before", () =>
+  it.effect("returns a result for each, and recognises duplicates", () =>
     inService(Effect.gen(function*() {
       const { shipments, tenant } = yield* makeCarrier
       const body = { shipments: [postedShipment("a"), postedShipment("b"), postedShipment("a"), postedShipment("a", { PayType: "Collect" })] }
@@ -28,7 +28,7 @@ describe("ShipmentIntake", () => {
       assert.deepStrictEqual(again.results.map((each) => each.result), ["duplicate", "duplicate"])
     })))
 
-  it.effect("names everything that is wrong, and refuses the whole call for it", () =>
+  it.effect("lists every fault, and refuses the whole call", () =>
     inService(Effect.gen(function*() {
       const { shipments, statuses, tenant } = yield* makeCarrier
       const { ProNumber: _pro, ...nameless } = postedShipment("b")
@@ -51,7 +51,7 @@ describe("ShipmentIntake", () => {
       assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "a")), "ShipmentNotFound")
     })))
 
-  it.effect("asks for what other fields make required", () =>
+  it.effect("refuses a shipment without fields that others make required", () =>
     inService(Effect.gen(function*() {
       const { shipments, tenant } = yield* makeCarrier
       const refused = (overrides: Parameters<typeof postedShipment>[1]) => faultsOf(shipments.report(tenant.carrier, postedShipment("a", overrides)))
@@ -63,7 +63,7 @@ describe("ShipmentIntake", () => {
       ])
     })))
 
-  it.effect("takes the good ones of a partial call", () =>
+  it.effect("accepts the valid shipments of a partial call", () =>
     inService(Effect.gen(function*() {
       const { post, shipments, statuses, tenant, view } = yield* makeCarrier
       yield* post("a", { ShipmentMilestoneStatus: "Delivered", accounts: ["A"] })
@@ -73,13 +73,13 @@ describe("ShipmentIntake", () => {
       assert(results[0]!.result === "refused")
       assert.deepInclude(results[0]!.faults[0], { pointer: "/shipments/0/ShipmentMilestoneStatus", code: "conflict" })
       assert.strictEqual((yield* view("a")).ShipmentMilestoneStatus, "Delivered")
-      // a refused shipment says nothing of its accounts either
+      // a refused shipment does not change its accounts either
       assert.deepStrictEqual((yield* statuses.record(tenant.carrier, "a")).accounts, ["A"])
       assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, [postedShipment("c"), back])), ["/shipments/1/ShipmentMilestoneStatus conflict"])
       assert.strictEqual(yield* tagOf(view("c")), "ShipmentNotFound")
     })))
 
-  it.effect("says what it wants when it gets something else", () =>
+  it.effect("describes the expected body for any other body", () =>
     inService(Effect.gen(function*() {
       const { shipments, tenant } = yield* makeCarrier
       for (const body of [null, undefined, 7, "text", {}, { shipments: "all" }, { shipment: {} }]) {
@@ -90,13 +90,13 @@ describe("ShipmentIntake", () => {
       assert.deepStrictEqual(yield* faultsOf(shipments.report(tenant.carrier, Array.from({ length: 1001 }, () => 1))), ["/shipments out_of_bounds"])
     })))
 
-  it.effect("is for carriers", () =>
+  it.effect("is allowed to carriers only", () =>
     inService(Effect.gen(function*() {
       const { customer, shipments } = yield* makeCarrier
       assert.strictEqual(yield* tagOf(shipments.report(customer, postedShipment("a"))), "NotPermitted")
     })))
 
-  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json, json], ([garbage, more]) =>
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json, json], ([garbage, more]) =>
     inService(Effect.gen(function*() {
       const { shipments, tenant, view } = yield* makeCarrier
       for (const body of [garbage, { shipments: garbage }, [garbage], [postedShipment("S"), garbage], [postedShipment("S"), { ...postedShipment("T"), PickupAddress: more }]]) {
@@ -105,7 +105,7 @@ describe("ShipmentIntake", () => {
       assert.strictEqual(yield* tagOf(view("S")), "ShipmentNotFound")
     })))
 
-  it.effect("takes in what the event log already tells, without telling it again", () =>
+  it.effect("applies the event log's earlier events, without notifying them again", () =>
     inService(Effect.gen(function*() {
       const { events, follow, post, statuses, tenant, notified, view } = yield* makeCarrier
       const journey = ltlJourney("S1", { accounts: ["A"], start }).slice(0, 5)
@@ -118,7 +118,7 @@ describe("ShipmentIntake", () => {
       assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, journey.length + 1)
     })))
 
-  it.effect("takes the event log's history in the order things happened, not in the order they were told", () =>
+  it.effect("applies the event log's history in the order of occurrence, not of arrival", () =>
     inService(Effect.gen(function*() {
       const { happen, post, statuses, tenant, view } = yield* makeCarrier
       yield* happen("S1", { type: "DELIVERED", occurredAt: "2026-11-20T12:00:00Z" })
@@ -129,7 +129,7 @@ describe("ShipmentIntake", () => {
       assert.lengthOf(yield* statuses.pickedUp(tenant.carrier, range), 1)
     })))
 
-  it.effect("answers the same whether events came before the shipment or after it", () =>
+  it.effect("gives the same status for events before and after the shipment's post", () =>
     inService(Effect.gen(function*() {
       const { events, post, tenant, view } = yield* makeCarrier
       yield* events.report(tenant.carrier, ltlJourney("before", { start }))
@@ -140,7 +140,7 @@ describe("ShipmentIntake", () => {
       assert.strictEqual((yield* view("after")).ShipmentMilestoneStatus, "Delivered")
     })))
 
-  it.effect("leaves accounts that events have said since, when the same shipment comes again", () =>
+  it.effect("keeps accounts that later events set, when the same shipment is posted again", () =>
     inService(Effect.gen(function*() {
       const { customer, happen, post, statuses } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })

@@ -27,8 +27,8 @@ const known = (): KnownShipment => {
   return registered.known
 }
 
-describe("what events mean", () => {
-  it("is what docs/areas/shipment-status.md says (SPEC-GAP-A15)", () => {
+describe("the mapping of events", () => {
+  it("equals the table in docs/areas/shipment-status.md (SPEC-GAP-A15)", () => {
     const listed = Array.from(
       page.matchAll(/^\| `([A-Z_]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm),
       ([, type, ...cells]) => [type, ...cells.map((cell) => cell.trim())]
@@ -42,19 +42,19 @@ describe("what events mean", () => {
     assert.deepStrictEqual(listed, meant)
   })
 
-  it("reads the attributes the page names, and no others", () => {
+  it("reads exactly the attributes on that page", () => {
     const paragraph = page.split("These attributes are read;")[1]!.split("\n\n")[0]!
     assert.deepStrictEqual(Array.from(paragraph.matchAll(/`(\w+)`/g), ([, name]) => name), [...statusAttributeNames])
   })
 
-  it("is history only for what changes no status", () => {
+  it("is empty for events that do not change the status", () => {
     for (const type of ["PICKUP_SCHEDULED", "PICKUP_ATTEMPTED", "CANCELLED", "OTHER"] as const) {
       const { outcome, notifications } = applyReport(known(), report(type))
       assert.deepStrictEqual([outcome, notifications], ["noted", []])
     }
   })
 
-  it.prop("never breaks, is never refused and always leaves a valid answer, whatever the attributes hold", [arbitraryReportedEvent, json], ([event, garbage]) => {
+  it.prop("accepts arbitrary attributes, and always leaves a valid status", [arbitraryReportedEvent, json], ([event, garbage]) => {
     const attributes = Object.fromEntries(statusAttributeNames.map((name) => [name, garbage]))
     for (const each of [event, { ...event, attributes }]) {
       const { known: { view }, outcome } = applyReport(known(), statusFromTransitEvent(each, "e"))
@@ -65,7 +65,7 @@ describe("what events mean", () => {
 })
 
 describe("attributes", () => {
-  it("that cannot be used are passed over (SPEC-GAP-A16)", () => {
+  it("that are invalid are ignored (SPEC-GAP-A16)", () => {
     const said = report("OUT_FOR_DELIVERY", { stopsAway: "two", updatedEta: "soon", timeZone: 7, trailerNumber: "T-1", unknown: true })
     assert.deepInclude(said, { milestone: "Out for Delivery", trailerNumber: "T-1" })
     assert.notProperty(said, "stopsAway")
@@ -73,7 +73,7 @@ describe("attributes", () => {
     assert.notProperty(said, "timeZone")
   })
 
-  it("say how far the delivery is, why it is late and what is wrong with the freight", () => {
+  it("set stops away, delay reason and freight exceptions", () => {
     assert.strictEqual(report("OUT_FOR_DELIVERY", { stopsAway: 3 }).stopsAway, 3)
     assert.notProperty(report("IN_TRANSIT", { stopsAway: 3 }), "stopsAway")
     assert.deepInclude(report("DELAY", { delayReasonCode: "390-1", updatedEta: "2026-11-26" }), { delayReasonCode: "390-1", updatedEta: "2026-11-26" })
@@ -81,7 +81,7 @@ describe("attributes", () => {
     assert.notProperty(report("EXCEPTION", { exception: "wet" }), "noted")
   })
 
-  it("say what customs and appointments have come to", () => {
+  it("set customs and appointment information", () => {
     assert.deepStrictEqual(report("CUSTOMS_HOLD", { customsStatus: "Bond", customsEntryNumber: "E-1" }).information, [
       { deliveryInformation_messages: "Customs information", customsStatus: "Bond", customsEntryNumber: "E-1" }
     ])
@@ -97,22 +97,22 @@ describe("DELIVERED", () => {
   const milestoneAfter = (attributes: Readonly<Record<string, unknown>>, location?: Place) =>
     applyReport(known(), report("DELIVERED", attributes, location === undefined ? {} : { location })).known.view.ShipmentMilestoneStatus
 
-  it("is Delivered in the consignee's custody, said or not (SPEC-GAP-A17)", () => {
+  it("maps to Delivered in the consignee's custody, stated or not (SPEC-GAP-A17)", () => {
     assert.strictEqual(milestoneAfter({}), "Delivered")
     assert.strictEqual(milestoneAfter({}, { postalCode: "75201" }), "Delivered")
     assert.strictEqual(milestoneAfter({}, { city: "Dallas" }), "Delivered")
-    // the same place, as other people write it
+    // the same place in another spelling
     for (const postalCode of ["75201-1234", "752011234", " 75201 ", ""]) assert.strictEqual(milestoneAfter({}, { postalCode }), "Delivered", postalCode)
     // picked up by the consignee at a terminal
     assert.strictEqual(milestoneAfter({ custody: "consignee" }, { postalCode: "60608" }), "Delivered")
   })
 
-  it("is no move elsewhere, or in anybody else's custody", () => {
+  it("does not move the shipment at another place or in other custody", () => {
     assert.strictEqual(milestoneAfter({}, { postalCode: "60608" }), "Picked-up")
     assert.strictEqual(milestoneAfter({ custody: "other" }), "Picked-up")
   })
 
-  it("to a partner carrier is Interline, and so is moving with one", () => {
+  it("to a partner carrier maps to Interline, like a movement with one", () => {
     const partner = { custody: "partner", partnerCarrierName: "Other Lines", partnerCarrierScac: "OTHR" }
     assert.strictEqual(milestoneAfter(partner), "Interline")
     assert.strictEqual(milestoneAfter({ custody: "partner" }), "Interline")
@@ -123,7 +123,7 @@ describe("DELIVERED", () => {
 describe("places", () => {
   const terminal = { locationId: "DAL", name: "Dallas Terminal", address1: "1 Dock Rd", city: "Dallas", state: "TX", postalCode: "75201", country: "USA" }
 
-  it("are the terminal's and, as far as they are whole, the shipment's own", () => {
+  it("set the terminal, and the shipment's location if they are complete", () => {
     const { view } = applyReport(known(), report("ARRIVED_AT_TERMINAL", { terminalType: "intermediate", timeZone: "-6" }, { location: terminal })).known
     assert.deepStrictEqual(view.ShipmentTerminalInfo, {
       TerminalID: "DAL",
@@ -140,7 +140,7 @@ describe("places", () => {
     assert.notProperty(further, "ShipmentLocation")
   })
 
-  it("outside of the three countries have no country", () => {
+  it("outside the three countries have no country", () => {
     const { view } = applyReport(known(), report("VESSEL_UNLOADED", {}, { location: { ...terminal, country: "DEU" } })).known
     assert.notProperty(view.ShipmentTerminalInfo, "Country")
     assert.notProperty(view, "ShipmentLocation")

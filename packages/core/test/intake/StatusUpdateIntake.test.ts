@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { json } from "../arbitraries.ts"
 import { faultsOf, inService, makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 
-/** A carrier whose shipment S1 (PRO S1) was picked up, and whose customer follows it. */
+/** A carrier whose shipment S1 (PRO S1) was picked up, and a customer that subscribed to it. */
 const pickedUp = Effect.gen(function*() {
   const carrier = yield* makeCarrier
   yield* carrier.follow("S1")
@@ -26,7 +26,7 @@ const arrived = {
 }
 
 describe("StatusUpdateIntake", () => {
-  it.effect("moves the shipment, tells its followers and enters the event log", () =>
+  it.effect("moves the shipment, notifies its subscribers and adds an event to the log", () =>
     inService(Effect.gen(function*() {
       const { logged, notified, update, view } = yield* pickedUp
       const { results } = yield* update(arrived)
@@ -49,7 +49,7 @@ describe("StatusUpdateIntake", () => {
       assert.strictEqual(event!["location"]["locationId"], "CHI")
     })))
 
-  it.effect("tells of information of every kind", () =>
+  it.effect("notifies information of every kind", () =>
     inService(Effect.gen(function*() {
       const { logged, notified, update, view } = yield* pickedUp
       const inform = (message: string, more: Readonly<Record<string, unknown>> = {}) => ({ shipmentId: "S1", deliveryInformation_messages: message, ...more })
@@ -68,7 +68,7 @@ describe("StatusUpdateIntake", () => {
       assert.deepStrictEqual((yield* logged).map((event) => event["type"]), ["OTHER", "OTHER", "OTHER", "CUSTOMS_HOLD", "DELAY", "PROOF_OF_DELIVERY"])
     })))
 
-  it.effect("refuses a move that the shipment cannot make, says why, and leaves no trace of it", () =>
+  it.effect("refuses a move that is not permitted, with a reason, and stores nothing", () =>
     inService(Effect.gen(function*() {
       const { logged, statuses, tenant, update, updates } = yield* pickedUp
       yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "Out for Delivery" })
@@ -81,7 +81,7 @@ describe("StatusUpdateIntake", () => {
       assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 3)
     })))
 
-  it.effect("lets a shipment go back after a missed delivery of the same call", () =>
+  it.effect("permits going back after a missed delivery in the same call", () =>
     inService(Effect.gen(function*() {
       const { notified, update, view } = yield* pickedUp
       yield* update(
@@ -94,7 +94,7 @@ describe("StatusUpdateIntake", () => {
       assert.strictEqual((yield* notified)[1]!["countsToDelivery"], 2)
     })))
 
-  it.effect("knows an update again by its id, or by its content (SPEC-GAP-A18)", () =>
+  it.effect("recognises a repeated update by its id, or by its content (SPEC-GAP-A18)", () =>
     inService(Effect.gen(function*() {
       const { logged, notified, update } = yield* pickedUp
       const named = { shipmentId: "S1", updateId: "u1", deliveryInformation_messages: "Noted reweigh" }
@@ -112,7 +112,7 @@ describe("StatusUpdateIntake", () => {
       assert.lengthOf(yield* notified, 4)
     })))
 
-  it.effect("knows an update again after the shipment was corrected", () =>
+  it.effect("recognises a repeated update after the shipment was corrected", () =>
     inService(Effect.gen(function*() {
       const { post, update } = yield* pickedUp
       yield* update(arrived)
@@ -120,21 +120,21 @@ describe("StatusUpdateIntake", () => {
       assert.strictEqual((yield* update(arrived)).results[0]!.result, "duplicate")
     })))
 
-  it.effect("happens now when nobody says when", () =>
+  it.effect("uses the current time for an update without a time", () =>
     inService(Effect.gen(function*() {
       const { logged, update } = yield* pickedUp
       yield* update({ shipmentId: "S1", shipmentMilestoneStatus: "In Transit" })
       assert.strictEqual((yield* logged)[0]!["occurredAt"], formatInstant(start))
     })))
 
-  it.effect("that moves the shipment and notes damage is one notification, and two events of the log", () =>
+  it.effect("turns a movement with damage into one notification and two events", () =>
     inService(Effect.gen(function*() {
       const { logged, notified, update } = yield* pickedUp
       const damaged = { shipmentId: "S1", occurredAt: "2026-11-21T12:00:00Z", shipmentMilestoneStatus: "Delivered", terminalStatus: "Damaged" }
       yield* update(damaged)
       assert.deepStrictEqual((yield* logged).map(({ attributes, type }) => [type, attributes.exception]), [["DELIVERED", undefined], ["EXCEPTION", "damaged"]])
       assert.deepStrictEqual((yield* notified).slice(1).map((each) => [each["shipmentMilestoneStatus"], each["terminalStatus"]]), [["Delivered", "Damaged"]])
-      // it came where it is already: nothing moves again
+      // the shipment is already there, so nothing moves
       assert.deepStrictEqual((yield* update(damaged)).results.map((each) => each.result), ["duplicate"])
       yield* update({ ...damaged, occurredAt: "2026-11-21T13:00:00Z", terminalStatus: "Short" })
       assert.deepStrictEqual((yield* logged).map(({ type }) => type), ["DELIVERED", "EXCEPTION", "EXCEPTION"])
@@ -151,7 +151,7 @@ describe("StatusUpdateIntake", () => {
       assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Out for Delivery"])
     })))
 
-  it.effect("asks for a shipment it knows, and for one of the two shapes", () =>
+  it.effect("refuses an update without a known shipment, or in neither of the two shapes", () =>
     inService(Effect.gen(function*() {
       const { update } = yield* pickedUp
       assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S2", shipmentMilestoneStatus: "In Transit" }, { proNumber: "404", shipmentMilestoneStatus: "In Transit" })), [
@@ -167,13 +167,13 @@ describe("StatusUpdateIntake", () => {
       assert.deepStrictEqual(yield* faultsOf(update({ ...arrived, terminalStatus: "Parked", delayReasonCode: "999-1" })), ["/updates/0/delayReasonCode invalid", "/updates/0/terminalStatus invalid"])
     })))
 
-  it.effect("is for carriers", () =>
+  it.effect("is allowed to carriers only", () =>
     inService(Effect.gen(function*() {
       const { customer, updates } = yield* pickedUp
       assert.strictEqual(yield* tagOf(updates.report(customer, arrived)), "NotPermitted")
     })))
 
-  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json, json], ([garbage, more]) =>
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json, json], ([garbage, more]) =>
     inService(Effect.gen(function*() {
       const { logged, tenant, notified, updates, view } = yield* pickedUp
       for (const body of [garbage, { updates: garbage }, [garbage], [arrived, garbage], [arrived, { ...arrived, shipmentMilestoneStatus: more ?? null }]]) {

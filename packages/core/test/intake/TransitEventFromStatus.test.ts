@@ -26,7 +26,7 @@ const occurredAt = "2026-11-20T08:15:00-06:00"
 
 const eventOf = (update: StatusUpdate) => transitEventFromStatus({ shipmentId: "S", view }, update, "status-update-1", occurredAt)
 
-/** What the event of an update says of the status again. */
+/** The report that the update's event converts back to. */
 const readBack = (update: StatusUpdate): StatusReport => statusFromTransitEvent(eventOf(update), "status-update-1")
 
 const present = <A extends object>(value: A) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as A
@@ -72,7 +72,7 @@ describe("the event of a status update", () => {
     }
   })
 
-  it.prop("contradicts nothing that the update says, when it is read back", [anyMovement], ([update]) => {
+  it.prop("converts back to a report that agrees with the update", [anyMovement], ([update]) => {
     const original = reportOfUpdate({ ...update, occurredAt }, "u", 0)
     const again = readBack(update)
     if (original.noted !== undefined) {
@@ -90,7 +90,7 @@ describe("the event of a status update", () => {
     }
   })
 
-  it.prop("keeps a proof, a missed delivery and customs what they are", [anyInformation], ([update]) => {
+  it.prop("keeps proofs of delivery, missed deliveries and customs information", [anyInformation], ([update]) => {
     const messages = readBack(update).information?.map((each) => each.deliveryInformation_messages) ?? []
     const message = update.deliveryInformation_messages!
     if (message === "POD available" || message === "Missed delivery") assert.include(messages, message)

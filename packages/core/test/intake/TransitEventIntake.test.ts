@@ -15,7 +15,7 @@ const setup = Effect.gen(function*() {
 })
 
 describe("TransitEventIntake", () => {
-  it.effect("takes one event or a list, bare or under events", () =>
+  it.effect("accepts one event or a list, with or without the member events", () =>
     inService(Effect.gen(function*() {
       const { intake, stored, tenant } = yield* setup
       const event = reportedEvent("S")
@@ -23,7 +23,7 @@ describe("TransitEventIntake", () => {
       assert.strictEqual(yield* stored, 5)
     })))
 
-  it.effect("answers what happened to each item, in order", () =>
+  it.effect("returns a result for each item, in order", () =>
     inService(Effect.gen(function*() {
       const { intake, tenant } = yield* setup
       const event = reportedEvent("S", { eventId: "e" })
@@ -31,7 +31,7 @@ describe("TransitEventIntake", () => {
       assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "accepted"], [1, "refused"], [2, "duplicate"]])
     })))
 
-  it.effect("says what it wants when it gets something else", () =>
+  it.effect("describes the expected body for any other body", () =>
     inService(Effect.gen(function*() {
       const { intake, tenant } = yield* setup
       for (const body of [null, undefined, 7, "text", {}, { events: "all" }, { events: null }, { event: {} }]) {
@@ -43,7 +43,7 @@ describe("TransitEventIntake", () => {
       yield* Effect.flip(intake.report(tenant.carrier, []))
     })))
 
-  it.effect("is for carriers", () =>
+  it.effect("is allowed to carriers only", () =>
     inService(Effect.gen(function*() {
       const { intake, stored, tenant } = yield* setup
       const refused = yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), reportedEvent("S")))
@@ -51,7 +51,7 @@ describe("TransitEventIntake", () => {
       assert.strictEqual(yield* stored, 0)
     })))
 
-  it.effect.prop("never breaks on garbage, and a refused call leaves nothing behind", [json], ([garbage]) =>
+  it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {
       const { intake, stored, tenant } = yield* setup
       for (const body of [garbage, { events: garbage }, [garbage], { events: [reportedEvent("S"), garbage] }]) {
@@ -62,8 +62,8 @@ describe("TransitEventIntake", () => {
     })))
 })
 
-describe("what events say of a shipment's status", () => {
-  it.effect("moves it and is notified, as one fact with the events", () =>
+describe("the effect of an event on the shipment's status", () => {
+  it.effect("is stored and notified in one transaction with the events", () =>
     inService(Effect.gen(function*() {
       const { events, follow, post, tenant, notified, view } = yield* makeCarrier
       yield* follow("S1")
@@ -73,7 +73,7 @@ describe("what events say of a shipment's status", () => {
       assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "Delivered", PODAvailable: true })
     })))
 
-  it.effect("counts once, however often an event comes", () =>
+  it.effect("applies once, even if the event is repeated", () =>
     inService(Effect.gen(function*() {
       const { happen, post, statuses, tenant } = yield* makeCarrier
       yield* post("S1")
@@ -81,7 +81,7 @@ describe("what events say of a shipment's status", () => {
       assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 2)
     })))
 
-  it.effect("leaves shipments alone that nobody handed in", () =>
+  it.effect("does not concern shipments that were never posted", () =>
     inService(Effect.gen(function*() {
       const { happen, logged, statuses, tenant } = yield* makeCarrier
       yield* happen("S1", { type: "PICKED_UP" })
@@ -89,7 +89,7 @@ describe("what events say of a shipment's status", () => {
       assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "S1")), "ShipmentNotFound")
     })))
 
-  it.effect("is never a reason to refuse an event: a milestone that cannot be stays as it is", () =>
+  it.effect("never refuses an event: a milestone that is not permitted is ignored", () =>
     inService(Effect.gen(function*() {
       const { happen, logged, post, view } = yield* makeCarrier
       yield* post("S1")
@@ -99,7 +99,7 @@ describe("what events say of a shipment's status", () => {
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Delivered")
     })))
 
-  it.effect("of a clock that runs wild does not make everything after it late (SPEC-GAP-A19)", () =>
+  it.effect("with a time far ahead does not make later events late (SPEC-GAP-A19)", () =>
     inService(Effect.gen(function*() {
       for (const before of [true, false]) {
         const { happen, post, view } = yield* makeCarrier
@@ -112,7 +112,7 @@ describe("what events say of a shipment's status", () => {
       }
     })))
 
-  it.effect("of a refused call is nothing", () =>
+  it.effect("is not applied if the call is refused", () =>
     inService(Effect.gen(function*() {
       const { events, post, tenant, view } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
@@ -120,7 +120,7 @@ describe("what events say of a shipment's status", () => {
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
     })))
 
-  it.effect.prop("keeps the milestone's order and Delivered final, whatever events come in whatever order", [listOf(arbitraryReportedEvent, 1, 12)], ([reported]) =>
+  it.effect.prop("keeps the order of milestones, and Delivered final, for any events in any order", [listOf(arbitraryReportedEvent, 1, 12)], ([reported]) =>
     inService(Effect.gen(function*() {
       const { events, post, tenant, view } = yield* makeCarrier
       yield* post("S1")

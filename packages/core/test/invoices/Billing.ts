@@ -1,4 +1,4 @@
-/** Who bills whom in the tests of area B. */
+/** Carriers, customers and helpers for tests of area B. */
 import { InvoiceDocuments, Invoices, type Principal, TransitEvents } from "@waybill/core"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { assert } from "@effect/vitest"
@@ -12,7 +12,7 @@ export const setup = Effect.gen(function*() {
   return { tenantId, carrier, of, customer, invoices: yield* Invoices, documents: yield* InvoiceDocuments }
 })
 
-/** Says whose a shipment is. */
+/** Sets the accounts of a shipment. */
 export const own = (carrier: Principal, shipmentId: string, accounts: ReadonlyArray<string>) =>
   Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.publish(carrier, [reportedEvent(shipmentId, { accounts })])))
 
@@ -28,5 +28,5 @@ export const faultsOf = <A, E extends { readonly _tag: string }, R>(effect: Effe
 
 export const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(effect), (error) => error._tag)
 
-/** What may stand in a path. */
+/** Unusual text in a URL path. */
 export const oddTexts = ["", " ", "\u0000", "a\u0000b", "\ud800", "x".repeat(100_000), "'; DROP TABLE x", "..", "%", "#INV-1", "__proto__", "😀"]

@@ -27,8 +27,8 @@ const viewers: ReadonlyArray<{ readonly who: Partial<Principal>; readonly sees: 
 
 const tenants = ["one", "other"]
 
-describe("who sees what of area B", () => {
-  it.effect.prop("is exactly what bears their numbers, names their accounts or concerns their shipments, in their tenant", [
+describe("read access in area B", () => {
+  it.effect.prop("covers exactly the caller's carrier numbers, accounts and shipments, in its tenant", [
     listOf(written, 1, 12),
     accounts,
     accounts
@@ -41,7 +41,7 @@ describe("who sees what of area B", () => {
       for (const tenantId of tenants) {
         const { carrier } = yield* TestWaybill.tenant(tenantId)
         carriers.set(tenantId, carrier)
-        // the other tenant's shipments are somebody else's
+        // the other tenant's shipments have other accounts
         for (const [shipmentId, each] of Object.entries(owners)) yield* own(carrier, shipmentId, tenantId === "one" ? each : ["B"])
       }
       for (const [n, { dot, mc, named, shipmentId, tenantId }] of rows.entries()) {
@@ -68,8 +68,8 @@ describe("who sees what of area B", () => {
     })))
 })
 
-describe("who writes what of area B", () => {
-  it.effect("customers never write, and see no history", () =>
+describe("write access in area B", () => {
+  it.effect("excludes customers, also from the history", () =>
     inService(Effect.gen(function*() {
       const { carrier, customer, documents, invoices } = yield* setup
       const client = customer("client", ["A"])
@@ -90,7 +90,7 @@ describe("who writes what of area B", () => {
       assert.lengthOf(yield* documents.history(carrier, "4711"), 1)
     })))
 
-  it.effect("operators have no business here", () =>
+  it.effect("excludes operators", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, invoices } = yield* setup
       const operator: Principal = { ...carrier, tenantId: "", roles: ["operator"] }
@@ -107,7 +107,7 @@ describe("who writes what of area B", () => {
       for (const call of calls) assert.strictEqual(yield* tagOf(call), "NotPermitted")
     })))
 
-  it.effect("a carrier with numbers writes what bears one of them and no other number of the same kind, however they are written", () =>
+  it.effect("lets a carrier with numbers write what has one of them and no other number of the same kind, in any spelling", () =>
     inService(Effect.gen(function*() {
       const { documents, invoices, of } = yield* setup
       const mine = of({ dot: "USDOT0012", mc: "34" })
@@ -123,7 +123,7 @@ describe("who writes what of area B", () => {
       assert.strictEqual(yield* tagOf(invoices.create(of({ mc: "34" }), invoiceSample({ DOT: "12", MC: "35" }))), "InvoiceNotYours")
     })))
 
-  it.effect("another carrier's invoices and documents answer like unknown ones", () =>
+  it.effect("answers other carriers' invoices and documents like unknown ones", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, invoices, of } = yield* setup
       const other = of({ dot: "99" })
@@ -143,8 +143,8 @@ describe("who writes what of area B", () => {
     })))
 })
 
-describe("who sees documents (SPEC-GAP-B13)", () => {
-  it.effect("follows the invoices of the same number, whichever came first", () =>
+describe("read access to documents (SPEC-GAP-B13)", () => {
+  it.effect("follows the invoices of the same number, in any order of creation", () =>
     inService(Effect.gen(function*() {
       const { carrier, customer, documents, invoices } = yield* setup
       const sees = (account: string) => Effect.map(Effect.result(documents.get(customer("client", [account]), "4711")), (each) => each._tag === "Success")

@@ -9,7 +9,7 @@ type Encoding = (comments: ReadonlyArray<InvoiceComment>) => ReadonlyArray<Pair>
 
 const read = (pairs: ReadonlyArray<Pair>) => Effect.runSync(queryComments(pairs))
 
-/** Text as people write it, with everything that has a meaning in queries and JSON, and never blank. */
+/** Text that is not blank, with every character that has a meaning in queries and JSON. */
 const text = Arbitrary.map(
   listOf(oneOf(["a", "paid", "ä", "船", "😀", " ", "\"", "'", "&", "=", "+", "%", ",", ";", ":", "{", "}", "[", "]", "\\", "\n", "1", "."]), 0, 12),
   (parts) => `x${parts.join("")}`
@@ -27,7 +27,7 @@ const parts = (comment: InvoiceComment): ReadonlyArray<Pair> => [
 const placed = (name: (at: number, member: string) => string): Encoding => (comments) =>
   comments.flatMap((each, at) => parts(each).map(([member, value]): Pair => [name(at, member), value]))
 
-/** Whatever comments there are. */
+/** Encodings for any comments. */
 const encodings: Readonly<Record<string, Encoding>> = {
   "a JSON list": (comments) => [["comments", JSON.stringify(comments)]],
   "a JSON list, laid out": (comments) => [["comments", ` ${JSON.stringify(comments, null, 2)} `]],
@@ -41,7 +41,7 @@ const encodings: Readonly<Record<string, Encoding>> = {
   "places after a point": placed((at, member) => `comments.${at}.${member}`)
 }
 
-/** Comments that have the same members each, so that their borders show. */
+/** Encodings for comments with equal members, because only then their boundaries are visible. */
 const uniform: Readonly<Record<string, Encoding>> = {
   ...encodings,
   "exploded, one after another": placed((_, member) => member),
@@ -65,7 +65,7 @@ const plain: Readonly<Record<string, Encoding>> = {
   "a JSON list of texts": (comments) => [["comments", JSON.stringify(comments.map((each) => each.commentText))]]
 }
 
-/** What else stands in a query. */
+/** Other query parameters. */
 const around: ReadonlyArray<Pair> = [["DOT", "123"], ["fileIds", "a"], ["commentsOff", "true"], ["x.commentText", "y"]]
 
 const sameInAll = (ways: Readonly<Record<string, Encoding>>, comments: ReadonlyArray<InvoiceComment>): void => {
@@ -75,37 +75,37 @@ const sameInAll = (ways: Readonly<Record<string, Encoding>>, comments: ReadonlyA
 }
 
 describe("comments in a query (SPEC-GAP-B10)", () => {
-  it.prop("are the same in every encoding, whatever their members", [
+  it.prop("are equal in every encoding, with any members", [
     listOf(Arbitrary.map(Arbitrary.all([withId, oneOf(["both", "id", "text"])]), ([{ commentText, id }, kept]): InvoiceComment =>
       kept === "both" ? { id: id!, commentText: commentText! } : kept === "id" ? { id: id! } : { commentText: commentText! }), 0, 12)
   ], ([comments]) => sameInAll(encodings, comments))
 
-  it.prop("are the same in every encoding when all have an id and a text", [listOf(withId, 0, 12)], ([comments]) => sameInAll(uniform, comments))
+  it.prop("are equal in every encoding if all have an id and a text", [listOf(withId, 0, 12)], ([comments]) => sameInAll(uniform, comments))
 
-  it.prop("are the same in every encoding when there is one", [withId, withoutId], ([identified, other]) => {
+  it.prop("are equal in every encoding if there is one", [withId, withoutId], ([identified, other]) => {
     sameInAll(single, [identified])
     sameInAll(single, [other])
   })
 
-  it.prop("are the same in every encoding when they are text only", [listOf(withoutId, 0, 12)], ([comments]) => sameInAll(plain, comments))
+  it.prop("are equal in every encoding if they are text only", [listOf(withoutId, 0, 12)], ([comments]) => sameInAll(plain, comments))
 
-  it("are text where they look like JSON and are none", () => {
+  it("are text if they look like JSON but are not", () => {
     for (const written of ["[urgent] pay", "{see attachment}", "\"quoted\"", "42", "null", "{\"id\":", "[1,2]", "[[]]"]) {
       assert.deepStrictEqual(read([["comments", written]]), [{ commentText: written }], written)
     }
   })
 
-  it("are none where nothing is said", () => {
+  it("are empty if the query has none", () => {
     for (const pairs of [[], [["comments", ""]], [["comments", " "]], [["comments", "[]"]], [["comments", "{}"]], [["comments", "{\"id\":null}"]]]) {
       assert.deepStrictEqual(read(pairs as unknown as ReadonlyArray<Pair>), [])
     }
   })
 
-  it("keep what they do not know out", () => {
+  it("ignore unknown members", () => {
     assert.deepStrictEqual(read([["comments", "{\"commentText\":\"a\",\"__proto__\":{\"id\":1},\"author\":\"b\"}"], ["comments[0][__proto__]", "c"]]), [{ commentText: "a" }])
   })
 
-  it("are refused when an id is no integer, when there are too many, or when the sender lost them", () => {
+  it("are refused if an id is not an integer, if there are too many, or if the sender lost their content", () => {
     const pointers = (pairs: ReadonlyArray<Pair>) => Effect.runSync(Effect.flip(queryComments(pairs))).faults.map((each) => each.pointer)
     assert.deepStrictEqual(pointers([["id", "one"], ["commentText", "a"]]), ["/comments/0/id"])
     assert.deepStrictEqual(pointers([["comments", "{\"id\":9007199254740993}"]]), ["/comments/0/id"])

@@ -16,14 +16,14 @@ const contentOf = (file: StoredFile) => Effect.map(Stream.runCollect(file.conten
 
 const shapeOf = ({ documents }: StoredDocuments) => documents.map(({ documentType, files }) => `${documentType}: ${files.map((each) => each.size).join(" ")}`)
 
-/** Contents of the tenant that were begun and not kept. */
+/** Contents of the tenant that were started and not kept. */
 const leftOver = (tenantId: string) =>
   Effect.flatMap(Effect.all([DocumentContents, Clock.currentTimeMillis]), ([contents, now]) => contents.sweep(tenantId, now + 1))
 
 const pdf = fileSample("PDF", 100)
 
 describe("uploading documents", () => {
-  it.effect("keeps files by type in their order, with size, hash and media type, and the record as it came", () =>
+  it.effect("stores files by type in order, with size, hash and media type, and the record as sent", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       const png = fileSample("PNG", 70_000)
@@ -51,7 +51,7 @@ describe("uploading documents", () => {
       ])
     })))
 
-  it.effect("adds to what is there, and keeps carriers apart (SPEC-GAP-B15)", () =>
+  it.effect("adds to existing files, separately per carrier (SPEC-GAP-B15)", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       yield* documents.upload(carrier, documentsSample())
@@ -63,7 +63,7 @@ describe("uploading documents", () => {
       assert.deepStrictEqual(shapeOf(yield* documents.get(carrier, "4711")), ["POD: 9"])
     })))
 
-  it.effect.prop("decides the same, however a file is cut into pieces", [
+  it.effect.prop("gives the same result for pieces of any length", [
     oneOf(["PDF", "TIF", "JPEG", "PNG", "none"] as const),
     int(0, 300),
     listOf(int(0, 60), 1, 8)
@@ -95,7 +95,7 @@ describe("uploading documents", () => {
       assert.strictEqual(yield* leftOver(tenantId), 0)
     })))
 
-  it.effect("takes 25 MiB and refuses one byte more, as soon as it arrives, in any pieces (SPEC-GAP-B12)", () =>
+  it.effect("accepts 25 MiB, and refuses one more byte as soon as it arrives, in pieces of any length (SPEC-GAP-B12)", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, tenantId } = yield* setup
       const whole = fileSample("PDF", maxFileBytes)
@@ -119,7 +119,7 @@ describe("uploading documents", () => {
       assert.strictEqual(yield* leftOver(tenantId), 0)
     })))
 
-  it.effect("refuses other formats at their first bytes, and base64 that is none", () =>
+  it.effect("refuses other formats at their first bytes, and invalid base64", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, tenantId } = yield* setup
       const upload = (file: unknown) => documents.upload(carrier, documentsSample({ documents: [{ documentType: "POD", files: [file] }] }))
@@ -140,7 +140,7 @@ describe("uploading documents", () => {
       assert.strictEqual(yield* leftOver(tenantId), 0)
     })))
 
-  it.effect("names the faults of a bad record, and leaves nothing behind", () =>
+  it.effect("lists the faults of an invalid record, and stores nothing", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, tenantId } = yield* setup
       const bad: ReadonlyArray<readonly [unknown, ReadonlyArray<string>]> = [
@@ -162,7 +162,7 @@ describe("uploading documents", () => {
       assert.strictEqual(yield* leftOver(tenantId), 0)
     })))
 
-  it.effect("takes every file that was sent, each named once", () =>
+  it.effect("requires every sent file to be named exactly once", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, tenantId } = yield* setup
       yield* Effect.scoped(Effect.gen(function*() {
@@ -188,7 +188,7 @@ describe("uploading documents", () => {
       assert.deepStrictEqual(shapeOf(yield* documents.get(carrier, "4711")), ["POD: 100 100"])
     })))
 
-  it.effect("takes at most 100 files at once", () =>
+  it.effect("accepts at most 100 files per upload", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       const many = (count: number) => documents.upload(carrier, documentsSample({ documents: [{ documentType: "POD", files: Array.from({ length: count }, () => pdf) }] }))
@@ -196,7 +196,7 @@ describe("uploading documents", () => {
       assert.lengthOf((yield* many(maxFilesPerUpload)).fileIds, maxFilesPerUpload)
     })))
 
-  it.effect("leaves nothing behind when it is broken off, or when the transaction around it fails", () =>
+  it.effect("stores nothing if it is interrupted, or if the surrounding transaction fails", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, tenantId } = yield* setup
       const transaction = yield* Transaction
@@ -212,7 +212,7 @@ describe("uploading documents", () => {
       assert.strictEqual(yield* tagOf(documents.history(carrier, "4711", { DOT: "1234567", MC: "765432" })), "DocumentNotFound")
     })))
 
-  it.effect.prop("never breaks on garbage", [json, oneOf(oddTexts)], ([garbage, id]) =>
+  it.effect.prop("handles arbitrary input", [json, oneOf(oddTexts)], ([garbage, id]) =>
     inService(Effect.gen(function*() {
       const { carrier, documents, tenantId } = yield* setup
       const calls = [
@@ -234,7 +234,7 @@ describe("uploading documents", () => {
 })
 
 describe("reading documents", () => {
-  it.effect("fails rather than hand out content that is cut or damaged", () =>
+  it.effect("fails if the content is truncated or damaged", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       const contents = yield* DocumentContents
@@ -250,7 +250,7 @@ describe("reading documents", () => {
       assert.isUndefined(yield* contents.read("acme", file!.id, 0))
     })))
 
-  it.effect("lists by invoice number with all filters combined, showing the types that are asked for", () =>
+  it.effect("lists by invoice number with all filters combined, and shows only the requested types", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       const both = [{ documentType: "POD", files: [pdf] }, { documentType: "W&I", files: [fileSample("PNG", 9)] }]
@@ -268,7 +268,7 @@ describe("reading documents", () => {
       }
     })))
 
-  it.effect("goes on where a page ended, at any limit (SPEC-GAP-B14)", () =>
+  it.effect("continues after the previous page, at any limit (SPEC-GAP-B14)", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       for (let n = 0; n < 7; n++) yield* documents.upload(carrier, documentsSample({ invoiceNumber: `N${n}` }))
@@ -286,7 +286,7 @@ describe("reading documents", () => {
 })
 
 describe("deleting documents", () => {
-  it.effect("deletes the files that are named, all or none, then all, and then there are none", () =>
+  it.effect("deletes the named files, all or none, then all files", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       const { fileIds } = yield* documents.upload(carrier, documentsSample({ documents: [{ documentType: "POD", files: [pdf, fileSample("PDF", 5), fileSample("PDF", 6)] }] }))
@@ -312,7 +312,7 @@ describe("deleting documents", () => {
       ])
     })))
 
-  it.effect("never guesses which of several carriers' are meant (SPEC-GAP-B11)", () =>
+  it.effect("refuses to choose among several carriers (SPEC-GAP-B11)", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents, of } = yield* setup
       for (const DOT of ["1", "2"]) yield* documents.upload(carrier, documentsSample({ DOT }))
@@ -323,7 +323,7 @@ describe("deleting documents", () => {
       assert.deepStrictEqual((yield* documents.list(carrier, {})).data, [])
     })))
 
-  it.effect("keeps files and record together when the transaction around it fails", () =>
+  it.effect("rolls back files and record if the surrounding transaction fails", () =>
     inService(Effect.gen(function*() {
       const { carrier, documents } = yield* setup
       const transaction = yield* Transaction

@@ -9,7 +9,7 @@ import { faultsOf, inService, jsonOf, oddTexts, setup, tagOf, textOf } from "./B
 const charge = (more: Readonly<Record<string, unknown>>) => ({ chargeType: "BASE_CHARGE", chargeCode: "LINEHAUL", chargeUnitCode: "FLAT", ...more })
 
 describe("creating an invoice", () => {
-  it.effect("keeps it as it came, and says what was done", () =>
+  it.effect("stores it as sent, and returns a message", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const sample = invoiceSample({ more: { comments: [{ id: 1, commentText: "ä" }] } })
@@ -19,7 +19,7 @@ describe("creating an invoice", () => {
       assert.deepStrictEqual(warnings, [])
     })))
 
-  it.effect("takes lines that do not add up, and warns whoever writes or reads it (SPEC-GAP-B8)", () =>
+  it.effect("accepts lines that do not add up, with a warning to writers and readers (SPEC-GAP-B8)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const warnings = ["The charge lines add up to 3.00 USD, the invoice amount is 3.01 USD."]
@@ -30,7 +30,7 @@ describe("creating an invoice", () => {
       assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1")).map((each) => each.warnings), [warnings, warnings])
     })))
 
-  it.effect("answers the same content again alike, and refuses other content under a known id (SPEC-GAP-B9)", () =>
+  it.effect("answers a retry with the same content alike, and refuses other content with a known id (SPEC-GAP-B9)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const sample = invoiceSample()
@@ -41,7 +41,7 @@ describe("creating an invoice", () => {
       assert.strictEqual(textOf((yield* invoices.get(carrier, "INV-1")).body), JSON.stringify(sample))
     })))
 
-  it.effect("takes the same id from another carrier as another invoice, however a carrier writes its numbers (SPEC-GAP-B6)", () =>
+  it.effect("treats the same id of another carrier as another invoice, in any spelling of carrier numbers (SPEC-GAP-B6)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       yield* invoices.create(carrier, invoiceSample({ DOT: "USDOT 0123", MC: "MC-9" }))
@@ -55,7 +55,7 @@ describe("creating an invoice", () => {
       assert.strictEqual(yield* tagOf(invoices.get(carrier, "INV-1", { DOT: "123", MC: "8" })), "InvoiceNotFound")
     })))
 
-  it.effect("names every fault of a bad invoice, and leaves nothing behind", () =>
+  it.effect("lists every fault of an invalid invoice, and stores nothing", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const { invoiceHeader, ...rest } = invoiceSample()
@@ -88,7 +88,7 @@ describe("creating an invoice", () => {
       }
     })))
 
-  it.effect("tells the three charges apart by their chargeType (SPEC-GAP-B3)", () =>
+  it.effect("distinguishes the three charges by chargeType (SPEC-GAP-B3)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const weight = { unitOfMeasure: "Pounds", value: 100.5 }
@@ -117,7 +117,7 @@ describe("creating an invoice", () => {
       ])
     })))
 
-  it.effect.prop("gives fields it does not know back byte for byte (SPEC-GAP-B5)", [json, json], ([first, second]) =>
+  it.effect.prop("returns unknown fields byte for byte (SPEC-GAP-B5)", [json, json], ([first, second]) =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const sample = invoiceSample({ more: { unknown: first, "ä": { deep: second } } })
@@ -129,7 +129,7 @@ describe("creating an invoice", () => {
       assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1"))[0]!.invoice, sent)
     })))
 
-  it.effect("refuses numbers that would come back changed (SPEC-GAP-B5)", () =>
+  it.effect("refuses numbers that would lose digits (SPEC-GAP-B5)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const sent = invoiceSample({ more: { unknown: [{ n: 1 }, { n: 2 ** 53 }] } })
@@ -139,7 +139,7 @@ describe("creating an invoice", () => {
       yield* invoices.create(carrier, invoiceSample({ more: { unknown: [9_007_199_254_740_991, -0.1, 1e-9] } }))
     })))
 
-  it.effect("refuses what is too large, too deep or no JSON", () =>
+  it.effect("refuses input that is too large, too deep or not JSON", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       let deep: unknown = 1
@@ -154,7 +154,7 @@ describe("creating an invoice", () => {
       }
     })))
 
-  it.effect.prop("never breaks on garbage", [json, oneOf(oddTexts)], ([garbage, id]) =>
+  it.effect.prop("handles arbitrary input", [json, oneOf(oddTexts)], ([garbage, id]) =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const calls = [
@@ -175,7 +175,7 @@ describe("creating an invoice", () => {
 })
 
 describe("replacing an invoice", () => {
-  it.effect("puts the new one in the place of the old as a whole, and keeps who did it when, why, and what it was", () =>
+  it.effect("replaces it as a whole, and records client, time, comments and content", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices, of } = yield* setup
       const before = invoiceSample({ accounts: ["A"], more: { old: true } })
@@ -192,7 +192,7 @@ describe("replacing an invoice", () => {
       assert.deepStrictEqual(history, [created, replaced])
     })))
 
-  it.effect("refuses ids that differ, an unknown one, another carrier's, bad comments and a bad body, and changes nothing", () =>
+  it.effect("refuses different ids, unknown ids, other carriers' invoices, invalid comments and bodies, and changes nothing", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const sample = invoiceSample()
@@ -207,7 +207,7 @@ describe("replacing an invoice", () => {
       assert.lengthOf(yield* invoices.history(carrier, "INV-1"), 1)
     })))
 
-  it.effect("leaves one of several at the same moment, whole, and all of them in the history", () =>
+  it.effect("keeps one of several concurrent versions, and all of them in the history", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices, of } = yield* setup
       yield* invoices.create(carrier, invoiceSample({ costs: ["0"], total: "0" }))
@@ -216,7 +216,7 @@ describe("replacing an invoice", () => {
       const writers = versions.map((version, n) => invoices.replace(of({}, `client ${n}`), "INV-1", version, [{ id: n }]))
       const reader = Effect.forEach(versions, () =>
         Effect.andThen(Effect.yieldNow, Effect.map(invoices.history(carrier, "INV-1"), (history) => {
-          // what was there stays as it was, at its place
+          // earlier entries stay unchanged, in their place
           assert.deepStrictEqual(history.slice(0, earlier.length), earlier)
           earlier.splice(0, earlier.length, ...history)
         })))
@@ -234,7 +234,7 @@ describe("replacing an invoice", () => {
 })
 
 describe("deleting an invoice", () => {
-  it.effect("removes it and keeps its history, with the comments", () =>
+  it.effect("removes it, and keeps its history with the comments", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const sample = invoiceSample()
@@ -254,7 +254,7 @@ describe("deleting an invoice", () => {
       assert.deepStrictEqual((yield* invoices.history(carrier, "INV-1")).map((each) => each.action), ["created", "deleted", "created"])
     })))
 
-  it.effect("never guesses which of several carriers' is meant (SPEC-GAP-B11)", () =>
+  it.effect("refuses to choose among several carriers (SPEC-GAP-B11)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices, of } = yield* setup
       for (const DOT of ["1", "2", "3"]) yield* invoices.create(carrier, invoiceSample({ DOT, MC: "9" }))
@@ -289,7 +289,7 @@ describe("listing invoices", () => {
       assert.deepStrictEqual(yield* ids(carrier, { shipmentID: "S", DOT: "2" }), [])
     })))
 
-  it.effect("refuses what is no filter, so that a misspelled one does not show everything", () =>
+  it.effect("refuses unknown filters, so that a misspelled one does not return everything", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       for (const [query, pointer] of [[{ uniqueId: "a" }, "/uniqueId"], [{ uniqueID: "" }, "/uniqueID"], [{ limit: 0 }, "/limit"], [{ limit: 1001 }, "/limit"], [{ cursor: "x" }, "/cursor"]] as const) {
@@ -297,7 +297,7 @@ describe("listing invoices", () => {
       }
     })))
 
-  it.effect("goes on where a page ended, at any limit (SPEC-GAP-B14)", () =>
+  it.effect("continues after the previous page, at any limit (SPEC-GAP-B14)", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       const wanted = Array.from({ length: 120 }, (_, n) => `I${String(n).padStart(3, "0")}`)
@@ -315,7 +315,7 @@ describe("listing invoices", () => {
       }
     })))
 
-  it.effect("ends a page early when invoices are large, and loses none", () =>
+  it.effect("ends a page early if invoices are large, without losing any", () =>
     inService(Effect.gen(function*() {
       const { carrier, invoices } = yield* setup
       for (let n = 0; n < 20; n++) yield* invoices.create(carrier, invoiceSample({ uniqueID: `I${10 + n}`, more: { x: "x".repeat(900_000) } }))

@@ -16,7 +16,7 @@ import { faultsOf, inService, makeCarrier, tagOf } from "../shipment-status/Carr
 
 const hour = 3_600_000
 
-/** A carrier with what finds and tells shipments. */
+/** A carrier, and the services for searching shipments. */
 const setup = Effect.gen(function*() {
   const carrier = yield* makeCarrier
   const journeys = yield* ShipmentJourneys
@@ -37,7 +37,7 @@ const setup = Effect.gen(function*() {
 const kinds = ({ entries }: ShipmentJourney) => entries.map((each) => `${each.area} ${each.kind}`)
 
 describe("ShipmentJourneys", () => {
-  it.effect("tells what all areas know of a shipment, in the order it happened", () =>
+  it.effect("return the entries of all areas, in order of time", () =>
     inService(Effect.gen(function*() {
       const { bill, customer, documents, get, invoices, order, post, tenant, update } = yield* setup
       yield* order("123-4567890")
@@ -84,7 +84,7 @@ describe("ShipmentJourneys", () => {
       assert.deepStrictEqual([first!["pfc"], second!["pfc"].charges.preliminaryTotalCharges], [undefined, 120.5])
     })))
 
-  it.effect("shows deliveries that carried it, of whichever area, newest first", () =>
+  it.effect("return deliveries about the shipment, of every area, newest first", () =>
     inService(Effect.gen(function*() {
       const { bill, customer, follow, get, post, tenant, notified, update } = yield* setup
       yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: "https://client.example/events" })
@@ -109,7 +109,7 @@ describe("ShipmentJourneys", () => {
       assert.deepStrictEqual((yield* get("S2")).deliveries, [])
     })))
 
-  it.effect("is found by any number of the shipment, as people write it", () =>
+  it.effect("are found by any number of the shipment, in any spelling", () =>
     inService(Effect.gen(function*() {
       const { find, found, post } = yield* setup
       const references = { bolNumber: "BOL-77", poNumber: "PO 5, PO 6" }
@@ -131,7 +131,7 @@ describe("ShipmentJourneys", () => {
       }
     })))
 
-  it.effect("names every shipment that shares a number, the one picked up last first, and 20 at most", () =>
+  it.effect("are found for every shipment that shares a number, latest pickup first, at most 20", () =>
     inService(Effect.gen(function*() {
       const { found, post } = yield* setup
       for (let n = 10; n < 35; n++) yield* post(`S${n}`, { ProNumber: String(n), pickupDate: `2026-10-${n - 9}`.replace(/-(\d)$/, "-0$1"), ReferenceNumbers: { bolNumber: "N/A" } })
@@ -140,7 +140,7 @@ describe("ShipmentJourneys", () => {
       assert.strictEqual(all[0], "S34")
     })))
 
-  it.effect("knows freight that only the event log has heard of", () =>
+  it.effect("include shipments that only the event log knows", () =>
     inService(Effect.gen(function*() {
       const { find, get, happen } = yield* setup
       const shipment = { shipmentId: "S1", scac: "WAYB", references: [{ type: "PRO Number", value: "555-1" }, { type: "bol", value: "B9" }, {}], origin: {}, destination: {} }
@@ -154,7 +154,7 @@ describe("ShipmentJourneys", () => {
       assert.deepStrictEqual(journey.entries.map((each) => each.title), ["Picked up", "Arrived at terminal, Joliet, IL (X1)"])
     })))
 
-  it.effect("knows freight that has only a bill or a pickup by its PRO, and only an invoice by its shipment", () =>
+  it.effect("include shipments that only have a bill or a pickup, by PRO, or an invoice, by shipmentId", () =>
     inService(Effect.gen(function*() {
       const { bill, find, get, invoices, order, tenant } = yield* setup
       yield* bill("created", "7777777777WAYB20261120", { total: 10 })
@@ -172,20 +172,20 @@ describe("ShipmentJourneys", () => {
       assert.deepStrictEqual(kinds(yield* get("S9")), ["invoices invoice created"])
     })))
 
-  it.effect("names a shipment once, although its PRO has a bill and a pickup too", () =>
+  it.effect("find a shipment once, even if its PRO also has a bill and a pickup", () =>
     inService(Effect.gen(function*() {
       const { bill, find, happen, order, post } = yield* setup
       yield* bill("created", "1234567890WAYB20261120")
       yield* order("1234567890")
       yield* post("S1", { ProNumber: "1234567890" })
       yield* happen("S1", { type: "PICKED_UP", occurredAt: "2026-11-20T20:00:00Z" })
-      // its status does not say who carries it, its events do
+      // the carrier is in its events, not in its status
       assert.deepStrictEqual((yield* find("1234567890")).map((each) => [each.shipmentId, each.carrier, each.status, each.lastAt]), [
         ["S1", "WAYB", "Picked-up", "2026-11-20T20:00:00.000Z"]
       ])
     })))
 
-  it.effect("tells nothing of other tenants' freight, and refuses what names none", () =>
+  it.effect("do not return other tenants' shipments, and refuse an unknown shipment", () =>
     inService(Effect.gen(function*() {
       const { get, journeys, order, post } = yield* setup
       yield* (yield* Tenants).put("other", { name: "Other" })
@@ -200,7 +200,7 @@ describe("ShipmentJourneys", () => {
       assert.deepStrictEqual(yield* faultsOf(journeys.find("acme", { reference: "S1", colour: "red" })), ["/colour unknown_field"])
     })))
 
-  it.effect("leaves out the oldest of a shipment that too much happened to, and says so", () =>
+  it.effect("leave out the oldest entries beyond the limit, and set truncated", () =>
     inService(Effect.gen(function*() {
       const { events, get, tenant } = yield* setup
       const more = { shipment: { shipmentId: "S1", origin: {}, destination: {} } }

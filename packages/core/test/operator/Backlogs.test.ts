@@ -1,4 +1,4 @@
-/** What waits stays within the quotas, whatever holds it up, and what went is seen and can be had again. */
+/** Waiting entries stay within the quotas for any reason of waiting. Dropped entries are visible and can be replayed. */
 import { assert, describe, it } from "@effect/vitest"
 import { Backlogs, Explanations, Subscriptions, TenantLimits } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
@@ -11,19 +11,19 @@ const allow = (change: unknown) => Effect.flatMap(TenantLimits, (limits) => limi
 
 const counts = Effect.map(Effect.flatMap(Subscriptions, (all) => all.list("acme", {})), ({ data }) => data.map(({ dropped, waiting }) => ({ dropped, waiting })))
 
-/** What an operator is told: the verdict, and why it was dropped. */
+/** The verdict and reason that an operator sees. */
 const reasonOf = (subscriptionId: string, shipmentId: string) =>
   Effect.map(
     Effect.flatMap(Explanations, (all) => all.explain("acme", { subscriptionId, shipmentId })),
     ({ reasons, verdict }) => verdict === "dropped" ? `dropped: ${reasons[0]?.actual.split(" ")[0]}` : verdict
   )
 
-describe("what waits beyond the quotas", () => {
-  it.effect("is dropped from the oldest on while the subscription is paused, says so, and comes with a replay", () =>
+describe("waiting entries beyond the quotas", () => {
+  it.effect("are dropped oldest first while the subscription is paused, with a reason, and can be replayed", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.patch({ status: "paused" })
-      // the oldest are not the first by their shipments' names
+      // the oldest entries are not the first in the order of shipmentIds
       for (const shipmentId of ["D", "C", "B", "A", "E"]) {
         yield* engine.publish(shipmentId)
         yield* TestWaybill.pass("2 minutes")
@@ -44,7 +44,7 @@ describe("what waits beyond the quotas", () => {
       assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1", "C/1", "D/1", "E/1"])
     })))
 
-  it.effect("is dropped by its age first, so that what is young enough stays", () =>
+  it.effect("are dropped by age first, so that younger entries stay", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.patch({ status: "paused" })
@@ -58,7 +58,7 @@ describe("what waits beyond the quotas", () => {
       assert.deepStrictEqual(reasons, ["waiting", "waiting", "dropped: over_age", "dropped: over_age"])
     })))
 
-  it.effect("is dropped alike when all of it was queued at once, a shipment's first events first", () =>
+  it.effect("are dropped in each shipment's order if all were queued at once", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.patch({ status: "paused" })
@@ -71,7 +71,7 @@ describe("what waits beyond the quotas", () => {
       assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/2", "A/3", "B/1", "B/2"])
     })))
 
-  it.effect("is dropped while a receiver is down, but not what waits for a retry", () =>
+  it.effect("are dropped while a receiver is down, except those that wait for a retry", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 600, maxBackoffSeconds: 600 } })
       yield* engine.receivers.script(hook, Receiver.fail(503))

@@ -21,8 +21,8 @@ const setup = Effect.gen(function*() {
 
 const days = (count: number) => `${count} days` as const
 
-describe("access of a client of API keys", () => {
-  it.effect("is the union of its keys, ends with the last of them, and comes back with the next", () =>
+describe("access of an API key client", () => {
+  it.effect("is the union of its keys, ends with the last key, and returns with a new key", () =>
     inService(Effect.gen(function*() {
       const { customer, keys, standing } = yield* setup
       const first = yield* customer(["A"])
@@ -38,7 +38,7 @@ describe("access of a client of API keys", () => {
       assert.deepStrictEqual(shown(yield* standing), [["C"], 1, "live"])
     })))
 
-  it.effect("follows the expiry of a key, which is refused from then on", () =>
+  it.effect("ends with the expiry of a key, which is refused from then on", () =>
     inService(Effect.gen(function*() {
       const { clients, customer, keys, standing } = yield* setup
       const brief = yield* customer(["A"], "1970-01-02T00:00:00Z")
@@ -53,7 +53,7 @@ describe("access of a client of API keys", () => {
       assert.strictEqual((yield* Effect.flip(customer(["A"], "1970-01-03T00:00:00Z")))._tag, "InvalidInput")
     })))
 
-  it.effect("is forgotten with its subscriptions thirty days after it ended", () =>
+  it.effect("is deleted with its subscriptions 30 days after it ended", () =>
     inService(Effect.gen(function*() {
       const { clients, customer, keys, standing, subscriptions, url } = yield* setup
       const key = yield* customer(["A"])
@@ -69,7 +69,7 @@ describe("access of a client of API keys", () => {
       assert.strictEqual((yield* subscriptions.list(yield* keys.principalOf(again.key), {})).totalCount, 0)
     })))
 
-  it.effect("goes at once when the client is removed: keys, subscriptions, and what waits", () =>
+  it.effect("ends at once when the client is removed, with keys, subscriptions and waiting entries", () =>
     inService(Effect.gen(function*() {
       const { clients, customer, keys, publish, standing, subscriptions, url } = yield* setup
       const key = yield* customer(["A"])
@@ -87,7 +87,7 @@ describe("access of a client of API keys", () => {
       }
     })))
 
-  it.effect("is removed by the background where the process died in the middle", () =>
+  it.effect("is removed in the background if the process stopped during the removal", () =>
     inService(Effect.gen(function*() {
       const { clients, customer, keys, standing, subscriptions, url } = yield* setup
       const key = yield* customer(["A"])
@@ -99,8 +99,8 @@ describe("access of a client of API keys", () => {
     })))
 })
 
-describe("access of a client of tokens", () => {
-  it.effect("ends seven days after its last token was seen, and what waits is sent when one is seen again", () =>
+describe("access of a token client", () => {
+  it.effect("ends seven days after its last token, and waiting entries are sent after the next token", () =>
     inService(Effect.gen(function*() {
       const { publish, subscriptions, tenant, url } = yield* setup
       const client = tokenClient("https://idp.example/", "shipper")!
@@ -124,10 +124,10 @@ describe("access of a client of tokens", () => {
     })))
 })
 
-describe("names of clients", () => {
+describe("client names", () => {
   const part = Schema.String.check(Schema.isPattern(/^[:%3AkeyjwtI/]{1,6}$/))
 
-  it.effect.prop("are one for each pair of issuer and subject, and never those of a key", [part, part, part, part], ([issuer, sub, otherIssuer, otherSub]) =>
+  it.effect.prop("are unique per issuer and subject, and never equal to a key's client", [part, part, part, part], ([issuer, sub, otherIssuer, otherSub]) =>
     Effect.sync(() => {
       const [one, other] = [tokenClient(issuer, sub), tokenClient(otherIssuer, otherSub)]
       if (one === undefined || other === undefined) return
@@ -135,7 +135,7 @@ describe("names of clients", () => {
       assert.strictEqual(one === other, issuer === otherIssuer && sub === otherSub)
     }))
 
-  it.effect("keep a token apart from the key that is called like its subject", () =>
+  it.effect("distinguish a token from a key named like its subject", () =>
     inService(Effect.gen(function*() {
       const { customer, keys, subscriptions, tenant, url } = yield* setup
       const byKey = yield* keys.principalOf((yield* customer(["A"])).key)
@@ -146,7 +146,7 @@ describe("names of clients", () => {
       assert.strictEqual((yield* subscriptions.list(byKey, {})).totalCount, 1)
     })))
 
-  it.effect("of keys do not start like a qualified one", () =>
+  it.effect("of keys must not start with a qualified prefix", () =>
     inService(Effect.gen(function*() {
       const { keys } = yield* setup
       for (const name of ["key:shipper", "jwt:idp:shipper", "jwt:"]) {
@@ -157,7 +157,7 @@ describe("names of clients", () => {
 })
 
 describe("a tenant", () => {
-  it.effect("that is suspended is refused, and served again when it is resumed", () =>
+  it.effect("is refused while suspended, and served again after it is resumed", () =>
     inService(Effect.gen(function*() {
       const { customer, keys } = yield* setup
       const tenants = yield* Tenants
@@ -170,7 +170,7 @@ describe("a tenant", () => {
       assert.strictEqual((yield* Effect.flip(tenants.suspend("nobody")))._tag, "TenantNotFound")
     })))
 
-  it.effect("that is deleted is unknown at once, and its id is free when its data is gone", () =>
+  it.effect("is unknown immediately after its deletion, and its id is free when its data is deleted", () =>
     inService(Effect.gen(function*() {
       const { customer, keys, publish, subscriptions, url } = yield* setup
       const [tenants, removal, store] = [yield* Tenants, yield* TenantRemoval, yield* AccessStore]

@@ -15,7 +15,7 @@ interface Case {
   readonly waitingFor?: WaitReason
   readonly rule?: string
   readonly policy?: Readonly<Record<string, number>>
-  /** Brings event E of shipment S into that state. */
+  /** Brings event E of shipment S into the state of the case. */
   readonly when: (engine: Engine) => Effect.Effect<unknown, any, any>
 }
 
@@ -23,7 +23,7 @@ const publishE = (engine: Engine, overrides = {}) => engine.publishEvent("S", { 
 
 const failing = (engine: Engine) => engine.receivers.script(hook, Receiver.fail(503))
 
-/** Works for so long, then stops. */
+/** Runs the worker for this time, then stops it. */
 const worked = (time: "1 second" | "5 seconds" | "1 minute" | "1 hour") => Effect.scoped(Effect.andThen(TestWaybill.run, TestWaybill.pass(time)))
 
 const once = { batchMaxSize: 1, maxAttempts: 9, initialBackoffSeconds: 600, maxBackoffSeconds: 600 }
@@ -82,7 +82,7 @@ const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "waits for whoever paused it",
+    name: "waits until it is resumed",
     verdict: "waiting",
     waitingFor: "paused",
     rule: "state",
@@ -105,23 +105,23 @@ const cases: ReadonlyArray<Case> = [
     when: (engine) => Effect.andThen(publishE(engine), Effect.flatMap(Subscriptions, (all) => all.purge("acme", engine.subscription.id)))
   },
   {
-    name: "is of a type that is not asked for",
+    name: "has a type that the filter excludes",
     verdict: "not_matched",
     rule: "eventTypes",
     when: (engine) => Effect.andThen(engine.patch({ filters: { eventTypes: ["DELIVERED"] } }), publishE(engine))
   },
   {
-    name: "is of a shipment that is not named",
+    name: "belongs to a shipment that the filter excludes",
     verdict: "not_matched",
     rule: "shipmentIds",
     when: (engine) => Effect.andThen(engine.patch({ filters: { shipmentIds: ["OTHER"] } }), publishE(engine))
   },
-  { name: "is of an account that its client does not have", verdict: "not_visible", rule: "access", when: (engine) => publishE(engine, { accounts: ["B"] }) }
+  { name: "has an account that the client lacks", verdict: "not_visible", rule: "access", when: (engine) => publishE(engine, { accounts: ["B"] }) }
 ]
 
 describe("Explanations", () => {
   for (const { policy, rule, name, verdict, waitingFor, when } of cases) {
-    it.effect(`say ${verdict}${waitingFor === undefined ? "" : `, for ${waitingFor}`}: ${name}`, () =>
+    it.effect(`give the verdict ${verdict}${waitingFor === undefined ? "" : ` for ${waitingFor}`} if the event ${name}`, () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine(policy === undefined ? {} : { policy })
         yield* when(engine)
@@ -134,7 +134,7 @@ describe("Explanations", () => {
       }) as Effect.Effect<void>))
   }
 
-  it.effect("say access where its client or its tenant has none", () =>
+  it.effect("give the verdict waiting for access if the client or the tenant has none", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* publishE(engine)
@@ -146,7 +146,7 @@ describe("Explanations", () => {
       assert.deepInclude(verdictOf({ ...lane!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
     })))
 
-  it.effect("say what came before the subscription", () =>
+  it.effect("give the verdict before_subscription for earlier events", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* publishE(engine)
@@ -156,7 +156,7 @@ describe("Explanations", () => {
       assert.deepStrictEqual([explanation.verdict, explanation.reasons.map((each) => each.rule)], ["before_subscription", ["createdAt"]])
     })))
 
-  it.effect("show the deliveries that carried it, newest first, and what the receiver answered", () =>
+  it.effect("return the deliveries of the subject, newest first, with the receiver's status", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* publishE(engine)
@@ -168,7 +168,7 @@ describe("Explanations", () => {
       ])
     })))
 
-  it.effect("follow shipment statuses by shipment and by PRO", () =>
+  it.effect("explain shipment statuses by shipmentId and PRO", () =>
     inEngine(Effect.gen(function*() {
       const { subscription, tenant } = yield* makeEngine()
       const follower = tenant.customer("follower", ["A"])
@@ -187,7 +187,7 @@ describe("Explanations", () => {
       assert.strictEqual((yield* explain({ subscriptionId: mine.transactionId, pro })).verdict, "delivered")
     })))
 
-  it.effect("follow freight charges by PRO and bill, notified at once or in a window", () =>
+  it.effect("explain freight charges by PRO and bill, sent immediately or in a window", () =>
     inEngine(Effect.gen(function*() {
       const { receivers, tenant } = yield* makeEngine()
       yield* receivers.script(hook, Receiver.accept())
@@ -208,7 +208,7 @@ describe("Explanations", () => {
       assert.deepStrictEqual(yield* verdicts, ["delivered null", "delivered null", "not_matched null"])
     })))
 
-  it.effect("refuse what names no subject or several, and know nothing of what does not exist", () =>
+  it.effect("refuse a query with no subject or several, and fail for unknown subjects", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* publishE(engine)

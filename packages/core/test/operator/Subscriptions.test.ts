@@ -7,7 +7,7 @@ import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
 const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.list(tenantId, query))
 
 describe("Subscriptions", () => {
-  it.effect("lists subscriptions of every area and client, with whose they are", () =>
+  it.effect("lists subscriptions of every area and client, with their client", () =>
     inEngine(Effect.gen(function*() {
       const { customer, subscription, tenant } = yield* makeEngine()
       const followed = yield* TestWaybill.follow(tenant.customer("follower", ["A"]), { referenceNumbers: ["1"], webhookUrl: "https://follower.example/a" })
@@ -25,7 +25,7 @@ describe("Subscriptions", () => {
       })
     })))
 
-  it.effect("shows why nothing goes out, and what happened last", () =>
+  it.effect("shows why nothing is sent, and the last attempt", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 60, maxBackoffSeconds: 60 } })
       yield* engine.receivers.script(hook, Receiver.fail(503))
@@ -46,7 +46,7 @@ describe("Subscriptions", () => {
       assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead], [0, 0, 8])
     })))
 
-  it.effect("tells a breaker that waits for its probe from one that is open", () =>
+  it.effect("distinguishes a breaker that waits for its probe from an open one", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 9, initialBackoffSeconds: 60, maxBackoffSeconds: 60 } })
       yield* engine.receivers.script(hook, Receiver.fail(503))
@@ -56,13 +56,13 @@ describe("Subscriptions", () => {
         yield* TestWaybill.pass("10 seconds")
       }))
       assert.deepStrictEqual((yield* lanes()).data.map((each) => each.breaker.state), ["open"])
-      // nobody works any more, so the probe does not come
+      // no worker is running, so there is no probe
       yield* TestWaybill.pass("5 minutes")
       const [lane] = (yield* lanes()).data
       assert.deepStrictEqual([lane!.breaker.state, lane!.breaker.until], ["half-open", null])
     })))
 
-  it.effect("walks page by page, of one state when asked", () =>
+  it.effect("lists in pages, optionally of one state", () =>
     inEngine(Effect.gen(function*() {
       const { customer, subscription, subscriptions, tenant } = yield* makeEngine()
       const ids = [subscription.id]
@@ -83,7 +83,7 @@ describe("Subscriptions", () => {
       assert.lengthOf((yield* lanes()).data, 4)
     })))
 
-  it.effect("shows one alone, whatever its neighbours", () =>
+  it.effect("returns a single subscription", () =>
     inEngine(Effect.gen(function*() {
       const { customer, subscription, subscriptions, tenant } = yield* makeEngine()
       const other = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: hook })
@@ -97,7 +97,7 @@ describe("Subscriptions", () => {
       assert.strictEqual((yield* Effect.flip(get(subscription.id, "other")))._tag, "LaneNotFound")
     })))
 
-  it.effect("shows no tenant another one's, and refuses what it does not understand", () =>
+  it.effect("does not show other tenants' subscriptions, and refuses invalid queries", () =>
     inEngine(Effect.gen(function*() {
       yield* makeEngine()
       yield* (yield* Tenants).put("other", { name: "Other" })

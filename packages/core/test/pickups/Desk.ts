@@ -1,4 +1,4 @@
-/** A pickup desk whose decisions a test writes, and which remembers what it was asked. */
+/** A pickup desk with scripted decisions, which records its requests. */
 import { type CancelledPickup, type PickupDecision, PickupDesk, PickupDeskFailed, type PickupOrder, Pickups } from "@waybill/core"
 import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
@@ -6,13 +6,13 @@ import { Effect, Layer } from "effect"
 export interface Desk {
   readonly asked: Array<PickupOrder>
   readonly calledBack: Array<CancelledPickup>
-  /** What it decides next, and from then on. A thrown error is a desk that cannot decide. */
+  /** Its decisions from now on. If it throws, the desk cannot decide. */
   decide: (order: PickupOrder) => PickupDecision
 }
 
 export const makeDesk = (decide: Desk["decide"] = () => ({ decision: "accept" })): Desk => ({ asked: [], calledBack: [], decide })
 
-/** The whole service over a desk. */
+/** The whole service with this desk. */
 export const withDesk = (desk: Desk) =>
   TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, {
     decide: (order) =>
@@ -26,7 +26,7 @@ export const withDesk = (desk: Desk) =>
     cancelled: (pickup) => Effect.sync(() => void desk.calledBack.push(pickup))
   })))
 
-/** The service, a tenant, and what tests do most. */
+/** The service, a tenant, and common test steps. */
 export const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
   const pickups = yield* Pickups

@@ -9,7 +9,7 @@ const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDes
 const pointers = (error: unknown): ReadonlyArray<string> =>
   (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
 
-/** One accepted pickup and what can be done to it. */
+/** One accepted pickup, and operations on it. */
 const ordered = Effect.gen(function*() {
   const service = yield* setup
   const number = (yield* service.order({ orgAccountNumber: "A" })).carrierPickupNumber!
@@ -22,7 +22,7 @@ const ordered = Effect.gen(function*() {
 })
 
 describe("Pickups.update", () => {
-  it.effect("replaces the whole request, and asks the desk what it thinks of it", () => {
+  it.effect("replaces the whole request, after the desk's decision", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { change, look, number, seen } = yield* ordered
@@ -37,7 +37,7 @@ describe("Pickups.update", () => {
     }), desk)
   })
 
-  it.effect("changes nothing when the same comes again", () => {
+  it.effect("changes nothing if the request is repeated", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { carrier, change, number, pickups } = yield* ordered
@@ -48,7 +48,7 @@ describe("Pickups.update", () => {
     }), desk)
   })
 
-  it.effect("asks again under the same id when the desk could not decide", () => {
+  it.effect("keeps the requestId if the desk could not decide", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { change } = yield* ordered
@@ -66,7 +66,7 @@ describe("Pickups.update", () => {
     }), desk)
   })
 
-  it.effect("lets the pickup stand as it was when the carrier does not accept the change (SPEC-GAP-C1)", () => {
+  it.effect("keeps the pickup unchanged if the carrier does not accept the change (SPEC-GAP-C1)", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { carrier, change, number, pickups, seen } = yield* ordered
@@ -82,7 +82,7 @@ describe("Pickups.update", () => {
     }), desk)
   })
 
-  it.effect("follows a desk that gives a changed pickup another number", () => {
+  it.effect("uses a new number from the desk", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { change, look, number, seen } = yield* ordered
@@ -94,19 +94,19 @@ describe("Pickups.update", () => {
     }), desk)
   })
 
-  it.effect("needs ModifyExisting and the number of the path (SPEC-GAP-C19)", () =>
+  it.effect("requires ModifyExisting and the number of the path (SPEC-GAP-C19)", () =>
     inService(Effect.gen(function*() {
       const { number, pickups, shipper } = yield* ordered
       const refused = (body: unknown) => Effect.map(Effect.flip(pickups.update(shipper, number, body)), pointers)
       assert.deepStrictEqual(yield* refused(pickupRequest()), ["/requestFunction", "/carrierPickupNumber"])
       assert.deepStrictEqual(yield* refused(pickupRequest({ number: `0${number}` })), ["/carrierPickupNumber"])
       yield* pickups.update(shipper, number, pickupRequest({ more: { requestFunction: "ModifyExisting", carrierPickupNumber: Number(number) } }))
-      // the update body may lack the type of units
+      // the update body may leave out the type of units
       const { handlingUnitType: _type, ...shipment } = requestedShipment()
       yield* pickups.update(shipper, number, pickupRequest({ number, more: { shipmentDetails: [shipment] } }))
     })))
 
-  it.effect("knows no pickup of an unknown number", () =>
+  it.effect("refuses an unknown number", () =>
     inService(Effect.gen(function*() {
       const { pickups, shipper } = yield* ordered
       for (const number of ["1", "0100000001", "x".repeat(90)]) {
@@ -118,7 +118,7 @@ describe("Pickups.update", () => {
       }
     })))
 
-  it.effect("makes a pickup on another day rescheduled by the shipper (SPEC-GAP-C17)", () =>
+  it.effect("makes the pickup rescheduled by the shipper if the day changes (SPEC-GAP-C17)", () =>
     inService(Effect.gen(function*() {
       const { change, number, pickups, carrier, seen } = yield* ordered
       yield* change({ ready: "09:00:00" })
@@ -130,7 +130,7 @@ describe("Pickups.update", () => {
       assert.deepStrictEqual([informationCode.code, informationCode.subCode], [300, 3])
     })))
 
-  it.effect("moves no pickup to another day once the driver is there, but changes the rest", () =>
+  it.effect("refuses another day after the driver has arrived, but permits other changes", () =>
     inService(Effect.gen(function*() {
       const { change, status, seen } = yield* ordered
       yield* status("En Route", "Arrived")
@@ -139,7 +139,7 @@ describe("Pickups.update", () => {
       assert.strictEqual((yield* seen).status, "Arrived")
     })))
 
-  it.effect("may come while the window runs, if it leaves the window as it is", () =>
+  it.effect("is permitted during the window if the window does not change", () =>
     inService(Effect.gen(function*() {
       const { change } = yield* ordered
       yield* TestClock.setTime(Date.parse("2026-11-20T22:30:00Z"))
@@ -148,7 +148,7 @@ describe("Pickups.update", () => {
       yield* change({ close: "18:00:00" })
     })))
 
-  it.effect("lets whoever sees the pickup name the accounts that it has already (SPEC-GAP-C20)", () =>
+  it.effect("lets every client with access keep the pickup's accounts (SPEC-GAP-C20)", () =>
     inService(Effect.gen(function*() {
       const { carrier, order, pickups, tenant } = yield* setup
       const { carrierPickupNumber } = yield* order({ orgAccountNumber: "A", btAccountNumber: "PAYER" }, undefined, carrier)
@@ -159,7 +159,7 @@ describe("Pickups.update", () => {
       assert.deepStrictEqual(pointers(yield* Effect.flip(change({ orgAccountNumber: "A", btAccountNumber: "OTHER" }))), ["/billToAddress/0/btAccountNumber"])
     })))
 
-  it.effect("changes nothing that is final", () =>
+  it.effect("refuses changes after a final status", () =>
     inService(Effect.gen(function*() {
       const { change, status } = yield* ordered
       yield* status("En Route", "Arrived", "Departed")
@@ -170,7 +170,7 @@ describe("Pickups.update", () => {
 })
 
 describe("Pickups.cancel", () => {
-  it.effect("cancels once, tells the desk once, and succeeds again", () => {
+  it.effect("cancels once, notifies the desk once, and succeeds when repeated", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { cancel, carrier, change, number, pickups, seen } = yield* ordered

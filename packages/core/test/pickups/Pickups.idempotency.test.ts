@@ -11,7 +11,7 @@ const pointers = (error: unknown): ReadonlyArray<string> =>
   (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
 
 describe("Idempotency-Key", () => {
-  it.effect.prop("orders one truck for each key, however often and how many at once it is sent (SPEC-GAP-C18)", [
+  it.effect.prop("orders one truck per key, for any number of repeated and concurrent requests (SPEC-GAP-C18)", [
     listOf(oneOf(["k", "K", "k ", "key 2", "ü😀"]), 2, 12),
     oneOf(["accept", "reject", "callUs"] as const)
   ], ([keys, decision]) => {
@@ -29,7 +29,7 @@ describe("Idempotency-Key", () => {
     }), desk)
   })
 
-  it.effect.prop("asks the desk under one id until it decides", [int(0, 4)], ([failures]) => {
+  it.effect.prop("keeps one requestId until the desk decides", [int(0, 4)], ([failures]) => {
     let left = failures
     const desk = makeDesk(() => {
       if (left-- > 0) throw new Error("down")
@@ -68,13 +68,13 @@ describe("Idempotency-Key", () => {
         assert(refused._tag === "InvalidInput")
         assert.strictEqual(refused.faults[0]?.code, "conflict")
       }
-      // the same content however it is spelled
+      // equal content in another spelling
       yield* order({ isTest: false }, "key")
       assert.lengthOf(desk.asked, 1)
     }), desk)
   })
 
-  it.effect("gets its answer also when the request could not be made any more", () => {
+  it.effect("returns the stored answer even if the request would now be refused", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { order } = yield* setup
@@ -85,7 +85,7 @@ describe("Idempotency-Key", () => {
     }), desk)
   })
 
-  it.effect("remembers no refusal", () =>
+  it.effect("does not store refusals", () =>
     inService(Effect.gen(function*() {
       const { order } = yield* setup
       yield* Effect.flip(order({ zone: "nowhere" }, "key"))
@@ -99,7 +99,7 @@ describe("Idempotency-Key", () => {
       yield* order({}, "x".repeat(200))
     })))
 
-  it.effect("is free again once its answer is forgotten", () => {
+  it.effect("can be used again after its answer is deleted", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { order } = yield* setup

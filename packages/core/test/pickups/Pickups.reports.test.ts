@@ -19,7 +19,7 @@ const ordered = Effect.gen(function*() {
 const why = { code: 310, subCode: 8 }
 
 describe("Pickups.report", () => {
-  it.effect.prop("moves along the arrows only, and nothing moves what is final", [oneOf(firstStatuses), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, wishes]) => {
+  it.effect.prop("permits only the moves in the table, and none after a final status", [oneOf(firstStatuses), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, wishes]) => {
     const decision = ({ "Accepted": "accept", "Rejected": "reject", "Call us": "callUs" } as const)[first]
     const desk = makeDesk(() => ({ decision }))
     return inService(Effect.gen(function*() {
@@ -53,7 +53,7 @@ describe("Pickups.report", () => {
     }), desk)
   })
 
-  it.effect("shows what the carrier says", () =>
+  it.effect("shows the reported values", () =>
     inService(Effect.gen(function*() {
       const { look, report, seen } = yield* ordered
       const { pickupId: _own, ...result } = yield* report({
@@ -77,11 +77,11 @@ describe("Pickups.report", () => {
       })
       assert.deepStrictEqual(shown.equipmentInformation, { driverName: "Ida", trailerNumber: "0053", gpsCoordinates: { latitude: 42.36, longitude: -71.06 }, stopsAway: 2 })
       assert.deepStrictEqual(shown.shipmentArray.map((each) => [each.proNumber, each.destinationPostalCode, each.weight]), [[123, "02134", 10], ["828-561881-X", null, null]])
-      // a PRO that the carrier gave finds the pickup, like those of the request
+      // the carrier's PRO finds the pickup, like the PROs of the request
       for (const pro of ["828561881x", "123", "041-8367745"]) yield* look(pro, { lookupType: "PRO" })
     })))
 
-  it.effect("keeps what a report does not say, until the pickup is for another time", () =>
+  it.effect("keeps values that a report leaves out, until the pickup is rescheduled", () =>
     inService(Effect.gen(function*() {
       const { report, seen } = yield* ordered
       const facts = Effect.map(seen, (shown) => [shown.status, shown.stopEta, shown.equipmentInformation?.stopsAway, shown.informationCode.code])
@@ -98,7 +98,7 @@ describe("Pickups.report", () => {
       assert.isNull((yield* seen).equipmentInformation)
     })))
 
-  it.effect("writes times as the clocks of the place show them, and invents no zone (SPEC-GAP-C15)", () =>
+  it.effect("shows local times of the place, and adds no unknown zone (SPEC-GAP-C15)", () =>
     inService(Effect.gen(function*() {
       const { carrier, look, order, pickups } = yield* setup
       const eta = Effect.fnUntraced(function*(zone: string | null, report: object) {
@@ -117,7 +117,7 @@ describe("Pickups.report", () => {
       assert.deepStrictEqual(yield* eta(null, { status: "En Route" }), ["2026-11-20T08:00:00.000", null])
     })))
 
-  it.effect("takes the same content once", () =>
+  it.effect("treats a repeated report as a duplicate", () =>
     inService(Effect.gen(function*() {
       const { history, number, report } = yield* ordered
       const body = { status: "En Route", stopEta: "2026-11-20T09:40:00" }
@@ -130,12 +130,12 @@ describe("Pickups.report", () => {
         ["reported", "carrier", "En Route"]
       ])
       assert.strictEqual(number, "100000001")
-      // also when it ended the pickup
+      // also if the report ended the pickup
       yield* report({ status: "Cancelled", informationCode: why })
       assert.strictEqual((yield* report({ status: "Cancelled", informationCode: why })).result, "duplicate")
     })))
 
-  it.effect("takes one of several that come at once", () =>
+  it.effect("accepts one of several equal concurrent reports", () =>
     inService(Effect.gen(function*() {
       const { history, report } = yield* ordered
       const results = yield* Effect.all(Array.from({ length: 5 }, () => report({ status: "En Route" })), { concurrency: "unbounded" })
@@ -143,7 +143,7 @@ describe("Pickups.report", () => {
       assert.lengthOf(yield* history, 2)
     })))
 
-  it.effect("says why a move is refused, and changes nothing", () =>
+  it.effect("refuses a move with a reason, and changes nothing", () =>
     inService(Effect.gen(function*() {
       const { history, report, seen } = yield* ordered
       const refused = yield* Effect.flip(report({ status: "Departed", stopEta: "2026-11-20T10:00:00" }))
@@ -155,7 +155,7 @@ describe("Pickups.report", () => {
       assert.lengthOf(yield* history, 2)
     })))
 
-  it.effect("wants a reason for what went wrong, and words for codes that are not published (SPEC-GAP-C11)", () =>
+  it.effect("requires an information code for exceptions, and a description for unpublished codes (SPEC-GAP-C11)", () =>
     inService(Effect.gen(function*() {
       const { report, seen } = yield* ordered
       for (const status of ["Rescheduled", "Pickup Rescheduled", "Cancelled"]) {
@@ -168,7 +168,7 @@ describe("Pickups.report", () => {
       assert.deepStrictEqual((yield* seen).informationCode, { code: 310, codeDescription: "Carrier not able to service - Rescheduled", subCode: 42, subCodeDescription: null })
     })))
 
-  it.effect("refuses what it cannot read, and what says nothing", () =>
+  it.effect("refuses invalid and empty reports", () =>
     inService(Effect.gen(function*() {
       const { carrier, number, pickups, report, shipper } = yield* ordered
       for (
@@ -189,7 +189,7 @@ describe("Pickups.report", () => {
       assert.strictEqual((yield* Effect.flip(pickups.report(shipper, number, { status: "En Route" })))._tag, "NotPermitted")
     })))
 
-  it.effect("gives a number to whoever was told to call (SPEC-GAP-C1)", () => {
+  it.effect("gives a number to a pickup that is accepted after Call us (SPEC-GAP-C1)", () => {
     const desk = makeDesk(() => ({ decision: "callUs" }))
     return inService(Effect.gen(function*() {
       const { carrier, look, order, pickups } = yield* setup
@@ -211,7 +211,7 @@ describe("Pickups.report", () => {
 })
 
 describe("Pickups.record", () => {
-  it.effect("tells carriers everything that happened", () =>
+  it.effect("gives carriers the full history", () =>
     inService(Effect.gen(function*() {
       const { carrier, number, pickups, report } = yield* ordered
       yield* report({ status: "En Route" })

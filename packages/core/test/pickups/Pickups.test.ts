@@ -9,7 +9,7 @@ import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
 
-/** Text of digits and letters that a number could not hold, and some that it could. */
+/** Identifiers that would change as JSON numbers, and some that would not. */
 const identifier: Arbitrary.Arbitrary<string> = Arbitrary.map(
   Arbitrary.all({ zeros: int(0, 3), digits: int(0, 999_999_999), tail: oneOf(["", "X", "-9", "A1A1A1", " 7b", "99999999999999999999"]) }),
   ({ digits, tail, zeros }) => `${"0".repeat(zeros)}${digits}${tail}`
@@ -19,7 +19,7 @@ const pointers = (error: unknown): ReadonlyArray<string> =>
   (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
 
 describe("Pickups.create", () => {
-  it.effect("answers an accepted request with a number, the shipper's references and what the carrier says", () => {
+  it.effect("answers an accepted request with a number, the shipper's references and the carrier's details", () => {
     const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "0012-A", carrierName: "Way Freight", scac: "WAYB", routing: "BOS-TOR", trailerNumber: "T1", messages: ["Dock 3."] }))
     return inService(Effect.gen(function*() {
       const { order } = yield* setup
@@ -38,13 +38,13 @@ describe("Pickups.create", () => {
     }), desk)
   })
 
-  it.effect("issues numbers of nine digits where the desk issues none", () =>
+  it.effect("issues numbers of nine digits if the desk issues none", () =>
     inService(Effect.gen(function*() {
       const { order } = yield* setup
       assert.deepStrictEqual([(yield* order()).carrierPickupNumber, (yield* order()).carrierPickupNumber], ["100000001", "100000002"])
     })))
 
-  it.effect("passes over numbers that a desk issued before", () => {
+  it.effect("skips numbers that a desk has already issued", () => {
     const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "100000001" }))
     return inService(Effect.gen(function*() {
       const { order } = yield* setup
@@ -54,7 +54,7 @@ describe("Pickups.create", () => {
     }), desk)
   })
 
-  it.effect("gives no number with a rejection, nor before the carrier has decided, and shows neither (SPEC-GAP-C1)", () => {
+  it.effect("gives rejected and undecided requests no number, and does not show them (SPEC-GAP-C1)", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { look, order } = yield* setup
@@ -69,7 +69,7 @@ describe("Pickups.create", () => {
     }), desk)
   })
 
-  it.effect("stores nothing when the desk cannot decide, or decides what cannot be", () => {
+  it.effect("stores nothing if the desk fails or returns an invalid decision", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { look, order } = yield* setup
@@ -91,7 +91,7 @@ describe("Pickups.create", () => {
     }), desk)
   })
 
-  it.effect("refuses a number that the desk gives twice", () => {
+  it.effect("refuses a number that the desk issues twice", () => {
     const desk = makeDesk(() => ({ decision: "accept", carrierPickupNumber: "1" }))
     return inService(Effect.gen(function*() {
       const { look, order } = yield* setup
@@ -101,7 +101,7 @@ describe("Pickups.create", () => {
     }), desk)
   })
 
-  it.effect("refuses a window that is over, and one of a zone that there is not", () =>
+  it.effect("refuses a window that is over, and an unknown time zone", () =>
     inService(Effect.gen(function*() {
       const { order } = yield* setup
       yield* TestClock.setTime(Date.parse("2026-11-20T21:59:00Z"))
@@ -112,7 +112,7 @@ describe("Pickups.create", () => {
       yield* order({ zone: "America/Chicago" })
     })))
 
-  it.effect("lets customers name their own accounts only, carriers any (SPEC-GAP-C20)", () =>
+  it.effect("lets customers name only their own accounts, and carriers any account (SPEC-GAP-C20)", () =>
     inService(Effect.gen(function*() {
       const { carrier, order } = yield* setup
       yield* order({ orgAccountNumber: "A", btAccountNumber: "A" })
@@ -122,7 +122,7 @@ describe("Pickups.create", () => {
       yield* order({ orgAccountNumber: "B", btAccountNumber: "C" }, undefined, carrier)
     })))
 
-  it.effect("is not for operators, and orders new pickups only", () =>
+  it.effect("is refused to operators, and accepts new pickups only", () =>
     inService(Effect.gen(function*() {
       const { order, pickups, shipper } = yield* setup
       const operator: Principal = { ...shipper, roles: ["operator"] }
@@ -131,7 +131,7 @@ describe("Pickups.create", () => {
       assert.deepStrictEqual(pointers(yield* Effect.flip(order({ number: "1" }))), ["/requestFunction"])
     })))
 
-  it.effect.prop("never breaks on garbage, and a refused request leaves nothing behind", [json, oneOf(Object.keys(pickupRequest()))], ([garbage, member]) => {
+  it.effect.prop("handles arbitrary input, and a refused request stores nothing", [json, oneOf(Object.keys(pickupRequest()))], ([garbage, member]) => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { carrier, pickups, shipper } = yield* setup
@@ -147,14 +147,14 @@ describe("Pickups.create", () => {
 })
 
 describe("Pickups.visibility", () => {
-  it.effect.prop("finds a pickup by whatever number it has, exactly as it was written (SPEC-GAP-C6)", [identifier, identifier], ([number, pro]) =>
+  it.effect.prop("finds a pickup by its number and its PRO, exactly as written (SPEC-GAP-C6)", [identifier, identifier], ([number, pro]) =>
     inService(Effect.gen(function*() {
       const { look, order } = yield* setup
       assert.strictEqual((yield* order({ pro })).carrierPickupNumber, number)
       const seen = yield* look(number)
       assert.strictEqual(String(seen.pickupConfirmationId), number)
       assert.strictEqual(String(seen.shipmentArray[0]?.proNumber), pro)
-      // a PRO is found as people write it
+      // a PRO is found in any spelling
       for (const written of [pro, pro.toLowerCase(), pro.replaceAll(/[ -]/g, ""), [...pro].join(" ")]) {
         assert.deepStrictEqual(yield* look(written, { lookupType: "PRO" }), seen)
       }
@@ -162,7 +162,7 @@ describe("Pickups.visibility", () => {
       assert.strictEqual((yield* Effect.flip(look(`0${pro}`, { lookupType: "PRO" })))._tag, "PickupNotFound")
     }), makeDesk(() => ({ decision: "accept", carrierPickupNumber: number }))))
 
-  it.effect("shows what was asked for until the carrier says more (SPEC-GAP-C15, SPEC-GAP-C16)", () =>
+  it.effect("shows the requested values until the carrier reports (SPEC-GAP-C15, SPEC-GAP-C16)", () =>
     inService(Effect.gen(function*() {
       const { look, order } = yield* setup
       yield* order({ zone: "America/New_York" })
@@ -190,7 +190,7 @@ describe("Pickups.visibility", () => {
       ])
     })))
 
-  it.effect("tells destinations apart only where it can", () =>
+  it.effect("assigns destinations only if the assignment is unambiguous", () =>
     inService(Effect.gen(function*() {
       const { look, order } = yield* setup
       const zips = (...cneeZips: ReadonlyArray<string>) => cneeZips.map((cneeZip) => ({ cneeZip }))
@@ -203,7 +203,7 @@ describe("Pickups.visibility", () => {
       assert.deepStrictEqual(yield* shown(zips("02134", "60608"), 3), [null, null, null])
     })))
 
-  it.effect.prop("keeps fields out that are not known, and takes the rest as if they were not there (SPEC-GAP-C4)", [listOf(oneOf(["extra", "__proto__", "constructor", "orgzip", "pickupId", "status"]), 1, 4), json], ([names, value]) => {
+  it.effect.prop("ignores unknown fields (SPEC-GAP-C4)", [listOf(oneOf(["extra", "__proto__", "constructor", "orgzip", "pickupId", "status"]), 1, 4), json], ([names, value]) => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { carrier, look, order, pickups } = yield* setup
@@ -219,7 +219,7 @@ describe("Pickups.visibility", () => {
     }), desk)
   })
 
-  it.effect("answers each way of asking, and asking to cancel cancels nothing (SPEC-GAP-C13)", () =>
+  it.effect("answers every requestType, and Cancel has no effect (SPEC-GAP-C13)", () =>
     inService(Effect.gen(function*() {
       const { order, pickups, shipper } = yield* setup
       const { carrierPickupNumber: lookupValue } = yield* order()
@@ -235,7 +235,7 @@ describe("Pickups.visibility", () => {
       }
     })))
 
-  it.effect("shows, changes and cancels nothing of other accounts, clients and tenants", () =>
+  it.effect("does not show, change or cancel pickups of other accounts, clients and tenants", () =>
     inService(Effect.gen(function*() {
       const { carrier, look, order, pickups, shipper, tenant } = yield* setup
       const { carrierPickupNumber } = yield* order({ orgAccountNumber: "A" })
@@ -257,7 +257,7 @@ describe("Pickups.visibility", () => {
           ]
         ) assert.strictEqual((yield* Effect.flip(Effect.asVoid(refused)))._tag, "PickupNotFound")
       }
-      // without an account it is its client's only
+      // without an account, only its client has access
       assert.strictEqual((yield* Effect.flip(look("OWN", { lookupType: "PRO" }, partner)))._tag, "PickupNotFound")
       assert.strictEqual((yield* Effect.flip(pickups.record(partner, number)))._tag, "NotPermitted")
       assert.strictEqual((yield* Effect.flip(pickups.report(partner, number, { status: "Cancelled" })))._tag, "NotPermitted")

@@ -7,7 +7,7 @@ import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
 
 describe("test pickups (SPEC-GAP-C14)", () => {
-  it.effect("are checked and answered like others, and nobody is sent", () => {
+  it.effect("are validated and answered like real ones, and no truck is sent", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
       const { order } = yield* setup
@@ -19,7 +19,7 @@ describe("test pickups (SPEC-GAP-C14)", () => {
     }), desk)
   })
 
-  it.effect.prop("are never seen by lookups of real ones, nor real ones by lookups of tests, whatever happens to them", [
+  it.effect.prop("are never found by lookups of real pickups, nor the reverse", [
     listOf(oneOf(["order", "test", "change", "change test", "cancel", "cancel test", "report", "report test"]), 1, 12)
   ], ([steps]) => {
     const desk = makeDesk()
@@ -49,7 +49,7 @@ describe("test pickups (SPEC-GAP-C14)", () => {
     }), desk)
   })
 
-  it.effect("are not changed by real requests, nor real ones by tests", () =>
+  it.effect("are not changed by real requests, nor the reverse", () =>
     inService(Effect.gen(function*() {
       const { order, pickups, shipper } = yield* setup
       const [test, real] = [(yield* order({ isTest: "True" })).carrierPickupNumber!, (yield* order()).carrierPickupNumber!]

@@ -1,4 +1,4 @@
-/** What is old goes, what is younger or still needed stays. Each store's own suite proves what it may remove. */
+/** Old data is deleted; younger or needed data stays. The conformance suite of each store tests what it may delete. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   AuditStore,
@@ -26,7 +26,7 @@ interface Asked {
   readonly at: number
 }
 
-/** Stores that remember what they were asked to remove, and have something to remove twice. */
+/** Stores that record their prune calls, and return rows twice. */
 const asking = (asked: Array<Asked>, takesMillis: number) => {
   const left = new Map<string, number>()
   const answer = (tenantId: string, what: string, before: unknown) =>
@@ -69,7 +69,7 @@ const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettl
 const beforeOf = (asked: ReadonlyArray<Asked>, what: string) => asked.find((each) => each.what === what)?.before
 
 describe("retention", () => {
-  it.effect("asks every store until it has nothing more, by windows of their own", () =>
+  it.effect("prunes every store until nothing is left, each with its own period", () =>
     Effect.gen(function*() {
       const { asked, removed } = yield* swept()
       assert.strictEqual(removed, 4 * 20 + 10)
@@ -82,23 +82,23 @@ describe("retention", () => {
       assert.deepStrictEqual([...new Set(asked.map((each) => each.tenantId))], ["acme"])
     }))
 
-  it.effect("never forgets a body before the delivery that shows it", () =>
+  it.effect("never deletes a body before its delivery", () =>
     Effect.gen(function*() {
       const { asked } = yield* swept({ keepNoticesMillis: day }, 90 * day)
       assert.deepStrictEqual(beforeOf(asked, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
       assert.deepStrictEqual(beforeOf(asked, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
     }))
 
-  it.effect("leaves a store alone four times as long as it was busy", () =>
+  it.effect("pauses four times as long as a store was busy", () =>
     Effect.gen(function*() {
       const { asked } = yield* swept({}, 30 * day, 100)
       const times = (what: string) => asked.filter((each) => each.what === what).map((each) => each.at - now)
       assert.deepStrictEqual(times("deliveries"), [0, 500, 1000])
-      // what had nothing more is followed by the next at once
+      // a store without rows is followed by the next one without a pause
       assert.deepStrictEqual(times("statuses"), [1100, 1600, 2100])
     }))
 
-  it.effect("leaves a store that is held up alone for a second at most", () =>
+  it.effect("pauses at most one second after a slow store", () =>
     Effect.gen(function*() {
       const { asked } = yield* swept({}, 30 * day, 20_000)
       assert.deepStrictEqual(asked.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
@@ -106,7 +106,7 @@ describe("retention", () => {
 })
 
 describe("the audit log", () => {
-  it.effect("loses what is older than 400 days, of tenants that are gone as well", () =>
+  it.effect("deletes entries older than 400 days, also of deleted tenants", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(now)
       const store = yield* AuditStore

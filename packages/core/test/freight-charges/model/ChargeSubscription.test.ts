@@ -5,7 +5,7 @@ const data = [undefined, "revenue_impacts_only", "all_monitored_events"] as cons
 const events = [undefined, "revenue_impacts_only", "all_impacts", "no_events"] as const
 
 describe("dataOptionsOf", () => {
-  it("offers four pairs, and fills in the missing half of one (SPEC-GAP-E2)", () => {
+  it("accepts four pairs, and completes a pair with defaults (SPEC-GAP-E2)", () => {
     const offered = data.flatMap((shipmentDataType) =>
       events.flatMap((eventType) => {
         const pair = dataOptionsOf({ ...(shipmentDataType === undefined ? {} : { shipmentDataType }), ...(eventType === undefined ? {} : { eventType }) })

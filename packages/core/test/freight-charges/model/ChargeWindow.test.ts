@@ -4,7 +4,7 @@ import { int, oneOf } from "../../arbitraries.ts"
 
 const zones = ["UTC", "America/Chicago", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "America/St_Johns"]
 
-/** Clocks are put there, one way or the other, within a day of these instants; and one quiet day. */
+/** Instants within a day of a clock change in either direction, and one on a day without a change. */
 const edges = [
   "2026-03-08T08:00:00Z", // Chicago, forward
   "2026-11-01T07:00:00Z", // Chicago, back
@@ -19,7 +19,7 @@ const edges = [
   "2026-07-01T12:00:00Z"
 ].map((text) => Date.parse(text))
 
-/** What the clocks show, by another way than the code takes. */
+/** Local time, computed in another way than the code under test. */
 const clocks = (zone: string) => {
   const format = new Intl.DateTimeFormat("en-CA", {
     timeZone: zone,
@@ -60,14 +60,14 @@ describe("closingTimes", () => {
     const { closesAt, following } = of(frequency, zone, now)
     assert.isAbove(closesAt, now)
     assert.isAbove(following, closesAt)
-    // whoever asks within the window gets the same one, whoever asks when it closes the next
+    // every instant within the window gives the same window; its closing time gives the next one
     const within = now + Math.floor((closesAt - 1 - now) * later / 1000)
     assert.deepStrictEqual(of(frequency, zone, within), { closesAt, following })
     assert.strictEqual(of(frequency, zone, closesAt).closesAt, following)
     assert.isAtMost(closesAt - now, frequency === "hourly" ? 1.5 * 3_600_000 : 25.5 * 3_600_000)
   }, { arbitrary: { runs: 500 } })
 
-  it.prop("closes when the clocks of the place show a full hour, and not a moment before", [oneOf(zones), oneOf(edges), int(-2000, 2000)], ([zone, edge, minutes]) => {
+  it.prop("closes hourly windows when local time shows a full hour, and not earlier", [oneOf(zones), oneOf(edges), int(-2000, 2000)], ([zone, edge, minutes]) => {
     const now = near(edge, minutes, 1)
     const shown = clocks(zone)
     const { closesAt } = of("hourly", zone, now)
@@ -75,7 +75,7 @@ describe("closingTimes", () => {
     for (let at = Math.ceil(now / 60_000) * 60_000; at < closesAt; at += 60_000) assert.notStrictEqual(shown(at).clock, "00:00", iso(at))
   })
 
-  it.prop("closes with the last moment of a day of the place, however long that is", [oneOf(zones), oneOf(edges), int(-2000, 2000)], ([zone, edge, minutes]) => {
+  it.prop("closes daily windows at the end of the local day, of any length", [oneOf(zones), oneOf(edges), int(-2000, 2000)], ([zone, edge, minutes]) => {
     const now = near(edge, minutes, 1)
     const shown = clocks(zone)
     const { closesAt } = of("daily", zone, now)
@@ -85,7 +85,7 @@ describe("closingTimes", () => {
     }
   })
 
-  it("knows days of 23, 24 and 25 hours (SPEC-GAP-E16)", () => {
+  it("supports days of 23, 24 and 25 hours (SPEC-GAP-E16)", () => {
     const day = (zone: string, noon: string) => {
       const { closesAt } = of("daily", zone, Date.parse(noon))
       return [iso(closesAt), (closesAt - of("daily", zone, Date.parse(noon) - 86_400_000).closesAt) / 3_600_000]
@@ -97,7 +97,7 @@ describe("closingTimes", () => {
     assert.deepStrictEqual(day("Asia/Kolkata", "2026-03-29T12:00:00Z"), ["2026-03-29T18:30:00.000Z", 24])
   })
 
-  it("begins a day without midnight with its first instant (SPEC-GAP-E16)", () => {
+  it("starts a day without midnight at its first instant (SPEC-GAP-E16)", () => {
     // on 2018-11-04 the clocks of Sao Paulo went from 23:59:59 to 01:00:00
     const { closesAt, following } = of("daily", "America/Sao_Paulo", Date.parse("2018-11-03T15:00:00Z"))
     assert.deepStrictEqual([iso(closesAt), iso(following)], ["2018-11-04T03:00:00.000Z", "2018-11-05T02:00:00.000Z"])
@@ -106,7 +106,7 @@ describe("closingTimes", () => {
     assert.deepStrictEqual([iso(back.closesAt), iso(back.following)], ["2019-02-17T03:00:00.000Z", "2019-02-18T03:00:00.000Z"])
   })
 
-  it("strikes every hour that the clocks show, twice when they show it twice", () => {
+  it("closes at every full hour of local time, twice if it occurs twice", () => {
     const strikes: Array<string> = []
     for (let at = Date.parse("2026-11-01T04:30:00Z"); strikes.length < 4; at = Date.parse(strikes.at(-1)!)) strikes.push(iso(of("hourly", "America/Chicago", at).closesAt))
     assert.deepStrictEqual(strikes, ["2026-11-01T05:00:00.000Z", "2026-11-01T06:00:00.000Z", "2026-11-01T07:00:00.000Z", "2026-11-01T08:00:00.000Z"])
@@ -115,7 +115,7 @@ describe("closingTimes", () => {
 })
 
 describe("localText", () => {
-  it("writes what the clocks of the place show, without a zone", () => {
+  it("formats local time without a zone", () => {
     assert.strictEqual(localText(Date.parse("2026-11-20T14:15:00.250Z"), offsetsOf("America/Chicago")), "2026-11-20T08:15:00.250")
     assert.strictEqual(localText(0, offsetsOf("UTC")), "1970-01-01T00:00:00.000")
   })

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { eventCodes, publishedCode, spelled } from "@waybill/core"
 
 describe("publishedCode", () => {
-  it("knows the 49 published codes, however they are written", () => {
+  it("accepts the 49 published codes in any case", () => {
     assert.strictEqual(new Set(eventCodes).size, 49)
     for (const code of eventCodes) assert.deepStrictEqual(publishedCode(` ${code.toLowerCase()}`), { eventCode: code })
   })
 
-  it("sends any other code as OTHR, with the carrier's own (SPEC-GAP-E7)", () => {
+  it("maps any other code to OTHR, with the carrier's code (SPEC-GAP-E7)", () => {
     assert.deepStrictEqual(spelled({ eventCode: "DBRS", carrierDescription: "Debris hauled away" }), {
       eventCode: "OTHR",
       carrierCode: "DBRS",

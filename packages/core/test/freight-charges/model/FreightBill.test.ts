@@ -5,7 +5,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 import { read } from "../Charges.ts"
 
-/** What becomes of changes one after the other: versions, `=` and the version for duplicates, and codes of refusals. */
+/** Results of changes in order: versions, `=` and the version for duplicates, and codes of refusals. */
 const live = (...changes: ReadonlyArray<Parameters<typeof read>>) =>
   Effect.gen(function*() {
     let bill: FreightBill | undefined
@@ -21,20 +21,20 @@ const live = (...changes: ReadonlyArray<Parameters<typeof read>>) =>
 const categories = (bill: FreightBill) => currentOf(bill).opening.concat(currentOf(bill).log, currentOf(bill).closing).map((each) => `${each["eventCode"]} ${each["carrierCode"] ?? ""}`.trim())
 
 describe("applyChange", () => {
-  it.effect("counts the versions of a bill from the first report to the invoice", () =>
+  it.effect("numbers the versions of a bill from the first report to the invoice", () =>
     Effect.gen(function*() {
       const { bill, became } = yield* live(["created"], ["updated", { total: 300 }], ["removed"], ["updated", { account: "B" }], ["final", { account: "B" }])
       assert.deepStrictEqual(became, ["1 open", "2 open", "3 removed", "4 open", "5 final"])
       assert.deepStrictEqual(bill.versions.map((each) => each.accounts), [["A"], ["A"], [], ["B"], ["B"]])
     }))
 
-  it.effect("takes the same report again as a duplicate (SPEC-GAP-E11)", () =>
+  it.effect("treats a repeated report as a duplicate (SPEC-GAP-E11)", () =>
     Effect.gen(function*() {
       const again = yield* live(["created"], ["created"], ["updated", { total: 300 }], ["updated", { total: 300 }], ["created"], ["removed"], ["removed"], ["updated", { total: 300 }], ["final"], ["final"], ["created"])
       assert.deepStrictEqual(again.became, ["1 open", "=1", "2 open", "=2", "=1", "3 removed", "=3", "4 open", "5 final", "=5", "=1"])
     }))
 
-  it.effect("tells by the version a sender gives whether a report is new, repeated or out of turn (SPEC-GAP-E11)", () =>
+  it.effect("uses the sender's version to find out whether a report is new, repeated or out of order (SPEC-GAP-E11)", () =>
     Effect.gen(function*() {
       const one = { version: 1 }
       const two = { version: 2, total: 300 }
@@ -43,14 +43,14 @@ describe("applyChange", () => {
       assert.deepStrictEqual((yield* live(["updated", { version: 7 }], ["updated", { total: 1 }])).became, ["7 open", "8 open"])
     }))
 
-  it.effect("refuses what contradicts the bill's life (SPEC-GAP-E11)", () =>
+  it.effect("refuses changes that the bill's state does not permit (SPEC-GAP-E11)", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* live(["removed"], ["final"], ["created"], ["created", { total: 1 }])).became, ["unknown_reference", "unknown_reference", "1 open", "conflict"])
       assert.deepStrictEqual((yield* live(["created"], ["final"], ["updated", { total: 1 }], ["removed"], ["created", { total: 2 }])).became, ["1 open", "2 final", "conflict", "conflict", "conflict"])
       assert.deepStrictEqual((yield* live(["created"], ["removed"], ["created"])).became, ["1 open", "2 removed", "3 open"])
     }))
 
-  it.effect("sees the same content whatever the order of members, and other content in other accounts", () =>
+  it.effect("compares content in any order of members, including the accounts", () =>
     Effect.gen(function*() {
       const { became } = yield* live(["created", { accounts: ["A", "B"] }], ["created", { accounts: ["B", "A", "B"] }], ["updated", { accounts: ["A"] }])
       assert.deepStrictEqual(became, ["1 open", "=1", "2 open"])
@@ -59,7 +59,7 @@ describe("applyChange", () => {
       assert.strictEqual(plain.fingerprint, turned.fingerprint)
     }))
 
-  it.effect("adds the marks that are missing, and none that is there (SPEC-GAP-E8)", () =>
+  it.effect("adds missing log entries, and none that exists (SPEC-GAP-E8)", () =>
     Effect.gen(function*() {
       const moved = yield* live(["created"], ["updated", { account: "B" }])
       assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCategoryName"])), [["Bill Entry"], ["Account CHG"]])
@@ -69,7 +69,7 @@ describe("applyChange", () => {
       assert.deepStrictEqual(categories(ended.bill), ["RWE", "FINL"])
     }))
 
-  it.effect("takes what is new from logs that hold everything to date, and from logs that do not (SPEC-GAP-E9)", () =>
+  it.effect("finds the new entries in complete logs and in partial logs (SPEC-GAP-E9)", () =>
     Effect.gen(function*() {
       const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
       const logs = (bill: FreightBill) => bill.versions.map((each) => each.log.map((entry) => entry["eventCode"]))
@@ -82,14 +82,14 @@ describe("applyChange", () => {
       assert.deepStrictEqual(logs(asShown.bill), [["RWE"], ["LFTD"]])
     }))
 
-  it.effect("leaves out of a log what was told to another debtor, however it is repeated (SPEC-GAP-E9)", () =>
+  it.effect("leaves out log entries of another debtor, even if they are repeated (SPEC-GAP-E9)", () =>
     Effect.gen(function*() {
       const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
       const { bill } = yield* live(["created", { log: [a!, b!] }], ["updated", { account: "B", log: [b!, { eventCode: "ACTCHG" }, a!, c!] }], ["updated", { account: "B", log: [c!, b!, a!] }])
       assert.deepStrictEqual(bill.versions.map((each) => each.log.map((entry) => entry["eventCode"])), [["RWE", "LFTD"], ["ACTCHG", "RES"], ["RES"]])
     }))
 
-  it.effect.prop("never loses count, and keeps its state across storage", [
+  it.effect.prop("numbers versions without gaps, and keeps its state in storage", [
     listOf(Arbitrary.all({ what: oneOf(["created", "updated", "updated", "removed", "final"] as const), total: int(0, 3), account: oneOf(["A", "B"]), given: int(0, 6) }), 1, 25)
   ], ([changes]) =>
     Effect.gen(function*() {
@@ -106,7 +106,7 @@ describe("applyChange", () => {
         bill = decision.bill
         assert.strictEqual(currentOf(bill).version, before === undefined ? Math.max(1, given) : before + 1)
         assert.strictEqual(currentOf(bill).accounts.length === 0, bill.state === "removed")
-        // what was just taken is known from now on
+        // the accepted change is known from now on
         assert.strictEqual(applyChange(bill, asked)._tag, "Duplicate")
         assert.deepStrictEqual(billFrom({ billId: bill.billId, state: bill.state, doc: billDoc(bill) }), bill)
       }

@@ -6,7 +6,7 @@ const before = charge()
 const impactOf = (more: Readonly<Record<string, unknown>>) => hasRevenueImpact(before, { ...before, ...more })
 
 describe("hasRevenueImpact", () => {
-  it("is what changes charges, services, terms, accounts, weights, sizes or classes (SPEC-GAP-E10)", () => {
+  it("is true for changed charges, services, terms, accounts, weights, sizes or classes (SPEC-GAP-E10)", () => {
     const unit = before.commodities.handlingUnits[0]!
     assert.isTrue(impactOf({ charges: { ...before.charges, preliminaryTotalCharges: 1 } }))
     assert.isTrue(impactOf({ charges: { ...before.charges, class: [{ freightClass: "55", cwt: 125 }] } }))
@@ -18,7 +18,7 @@ describe("hasRevenueImpact", () => {
     assert.isTrue(impactOf({ commodities: { handlingUnits: [{ ...unit, lineItems: [{ classification: "77.5" }] }] } }))
   })
 
-  it("is not what changes names, addresses, references and dates only (SPEC-GAP-E10)", () => {
+  it("is false for changed names, addresses, references and dates (SPEC-GAP-E10)", () => {
     assert.isFalse(impactOf({}))
     assert.isFalse(impactOf({ origin: { ...before.origin, name: "Another name", address2: "ste 3" } }))
     assert.isFalse(impactOf({ referenceNumbers: { pro: "1", bol: ["B"] } }))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { addressees } from "@waybill/core"
 
 describe("addressees", () => {
-  it("are the accounts that attributes name, each once (SPEC-GAP-B7)", () => {
+  it("are the distinct accounts in the attributes (SPEC-GAP-B7)", () => {
     const attributes = [
       { type: "accountNumber", value: "B" },
       { type: "BILLTOACCOUNTNUMBER", value: " A " },
@@ -13,7 +13,7 @@ describe("addressees", () => {
     assert.deepStrictEqual(addressees(attributes), ["007", "A", "B", "C"])
   })
 
-  it("are nobody else: other attributes, and values that cannot be an account, address no one", () => {
+  it("do not include other attributes, or values that cannot be an account", () => {
     const attributes = [
       { type: "requestNumber", value: "A" },
       { type: "accountManager", value: "A" },

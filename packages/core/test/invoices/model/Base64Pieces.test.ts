@@ -6,7 +6,7 @@ import { int, listOf, oneOf } from "../../arbitraries.ts"
 const bytesOf = (numbers: ReadonlyArray<number>) => Uint8Array.from(numbers)
 const asciiOf = (text: string) => new TextEncoder().encode(text)
 
-/** Cut into pieces of these lengths, over and over. */
+/** Splits bytes into pieces of these lengths, repeatedly. */
 const cut = (bytes: Uint8Array, lengths: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
   const pieces: Array<Uint8Array> = []
   for (let from = 0, n = 0; from < bytes.length; n++) {
@@ -33,11 +33,11 @@ const content = listOf(int(0, 255), 0, 200)
 const lengths = listOf(int(0, 9), 1, 5)
 
 describe("base64 in pieces", () => {
-  it.prop("is what a whole buffer becomes, however it is cut", [content, lengths], ([numbers, cuts]) => {
+  it.prop("encodes pieces like one buffer", [content, lengths], ([numbers, cuts]) => {
     assert.strictEqual(encoded(cut(bytesOf(numbers), cuts)), Buffer.from(numbers).toString("base64"))
   })
 
-  it.prop("gives the bytes back, however it is cut, with or without padding and line ends", [
+  it.prop("decodes pieces of any length, with or without padding and line ends", [
     content,
     lengths,
     oneOf([true, false]),
@@ -48,7 +48,7 @@ describe("base64 in pieces", () => {
     assert.deepStrictEqual(decoded(pieces), bytesOf(numbers))
   })
 
-  it.prop("is refused or not, however it is cut", [listOf(oneOf(["A", "B", "/", "=", "\n", "-", "_", ":"]), 0, 12), lengths], ([parts, cuts]) => {
+  it.prop("accepts or refuses input independently of the piece lengths", [listOf(oneOf(["A", "B", "/", "=", "\n", "-", "_", ":"]), 0, 12), lengths], ([parts, cuts]) => {
     const text = parts.join("")
     const clean = text.replaceAll("\n", "")
     const unpadded = clean.replace(/=+$/u, "")
@@ -57,7 +57,7 @@ describe("base64 in pieces", () => {
     assert.strictEqual(decoded(cut(asciiOf(text), cuts)) !== undefined, isWhole, text)
   })
 
-  it("refuses what is no base64", () => {
+  it("refuses invalid base64", () => {
     for (const bad of ["data:application/pdf;base64,AAAA", "AA-_", "A", "AAAAA", "AA=", "AA=A", "A===", "====", "AAAA====", "AB==", "AAB=", "AA==AA==", "ä"]) {
       assert.isUndefined(decoded([asciiOf(bad)]), bad)
     }

@@ -3,7 +3,7 @@ import { carrierNumber } from "@waybill/core"
 import { int, oneOf } from "../../arbitraries.ts"
 
 describe("carrierNumber", () => {
-  it.prop("is one number however it is written (SPEC-GAP-B6)", [
+  it.prop("normalises every spelling of a number (SPEC-GAP-B6)", [
     int(1, 99_999_999),
     oneOf(["", "DOT", "USDOT", "usdot", "MC", "mc"]),
     oneOf(["", " ", "-", "# ", "/"]),
@@ -12,7 +12,7 @@ describe("carrierNumber", () => {
     assert.strictEqual(carrierNumber(`${prefix}${blank}${zeros}${number}${blank}`), String(number))
   })
 
-  it("keeps letters that belong to it, and says nothing where nothing was said", () => {
+  it("keeps letters of the number, and is empty for text without a number", () => {
     assert.strictEqual(carrierNumber("ff-012345"), "FF012345")
     assert.strictEqual(carrierNumber("000"), "0")
     for (const nothing of ["", " - ", "DOT", "MC#"]) assert.strictEqual(carrierNumber(nothing), "")

@@ -5,14 +5,14 @@ import { int, listOf } from "../../arbitraries.ts"
 const magics = fileFormats.flatMap(({ magic, name }) => magic.map((bytes) => ({ name, bytes })))
 
 describe("formatOf", () => {
-  it("knows PDF, TIF of either byte order, JPEG and PNG", () => {
+  it("detects PDF, TIF in both byte orders, JPEG and PNG", () => {
     assert.deepStrictEqual(magics.map(({ bytes }) => {
       const detected = formatOf(Uint8Array.from([...bytes, 1, 2, 3]))
       return typeof detected === "object" && `${detected.name} ${detected.mediaType}`
     }), ["PDF application/pdf", "TIF image/tiff", "TIF image/tiff", "JPEG image/jpeg", "PNG image/png"])
   })
 
-  it("waits for more while it could be one", () => {
+  it("is undecided while more bytes are needed", () => {
     for (const { bytes, name } of magics) {
       for (let length = 0; length < bytes.length; length++) {
         assert.strictEqual(formatOf(Uint8Array.from(bytes.slice(0, length))), "undecided", `${name} ${length}`)
@@ -20,14 +20,14 @@ describe("formatOf", () => {
     }
   })
 
-  it.prop("never changes its mind when more bytes come", [listOf(int(0, 255), 0, 12), int(0, magics.length - 1), int(0, 12)], ([random, which, kept]) => {
+  it.prop("does not change its result with more bytes", [listOf(int(0, 255), 0, 12), int(0, magics.length - 1), int(0, 12)], ([random, which, kept]) => {
     const bytes = Uint8Array.from([...magics[which]!.bytes.slice(0, kept), ...random])
     const detected = Array.from({ length: bytes.length + 1 }, (_, length) => formatOf(bytes.subarray(0, length)))
     const decided = detected.findIndex((each) => each !== "undecided")
     if (decided >= 0) assert.deepStrictEqual(new Set(detected.slice(decided)).size, 1)
   })
 
-  it("does not know archives, pages, scripts, other pictures, or a PDF behind something else", () => {
+  it("does not detect archives, web pages, scripts, other images, or a PDF after other bytes", () => {
     for (const text of ["PK\u0003\u0004", "<html>", "GIF89a", "#!/bin/sh", "\n%PDF-1.7", "{\"a\":1}", "JVBERi0xLjc="]) {
       assert.isUndefined(formatOf(new TextEncoder().encode(text)), text)
     }

@@ -9,30 +9,30 @@ const warnings = (costs: ReadonlyArray<string>, total: string) => totalWarnings(
 const cents = Arbitrary.map(int(-1_000_000, 1_000_000), (n) => `${n < 0 ? "-" : ""}${Math.trunc(Math.abs(n) / 100)}.${String(Math.abs(n) % 100).padStart(2, "0")}`)
 
 describe("totalWarnings", () => {
-  it.prop("says nothing of lines that add up, and something when a cent is missing", [listOf(cents, 0, 20)], ([costs]) => {
+  it.prop("is empty for lines that add up, and not if a cent is missing", [listOf(cents, 0, 20)], ([costs]) => {
     const sum = costs.map(readMoney).reduce(addMoney, { units: 0n, scale: 2 })
     assert.deepStrictEqual(warnings(costs, showMoney(sum)), [])
     assert.lengthOf(warnings(costs, showMoney(addMoney(sum, readMoney("0.01")))), 1)
   })
 
-  it("tells both sums, in words that fit into a header (SPEC-GAP-B8)", () => {
+  it("contains both sums, in characters that fit into a header (SPEC-GAP-B8)", () => {
     assert.deepStrictEqual(warnings(["200.905", "62.88"], "263.78"), [
       "The charge lines add up to 263.785 USD, the invoice amount is 263.78 USD."
     ])
     assert.deepStrictEqual(warnings([], "1"), ["The charge lines add up to 0 USD, the invoice amount is 1 USD."])
   })
 
-  it("compares values, not their spelling", () => {
+  it("compares values, not their formats", () => {
     assert.deepStrictEqual(warnings(["1.50", ".5", "-0"], "2"), [])
   })
 
-  it("leaves lines without a cost out", () => {
+  it("ignores lines without a cost", () => {
     const sample = invoiceSample({ costs: ["1", "2"], total: "2" })
     const { cost: _, ...first } = sample.invoiceCharges[0]!
     assert.deepStrictEqual(totalWarnings({ ...sample, invoiceCharges: [first, sample.invoiceCharges[1]] } as unknown as Invoice), [])
   })
 
-  it("adds no currency to another (SPEC-GAP-B8)", () => {
+  it("does not add different currencies (SPEC-GAP-B8)", () => {
     const sample = invoiceSample({ costs: ["1", "2"], total: "3" })
     const inOther = (currencyCode: string) =>
       totalWarnings({ ...sample, invoiceCharges: sample.invoiceCharges.map((each, n) => n === 0 ? { ...each, cost: { currencyCode, value: "1" } } : each) } as unknown as Invoice)

@@ -5,13 +5,13 @@ import { int, listOf, oneOf } from "../../arbitraries.ts"
 
 const digits = (minimum: number, maximum: number) => Arbitrary.map(listOf(int(0, 9), minimum, maximum), (each) => each.join(""))
 
-/** Any amount the interface allows: whole, with a fraction of any length, negative, without a zero before the point. */
+/** Any amount that the interface allows: whole, with a fraction of any length, negative, without a zero before the point. */
 const amount = Arbitrary.map(
   Arbitrary.all([oneOf(["", "-"]), digits(0, 14), digits(0, 16)]),
   ([sign, whole, fraction]) => `${sign}${whole}${fraction === "" ? (whole === "" ? "0" : "") : `.${fraction}`}`
 )
 
-/** The same sum, digit by digit over text, as one would on paper: an amount as an integer of its 40th decimal place. */
+/** Reference implementation on text: the amount in units of 10^-40. */
 const onPaper = (text: string): bigint => {
   const [whole = "", fraction = ""] = text.replace("-", "").split(".")
   const magnitude = BigInt(`${whole}${fraction.padEnd(40, "0")}`)
@@ -31,18 +31,18 @@ describe("money", () => {
     assert.strictEqual(sumOf(amounts.toReversed()), sumOf(amounts))
   })
 
-  it.prop("is shown as a text that says the same amount at the same scale", [amount], ([text]) => {
+  it.prop("is formatted with the same amount and scale", [amount], ([text]) => {
     const money = readMoney(text)
     assert.deepStrictEqual(readMoney(showMoney(money)), money)
   })
 
-  it.prop("is the same amount at another scale", [amount, int(0, 5)], ([text, zeros]) => {
+  it.prop("is equal at another scale", [amount, int(0, 5)], ([text, zeros]) => {
     const longer = `${text}${text.includes(".") ? "" : "."}${"0".repeat(zeros + 1)}`
     assert.isTrue(sameMoney(readMoney(text), readMoney(longer)))
     assert.isFalse(sameMoney(readMoney(text), addMoney(readMoney(longer), readMoney("0.00000000000000000000000000001"))))
   })
 
-  it("loses nothing where a float would", () => {
+  it("is exact where a float is not", () => {
     const sumOf = (...texts: ReadonlyArray<string>) => showMoney(texts.map(readMoney).reduce(addMoney))
     assert.strictEqual(sumOf("0.10", "0.20"), "0.30")
     assert.strictEqual(sumOf("9007199254740993", ".1"), "9007199254740993.1")

@@ -19,8 +19,8 @@ const ordered = (events: ReadonlyArray<TimelineEvent>, limits = generous) => {
   return [entries.map((each) => each.reference), truncated]
 }
 
-describe("telling what happened", () => {
-  it("is oldest first; of one moment, by area and then by reference", () => {
+describe("orderTimeline", () => {
+  it("orders entries oldest first, then by area and reference", () => {
     const same = [
       event(5, { area: "transit-events", reference: "a" }),
       event(5, { area: "invoices", reference: "z" }),
@@ -31,19 +31,19 @@ describe("telling what happened", () => {
     assert.deepStrictEqual(ordered([]), [[], false])
   })
 
-  it("writes instants as UTC text and keeps its own measures to itself", () => {
+  it("formats instants as UTC text, and leaves out the sizes", () => {
     assert.deepStrictEqual(orderTimeline([event(1_000)], generous).entries, [
       { at: "1970-01-01T00:00:01.000Z", area: "transit-events", kind: "k", title: "t", reference: "r1000", document: { at: 1000 } }
     ])
   })
 
-  it("leaves out the oldest of too many, and says so", () => {
+  it("leaves out the oldest entries beyond the limit, and sets truncated", () => {
     const five = [4, 1, 3, 2, 5].map((at) => event(at))
     assert.deepStrictEqual(ordered(five, { entries: 5, size: 1000 }), [["r1", "r2", "r3", "r4", "r5"], false])
     assert.deepStrictEqual(ordered(five, { entries: 2, size: 1000 }), [["r4", "r5"], true])
   })
 
-  it("leaves out the oldest of what would be too large, but never the newest", () => {
+  it("leaves out the oldest entries beyond the size limit, but never the newest", () => {
     const sized = [1, 2, 3].map((at) => event(at, { size: 10 }))
     assert.deepStrictEqual(ordered(sized, { entries: 9, size: 30 }), [["r1", "r2", "r3"], false])
     assert.deepStrictEqual(ordered(sized, { entries: 9, size: 29 }), [["r2", "r3"], true])

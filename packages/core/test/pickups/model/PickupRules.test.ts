@@ -14,13 +14,13 @@ const unmeasured = { handlingUnitDetails: null }
 const unweighed = { weight: null, grossShipmentWeight: null, ...unmeasured }
 
 describe("pickupRequestFaults", () => {
-  it("finds nothing in a complete request, nor in the least one", () => {
+  it("finds no fault in a complete request, nor in a minimal one", () => {
     assert.deepStrictEqual(faultsOf({}), [])
     assert.deepStrictEqual(faultsOf({ shipmentDetails: null, destinationAddress: null, billToAddress: null }), [])
     assert.deepStrictEqual(faultsOf({ shipmentDetails: [], linearFeet: 4, cubicFeet: null }), [])
   })
 
-  it("wants weight, units and space for the whole or for each shipment (SPEC-GAP-C10)", () => {
+  it("requires weight, units and space, in total or per shipment (SPEC-GAP-C10)", () => {
     assert.deepStrictEqual(faultsOf({ grossPickupWeight: 0, handlingUnitCount: 0, cubicFeet: null, linearFeet: null }), [])
     assert.deepStrictEqual(
       faultsOf({ grossPickupWeight: 0, handlingUnitCount: 0, cubicFeet: 0, linearFeet: null, shipmentDetails: null }),
@@ -38,12 +38,12 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(faultsOf({ handlingUnitCount: 0, shipmentDetails: [requestedShipment({ handlingUnitCount: null })] }), [])
   })
 
-  it("wants to know how many units there are where units are described", () => {
+  it("requires the number of units for described units", () => {
     const unit = { height: 48, length: 48, width: 40, weight: 10 }
     assert.deepStrictEqual(faultsWith({ handlingUnitDetails: [unit, { ...unit, unitCount: 1 }] }), ["/shipmentDetails/0/handlingUnitDetails/0/unitCount"])
   })
 
-  it("wants somebody to call about hazardous freight", () => {
+  it("requires a contact for hazardous freight", () => {
     assert.deepStrictEqual(faultsWith({}, { hazmatCheck: true, hazmatContactName: " " }), [
       "/shipmentDetails/1/hazmatContactName",
       "/shipmentDetails/1/hazmatContactPhoneNumber"
@@ -51,7 +51,7 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(faultsWith({ hazmatCheck: true, hazmatContactName: "CHEMTREC", hazmatContactPhoneNumber: "8005550100" }), [])
   })
 
-  it("wants begin and end of a Delivery Window, and no end without one", () => {
+  it("requires begin and end of a Delivery Window, and refuses an end without one", () => {
     const window = (deliveryDateType: string | null, deliveryBeginDate: string | null, deliveryEndDate: string | null) =>
       faultsWith({ deliveryDateType, deliveryBeginDate, deliveryEndDate }).map((pointer) => pointer.slice("/shipmentDetails/0/".length))
     assert.deepStrictEqual(window("Delivery Window", "2026-11-25", "2026-11-27T12:00:00"), [])
@@ -65,17 +65,17 @@ describe("pickupRequestFaults", () => {
     assert.deepStrictEqual(window("Required Delivery Date", "2026-11-25", null), [])
   })
 
-  it("wants the postal code of a destination", () => {
+  it("requires the postal code of a destination", () => {
     assert.deepStrictEqual(faultsOf({ destinationAddress: [{ cneeCity: "Toronto" }, { cneeZip: "02134" }] }), ["/destinationAddress/0/cneeZip"])
   })
 
-  it("wants a carrierPickupNumber with ModifyExisting, and only then", () => {
+  it("requires a carrierPickupNumber with ModifyExisting, and refuses it otherwise", () => {
     assert.deepStrictEqual(faultsOf({ carrierPickupNumber: "1" }), ["/carrierPickupNumber"])
     assert.deepStrictEqual(faultsOf({ requestFunction: "ModifyExisting" }), ["/carrierPickupNumber"])
     assert.deepStrictEqual(faultsOf({ requestFunction: "ModifyExisting", carrierPickupNumber: "0012" }), [])
   })
 
-  it("names everything that is wrong at once", () => {
+  it("lists every fault at once", () => {
     assert.lengthOf(
       faultsOf({
         cubicFeet: null,
@@ -94,18 +94,18 @@ const refusedAt = (json: PickupJson) =>
 describe("PickupRequest", () => {
   const nullable = Object.entries(pickupRequest()).filter(([member]) => !["warehouseName", "openDate", "openTime"].includes(member)).map(([member]) => member)
 
-  it.effect.prop("needs every member that the interface requires, null or not", [oneOf(nullable)], ([member]) => {
+  it.effect.prop("requires every member that the interface requires, null or not", [oneOf(nullable)], ([member]) => {
     const { [member]: _left, ...rest } = pickupRequest()
     return Effect.map(refusedAt(rest), (error) => assert.include(error, member))
   })
 
-  it("may lack what the interface does not require (SPEC-GAP-C3)", () => {
+  it("accepts a request without optional members (SPEC-GAP-C3)", () => {
     const { openDate: _date, openTime: _time, warehouseName: _name, ...rest } = pickupRequest()
     decode(rest)
     decode(pickupRequest({ more: { shipmentDetails: [{ hazmatCheck: false }] } }))
   })
 
-  it.effect("refuses what is out of bounds", () =>
+  it.effect("refuses values that are out of bounds", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 501 }, () => requestedShipment())
       for (
@@ -133,16 +133,16 @@ describe("PickupRequest", () => {
       ) yield* refusedAt(pickupRequest({ more }))
     }))
 
-  it.prop("takes the test flag in any case (SPEC-GAP-C2)", [oneOf([["True", true], ["TRUE", true], ["true", true], [true, true], ["False", false], ["fAlSe", false], [false, false]] as const)], ([[isTest, read]]) => {
+  it.prop("accepts the test flag in any case (SPEC-GAP-C2)", [oneOf([["True", true], ["TRUE", true], ["true", true], [true, true], ["False", false], ["fAlSe", false], [false, false]] as const)], ([[isTest, read]]) => {
     assert.strictEqual(decode(pickupRequest({ isTest })).isTest, read)
   })
 
-  it.prop("keeps units of weight and who loads as they were written (SPEC-GAP-C7)", [oneOf(["LB", "lbs", "Pounds", "POUNDS", "KG", "kilograms"]), oneOf(["Shipper", "driver", null])], ([weightUofM, loadedBy]) => {
+  it.prop("keeps weightUofM and loadedBy as written (SPEC-GAP-C7)", [oneOf(["LB", "lbs", "Pounds", "POUNDS", "KG", "kilograms"]), oneOf(["Shipper", "driver", null])], ([weightUofM, loadedBy]) => {
     const request = decode(pickupRequest({ more: { weightUofM, loadedBy } }))
     assert.deepStrictEqual([request.weightUofM, request.loadedBy], [weightUofM, loadedBy])
   })
 
-  it.prop("keeps numbers that came as JSON integers as text (SPEC-GAP-C5)", [int(0, Number.MAX_SAFE_INTEGER)], ([pro]) => {
+  it.prop("converts identifiers that are JSON integers to text (SPEC-GAP-C5)", [int(0, Number.MAX_SAFE_INTEGER)], ([pro]) => {
     assert.strictEqual(decode(pickupRequest({ pro })).shipmentDetails?.[0]?.proNumber, String(pro))
   })
 })

@@ -18,11 +18,11 @@ import { listOf, oneOf } from "../../arbitraries.ts"
 
 const page = readFileSync(new URL("../../../../../docs/areas/pickups.md", import.meta.url), "utf8")
 
-/** Words as the drawing names them. */
+/** Names in the diagram. */
 const drawnName = (status: string): string => status.replaceAll(/[ -]/g, "")
 
-describe("the life of a pickup", () => {
-  it("is drawn in docs/areas/pickups.md as it is", () => {
+describe("pickup statuses", () => {
+  it("equal the diagram in docs/areas/pickups.md", () => {
     const drawn = Array.from(page.matchAll(/^ {4}(\[\*\]|\w+) --> (\w+)$/gm), ([, from, to]) => `${from} --> ${to}`)
     const known = [
       ...firstStatuses.map((to) => `[*] --> ${drawnName(to)}`),
@@ -31,7 +31,7 @@ describe("the life of a pickup", () => {
     assert.deepStrictEqual(drawn.toSorted(), known.toSorted())
   })
 
-  it("names every status in the page's table, and who sees and who ends it", () => {
+  it("are all in the page's table, with visibility and cancellation", () => {
     const listed = Array.from(page.matchAll(/^\| `([^`]+)` \|[^|]*\| (yes|no) \| (yes|no) \| (yes|no) \|$/gm), ([, status, ...facts]) => [status, ...facts])
     const yes = (fact: boolean) => fact ? "yes" : "no"
     assert.deepStrictEqual(
@@ -40,7 +40,7 @@ describe("the life of a pickup", () => {
     )
   })
 
-  it("lists every published word and code on the page", () => {
+  it("have every published wording and code on the page", () => {
     for (const [words, status] of Object.entries(finerWords)) assert.include(page, `| \`${words}\` | \`${status}\` |`)
     const listed = Array.from(page.matchAll(/^\| (\d{3}) \| ([^|]+) \| ([^|]+) \|$/gm), ([, code, description, subCodes]) => [code, description, subCodes])
     assert.deepStrictEqual(
@@ -53,7 +53,7 @@ describe("the life of a pickup", () => {
     )
   })
 
-  it.prop("never leaves Cancelled, Departed or Rejected, whatever is tried", [oneOf(firstStatuses), listOf(oneOf(pickupStatuses), 0, 30)], ([first, wishes]) => {
+  it.prop("never change after Cancelled, Departed or Rejected", [oneOf(firstStatuses), listOf(oneOf(pickupStatuses), 0, 30)], ([first, wishes]) => {
     let status: (typeof pickupStatuses)[number] = first
     for (const wish of wishes) {
       const before = status
@@ -62,19 +62,19 @@ describe("the life of a pickup", () => {
     }
   })
 
-  it("can be cancelled from everywhere that is no end", () => {
+  it("permit cancellation unless they are final", () => {
     for (const status of pickupStatuses) assert.strictEqual(canMovePickup(status, "Cancelled"), !isFinalPickup(status), status)
     assert.deepStrictEqual(pickupStatuses.filter(isFinalPickup), ["Rejected", "Departed", "Cancelled"])
   })
 
-  it.prop("is read in any case, with or without blanks and hyphens (SPEC-GAP-C11)", [oneOf(pickupStatusWords), oneOf(["", " ", "-", "_"]), oneOf([true, false])], ([words, between, upper]) => {
+  it.prop("are accepted in any case, with or without blanks and hyphens (SPEC-GAP-C11)", [oneOf(pickupStatusWords), oneOf(["", " ", "-", "_"]), oneOf([true, false])], ([words, between, upper]) => {
     const spelled = words.split(/[ -]/).join(between)
     const read = readPickupStatus(upper ? spelled.toUpperCase() : spelled.toLowerCase())
     assert.strictEqual(read?.words, words)
     assert.strictEqual(read?.status, finerWords[words] ?? words)
   })
 
-  it("is read in both English spellings, and nothing else is a status", () => {
+  it("are accepted in both English spellings, and other text is refused", () => {
     assert.strictEqual(readPickupStatus("Canceled")?.status, "Cancelled")
     assert.strictEqual(readPickupStatus("pickup canceled")?.words, "Pickup Cancelled")
     for (const text of ["", "Delivered", "Accept", "constructor", "__proto__"]) assert.isUndefined(readPickupStatus(text), text)

@@ -31,10 +31,10 @@ const instantsOf = (parts: Partial<WindowTexts>) => {
 
 const zones = ["UTC", "America/Chicago", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata", "Australia/Lord_Howe", "America/St_Johns", "Pacific/Kiritimati"]
 
-/** Days on which clocks are put there, and quiet ones. */
+/** Days with a clock change in these zones, and days without. */
 const days = ["2026-03-08", "2026-11-01", "2026-03-29", "2026-10-25", "2018-11-04", "2019-02-16", "2026-04-05", "2026-10-04", "2026-07-01"]
 
-/** What the clocks show, by another way than the code takes. */
+/** Local time, computed in another way than the code under test. */
 const clocks = (zone: string) => {
   const format = new Intl.DateTimeFormat("en-CA", {
     timeZone: zone,
@@ -54,7 +54,7 @@ const clocks = (zone: string) => {
 const clockText = (minutes: number) => `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`
 
 describe("readPickupWindow", () => {
-  it.prop("spans exactly the instants at which the location's clocks show it, on days of any length", [
+  it.prop("covers exactly the instants with its local times, on days of any length", [
     oneOf(zones),
     oneOf(days),
     int(0, 1438),
@@ -71,17 +71,17 @@ describe("readPickupWindow", () => {
     }
     const reading = readPickupWindow(texts({ readyDate: day, readyTime: from, closeTime: to, pickupLocationTimeZone: zone }))
     if (reading._tag === "Refused") {
-      // nothing but a moment of it exists that day
+      // almost none of it exists on that day
       assert.isAtMost(inside.length, 1, `${zone} ${from} ${to}`)
       return
     }
     const { first, last } = reading.window!.instants!
     assert.strictEqual(iso(first), iso(inside[0]), `${zone} ${from}`)
-    // where clocks are put forward out of the window, it ends with the minute that is no more
+    // if the clock skips the end of the window, it ends at the skipped minute
     assert.isTrue(last === inside.at(-1) || last === inside.at(-1)! + 60_000, `${zone} ${to} ${iso(last)} ${iso(inside.at(-1))}`)
   })
 
-  it.prop("reads the same window from local texts and from texts with any offset (SPEC-GAP-C8)", [oneOf(zones), oneOf(days), int(4 * 60, 22 * 60), oneOf([-720, -330, 0, 60, 840])], ([zone, day, ready, offset]) => {
+  it.prop("gives the same window for local times and for times with any offset (SPEC-GAP-C8)", [oneOf(zones), oneOf(days), int(4 * 60, 22 * 60), oneOf([-720, -330, 0, 60, 840])], ([zone, day, ready, offset]) => {
     const local = windowOf({ readyDate: day, readyTime: `${day}T${clockText(ready)}`, closeTime: `${day}T${clockText(ready + 60)}`, pickupLocationTimeZone: zone })
     const sign = offset < 0 ? "-" : "+"
     const written = (at: number) => `${new Date(at + offset * 60_000).toISOString().slice(0, -1)}${sign}${clockText(Math.abs(offset))}`
@@ -90,7 +90,7 @@ describe("readPickupWindow", () => {
     assert.deepStrictEqual(again, { _tag: "Window", window: local })
   })
 
-  it("knows days on which clocks are put", () => {
+  it("supports days with a clock change", () => {
     const chicago = (day: string, ready: string, close: string) =>
       instantsOf({ readyDate: day, readyTime: `${day}T${ready}`, closeTime: `${day}T${close}`, pickupLocationTimeZone: "America/Chicago" })
     assert.deepStrictEqual(chicago("2026-03-07", "08:00", "17:00"), ["2026-03-07T14:00:00.000Z", "2026-03-07T23:00:00.000Z"])
@@ -98,20 +98,20 @@ describe("readPickupWindow", () => {
     // the hour from two does not exist
     assert.deepStrictEqual(chicago("2026-03-08", "01:30", "03:30"), ["2026-03-08T07:30:00.000Z", "2026-03-08T08:30:00.000Z"])
     assert.deepStrictEqual(chicago("2026-03-08", "02:15", "03:10"), ["2026-03-08T08:00:00.000Z", "2026-03-08T08:10:00.000Z"])
-    // the hour from one is there twice
+    // the hour from one occurs twice
     assert.deepStrictEqual(chicago("2026-11-01", "01:15", "01:45"), ["2026-11-01T06:15:00.000Z", "2026-11-01T07:45:00.000Z"])
   })
 
-  it("refuses times that clocks skip", () => {
+  it("refuses times that the clock skips", () => {
     const parts = { readyDate: "2026-03-08", readyTime: "2026-03-08T02:10", closeTime: "2026-03-08T02:50" }
     assert.strictEqual(refusal({ ...parts, pickupLocationTimeZone: "America/Chicago" }), "/readyTime")
     assert.isUndefined(refusal({ ...parts, pickupLocationTimeZone: "UTC-6" }))
-    // Samoa had no 30 December 2011 at all
+    // Samoa skipped 30 December 2011
     const day = { readyDate: "2011-12-30", readyTime: "2011-12-30T08:00", closeTime: "2011-12-30T17:00" }
     assert.strictEqual(refusal({ ...day, pickupLocationTimeZone: "Pacific/Apia" }), "/readyTime")
   })
 
-  it("takes zones by offset and by name, and no others (SPEC-GAP-C9)", () => {
+  it("accepts zones as offset or name, and no other text (SPEC-GAP-C9)", () => {
     const opens = (zone: string) => iso(windowOf({ pickupLocationTimeZone: zone }).instants?.first)
     for (const zone of ["UTC-5", "utc-5", "UTC-05:00", "UTC-0500", "GMT-5", "-05:00", "UTC -5", "America/New_York", "US/Eastern"]) {
       assert.strictEqual(opens(zone), "2026-11-20T13:00:00.000Z", zone)
@@ -124,7 +124,7 @@ describe("readPickupWindow", () => {
     }
   })
 
-  it("is of one local day, ready before it closes", () => {
+  it("is within one local day, with readyTime before closeTime", () => {
     assert.strictEqual(refusal({ closeTime: "2026-11-20T08:00:00" }), "/closeTime")
     assert.strictEqual(refusal({ closeTime: "2026-11-20T07:59:00" }), "/closeTime")
     assert.strictEqual(refusal({ closeTime: "2026-11-21T17:00:00" }), "/closeTime")
@@ -134,16 +134,16 @@ describe("readPickupWindow", () => {
     assert.strictEqual(refusal({ readyTime: "2026-11-20T23:00:00", closeTime: "2026-11-21T05:30:00Z" }), "/closeTime")
   })
 
-  it("takes a readyDate at midnight as the day it says, whatever its offset (SPEC-GAP-C8)", () => {
+  it("treats a readyDate at midnight as that day, with any offset (SPEC-GAP-C8)", () => {
     for (const readyDate of ["2026-11-20", "2026-11-20T00:00:00Z", "2026-11-20T00:00:00+09:00", "2026-11-20T05:00:00Z", "2026-11-20T13:00:00Z"]) {
       assert.strictEqual(iso(windowOf({ readyDate }).day), "2026-11-20T00:00:00.000Z", readyDate)
       assert.strictEqual(iso(windowOf({ readyDate, readyTime: "08:00", closeTime: "17:00:00" }).opens), "2026-11-20T08:00:00.000Z", readyDate)
     }
-    // the same instant twice
+    // equal instants
     assert.isUndefined(refusal({ readyDate: "2026-11-21T00:00:00Z", readyTime: "2026-11-21T00:00:00Z", closeTime: "2026-11-21T02:00:00Z" }))
   })
 
-  it("makes do with what is there (SPEC-GAP-C8)", () => {
+  it("accepts incomplete windows (SPEC-GAP-C8)", () => {
     const local = (parts: Partial<WindowTexts>) => {
       const { closes, opens } = windowOf(parts)
       return [iso(opens), iso(closes)]
@@ -157,7 +157,7 @@ describe("readPickupWindow", () => {
     assert.deepStrictEqual(readPickupWindow(texts({ readyDate: null, readyTime: null, closeTime: null })), { _tag: "Window", window: undefined })
   })
 
-  it("invents no zone where nobody named one", () => {
+  it("has no zone if none was named", () => {
     assert.isUndefined(windowOf({ pickupLocationTimeZone: null }).instants)
     assert.deepStrictEqual(
       instantsOf({ pickupLocationTimeZone: null, readyTime: "2026-11-20T08:00:00-06:00", closeTime: "2026-11-20T17:00:00-06:00" }),
@@ -167,13 +167,13 @@ describe("readPickupWindow", () => {
 })
 
 describe("isWindowOver", () => {
-  it("is when the location's clocks have passed it", () => {
+  it("is true after its end in local time", () => {
     const closes = Date.parse("2026-11-20T22:00:00Z")
     assert.isFalse(isWindowOver(windowOf(), closes - 1))
     assert.isTrue(isWindowOver(windowOf(), closes))
   })
 
-  it("is, without a zone, when it has passed everywhere", () => {
+  it("is true without a zone when it has ended in every zone", () => {
     const lastPlace = Date.parse("2026-11-21T05:00:00Z")
     assert.isFalse(isWindowOver(windowOf({ pickupLocationTimeZone: null }), lastPlace - 1))
     assert.isTrue(isWindowOver(windowOf({ pickupLocationTimeZone: null }), lastPlace))
