@@ -54,7 +54,7 @@ describe("IntakeClient", () => {
   it("reports movements and information", async () => {
     const results = {
       results: [
-        { index: 0, result: "error", errors: [{ detail: "A shipment does not go from Delivered back to In Transit.", pointer: "/updates/0/shipmentMilestoneStatus" }] },
+        { index: 0, result: "error", errors: [{ detail: "A shipment cannot go from Delivered back to In Transit.", pointer: "/updates/0/shipmentMilestoneStatus" }] },
         { index: 1, result: "accepted", shipmentId: "S1", eventId: "status-update-1", outcome: "applied" }
       ]
     }

@@ -72,7 +72,7 @@ export class TenantBeingRemoved extends Schema.TaggedError<TenantBeingRemoved>()
 /** No client has this name in the tenant. Only operators can get this error. */
 export class ClientNotFound extends Schema.TaggedError<ClientNotFound>()("ClientNotFound", { client: Schema.String }) {
   override get message(): string {
-    return `No client ${this.client} in this tenant. It may have been removed already. GET …/clients lists those there are.`
+    return `No client ${this.client} in this tenant. It may have been removed already. List the clients with GET …/clients.`
   }
 }
 

@@ -68,7 +68,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const future = Effect.fnUntraced(function*(text: string) {
         const instant = parseInstant(text)!
         if (instant <= (yield* Clock.currentTimeMillis)) {
-          return yield* InvalidInput.of(fault(["expiresAt"], "expiresAt lies in the future.", "out_of_bounds"))
+          return yield* InvalidInput.of(fault(["expiresAt"], "expiresAt must be in the future.", "out_of_bounds"))
         }
         return instant
       })

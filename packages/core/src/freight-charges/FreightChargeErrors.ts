@@ -15,7 +15,7 @@ export class AccountsNotPermitted extends Schema.TaggedError<AccountsNotPermitte
   accounts: Schema.Array(Schema.String)
 }) {
   override get message(): string {
-    return `You are not known as debtor or agent of ${this.accounts.join(", ")}. Name accounts of your own, or ask the carrier to add them to your key.`
+    return `You are neither debtor nor agent of ${this.accounts.join(", ")}. Name accounts of your own, or ask the carrier to add them to your key.`
   }
 }
 

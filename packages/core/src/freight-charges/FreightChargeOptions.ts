@@ -13,7 +13,7 @@ export class FreightChargeOptions extends Context.Reference<{
   static readonly layer = (options: { readonly timeZone?: string } = {}): Layer.Layer<never> => {
     const timeZone = options.timeZone ?? utc
     if (timeZone !== utc && Option.isNone(DateTime.zoneMakeNamed(timeZone))) {
-      throw new RangeError(`${timeZone} is no time zone of the IANA database. Use a name such as America/Chicago.`)
+      throw new RangeError(`${timeZone} is not an IANA time zone. Use a name such as America/Chicago.`)
     }
     return Layer.succeed(FreightChargeOptions, { timeZone })
   }

@@ -176,8 +176,8 @@ const refusal = (index: number, member: string, detail: string, code: "conflict"
 
 const unknownShipment = ({ index, value }: ReadItem<StatusUpdate>): RefusedItem =>
   value.shipmentId === undefined
-    ? refusal(index, "proNumber", `No shipment with PRO ${value.proNumber}. Hand it in as a shipment first.`, "unknown_reference")
-    : refusal(index, "shipmentId", `No shipment ${value.shipmentId}. Hand it in as a shipment first.`, "unknown_reference")
+    ? refusal(index, "proNumber", `No shipment with PRO ${value.proNumber}. Post the shipment first.`, "unknown_reference")
+    : refusal(index, "shipmentId", `No shipment ${value.shipmentId}. Post the shipment first.`, "unknown_reference")
 
 const contradicting = ({ index, value }: LocatedUpdate): RefusedItem =>
   refusal(index, "updateId", `Update ${value.updateId} is known with other content. An update never changes: give a correction an updateId of its own.`, "conflict")

@@ -49,6 +49,6 @@ export class FileFormatUnknown extends Schema.TaggedError<FileFormatUnknown>()("
   pointer: Schema.String
 }) {
   override get message(): string {
-    return `${this.pointer} is no PDF, TIF, JPEG or PNG. Send the file itself, base64-encoded once.`
+    return `${this.pointer} is not a PDF, TIF, JPEG or PNG. Send the file itself, base64-encoded once.`
   }
 }

@@ -258,7 +258,7 @@ const sameContent = Effect.fnUntraced(function*(known: InvoiceRow, { text }: Rea
 
 /** The error when several carriers match. */
 export const ambiguous = (member: string, what: string): InvalidInput =>
-  InvalidInput.of(fault([member], `Several carriers have an ${what}. Name the one you mean by DOT and MC.`, "conflict"))
+  InvalidInput.of(fault([member], `Several carriers have an ${what}. Select one with DOT and MC.`, "conflict"))
 
 const changeDoc = (comments: ReadonlyArray<InvoiceComment>, warnings: ReadonlyArray<string>, invoice: string): string =>
   `{"comments":${JSON.stringify(comments)},"warnings":${JSON.stringify(warnings)},"invoice":${invoice}}`

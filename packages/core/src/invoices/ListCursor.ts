@@ -20,5 +20,5 @@ export const readCursor = (cursor: string | undefined): Effect.Effect<ListPositi
     // stores contain no text with control characters or unpaired surrogates
     Effect.filterOrFail((parts) => parts.every((part) => !/[\p{Cc}\p{Cs}]/u.test(part))),
     Effect.map(([id, dot, mc]): ListPosition => ({ id, carrier: { dot, mc } })),
-    Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor is not one of ours. Take it from the page before, or leave it out.")))
+    Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor is invalid. Use the cursor of the previous page, or leave it out.")))
   )

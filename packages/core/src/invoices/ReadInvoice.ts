@@ -90,7 +90,7 @@ const plainJson = Effect.fnUntraced(function*(
   // before serialisation, which would turn a non-finite number into null
   const inexact = inexactNumber(input)
   if (inexact !== undefined) {
-    return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits on their way. Send this one as text.", "out_of_bounds"))
+    return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits in JSON. Send this one as text.", "out_of_bounds"))
   }
   if (pace.isDue()) yield* pace.turn
   const noJson = InvalidInput.of(fault([], `${what} holds JSON values only.`))

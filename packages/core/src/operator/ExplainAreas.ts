@@ -109,7 +109,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     const hidden = yield* isVisible(tenantId, lane, matching.map(({ shipmentId }) => shipmentId))
     if (hidden !== undefined) return hidden
     if (matching.every((record) => statusOf(record).state.notices === 0)) {
-      return decided("not_matched", reason("notification", "a change of status that subscribers are told", "none so far"))
+      return decided("not_matched", reason("notification", "a status change that causes a notification", "none so far"))
     }
     const last = Math.max(...matching.flatMap((record) => [statusOf(record).state.registeredAt, ...record.history.map(({ occurredAt }) => occurredAt)]))
     return before(lane, last) ?? forgotten(lane)
@@ -133,7 +133,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     }
     const current = found.map(currentOf)
     if (settings.dataOptions.shipmentDataType === "revenue_impacts_only" && current.every(({ impact }) => !impact)) {
-      return decided("not_matched", reason("shipmentDataType", "revenue_impacts_only", "the last version changes nothing of what the freight costs"))
+      return decided("not_matched", reason("shipmentDataType", "revenue_impacts_only", "the last version has no revenue impact"))
     }
     return before(lane, Math.max(...current.map(({ at = 0 }) => at))) ?? forgotten(lane)
   })
@@ -158,15 +158,15 @@ const createdAt = ({ laneId }: LaneOverview): number => Number.parseInt(laneId.r
 
 const before = (lane: LaneOverview, at: number | undefined): Verdict | undefined =>
   at !== undefined && at < createdAt(lane)
-    ? decided("before_subscription", reason("createdAt", `after the subscription was made at ${formatInstant(createdAt(lane))}`, formatInstant(at)))
+    ? decided("before_subscription", reason("createdAt", `after the subscription was created at ${formatInstant(createdAt(lane))}`, formatInstant(at)))
     : undefined
 
 /** The subject matches now, but there is no record that it was queued. */
 const forgotten = (lane: LaneOverview): Verdict =>
   lane.dropped > 0
-    ? decided("dropped", reason("dropped", "sent", `one of ${lane.dropped} entries that were dropped, or its delivery went with retention`))
+    ? decided("dropped", reason("dropped", "sent", `one of ${lane.dropped} entries that were dropped, or its delivery was deleted by retention`))
     : decided("not_matched", reason(
-      "when it came",
+      "time of the event",
       "the subscription was active and its client had access",
-      lane.status.state === "inactive" ? "the subscription is inactive" : "it did not match then, or its delivery went with retention"
+      lane.status.state === "inactive" ? "the subscription is inactive" : "it did not match at that time, or its delivery was deleted by retention"
     ))

@@ -298,7 +298,7 @@ const numberAfter = (row: PickupRow, report: PickupReport, status: PickupStatus)
     return refused(`The pickup has the number ${row.number} already.`, "conflict")
   }
   if (number !== undefined && (!isPickupNumber(number) || isTestNumber(number) !== row.isTest)) {
-    return refused("This is no number for a pickup.", "invalid")
+    return refused("This is not a valid pickup number.", "invalid")
   }
   const after = row.number ?? number
   return after === undefined && isVisiblePickup(status) && status !== "Cancelled"

@@ -42,7 +42,7 @@ const changeFaults = ({ carrierPickupNumber, requestFunction }: PickupRequest, n
   ...(requestFunction === "ModifyExisting" ? [] : [fault(["requestFunction"], "This call changes a pickup: send ModifyExisting.", "not_allowed")]),
   ...(carrierPickupNumber === number
     ? []
-    : [fault(["carrierPickupNumber"], `The path says ${number}, so must the body.`, carrierPickupNumber === null ? "required" : "conflict")])
+    : [fault(["carrierPickupNumber"], `carrierPickupNumber must be ${number}, as in the path.`, carrierPickupNumber === null ? "required" : "conflict")])
 ]
 
 export const readReport = Effect.fnUntraced(function*(input: unknown) {

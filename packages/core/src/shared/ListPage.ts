@@ -19,7 +19,7 @@ export interface ListPage<A> {
 }
 
 /** Refuses a cursor that Waybill did not issue. */
-export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fault(["cursor"], "cursor comes from nextCursor of the page before."))))
+export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fault(["cursor"], "cursor is invalid. Use nextCursor of the previous page."))))
 
 /** Largest page in characters of its JSON, which is serialised in one step. A page ends before it would exceed this. */
 export const maxPageSize = 4 * 1024 * 1024

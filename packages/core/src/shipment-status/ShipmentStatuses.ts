@@ -146,7 +146,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
         if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
         const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
-        if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}`, advice: "Hand it in as a shipment first." })
+        if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}`, advice: "Post the shipment first." })
         return {
           shipmentId,
           accounts: found.accounts,

@@ -148,10 +148,10 @@ describe("Pickups.report", () => {
       const { history, report, seen } = yield* ordered
       const refused = yield* Effect.flip(report({ status: "Departed", stopEta: "2026-11-20T10:00:00" }))
       assert.deepStrictEqual(pointers(refused), ["/status"])
-      assert.include(refused.message, "A pickup does not go from Accepted to Departed. From there it goes to Rescheduled, En Route, Cancelled.")
+      assert.include(refused.message, "A pickup cannot go from Accepted to Departed. It can go to Rescheduled, En Route, Cancelled.")
       assert.strictEqual((yield* seen).stopEta, "2026-11-20T08:00:00.000")
       yield* report({ status: "Pickup Cancelled", informationCode: why })
-      assert.include((yield* Effect.flip(report({ status: "En Route" }))).message, "nothing follows that")
+      assert.include((yield* Effect.flip(report({ status: "En Route" }))).message, "is final")
       assert.lengthOf(yield* history, 2)
     })))
 

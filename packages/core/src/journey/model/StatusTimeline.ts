@@ -27,11 +27,11 @@ const factsOf = ({ information = [], milestone, noted = [], terminal }: KeptRepo
   ...(terminal?.status === undefined ? [] : [terminal.status])
 ]
 
-const sourceWords = { event: "An event", update: "An update", shipment: "Shipment handed in" } as const
+const sourceWords = { event: "An event", update: "An update", shipment: "Shipment posted" } as const
 
 const outcomeWords: Readonly<Record<ReportOutcome, string>> = {
   applied: "",
   noted: " (nothing new)",
-  late: " (came late)",
+  late: " (late)",
   refused: " (refused)"
 }

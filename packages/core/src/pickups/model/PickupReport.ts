@@ -47,7 +47,7 @@ export type PickupReport = typeof PickupReport.Type
 
 /** The fault of a report without members. */
 export const emptyReport = (report: PickupReport): Fault | undefined =>
-  Object.keys(report).length > 0 ? undefined : fault([], "Say what happened: give at least a status.", "required")
+  Object.keys(report).length > 0 ? undefined : fault([], "The report is empty. Give at least a status.", "required")
 
 /** Result of a report. */
 export const PickupReportResult = Schema.Struct({

@@ -140,7 +140,7 @@ const EmergencyContact = Schema.Struct({ emergName: mayLack(line), emergPhone: m
 /** All members are required; those that may be null must still be present. */
 export const PickupRequest = Schema.Struct({
   isTest: TestFlag,
-  pickupAddress: list(PickupAddress, 100).check(Schema.isMinLength(1, { message: "Say where the freight is: give one address." })),
+  pickupAddress: list(PickupAddress, 100).check(Schema.isMinLength(1, { message: "Give at least one pickup address." })),
   customer: orNull(line),
   emergencyContact: orNull(list(EmergencyContact, 100)),
   grossPickupWeight: pounds,

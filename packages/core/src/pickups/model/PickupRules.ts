@@ -25,7 +25,7 @@ const functionFaults = ({ carrierPickupNumber, requestFunction }: PickupRequest)
     return [fault(["carrierPickupNumber"], "A new pickup has no number yet. Send null, or ModifyExisting.", "not_allowed")]
   }
   return requestFunction === "ModifyExisting" && number === undefined
-    ? [fault(["carrierPickupNumber"], "Say which pickup to change.", "required")]
+    ? [fault(["carrierPickupNumber"], "Name the pickup to change.", "required")]
     : []
 }
 
@@ -73,7 +73,7 @@ const shipmentFaults = (shipment: ShipmentDetail, path: ReadonlyArray<PropertyKe
   ...units(shipment).flatMap((unit, at) =>
     isSome(unit.unitCount) || isSome(unit.totalUnitCount)
       ? []
-      : [fault([...path, "handlingUnitDetails", at, "unitCount"], "Say how many of these units there are.", "required")]
+      : [fault([...path, "handlingUnitDetails", at, "unitCount"], "Give the number of these units.", "required")]
   )
 ]
 

@@ -72,5 +72,5 @@ export const readPickupStatus = (text: string): SaidStatus | undefined => bySpel
 /** Why a move is not permitted, in one sentence. */
 export const whyNotMoved = (from: PickupStatus, to: PickupStatus): string =>
   isFinalPickup(from)
-    ? `The pickup is ${from}, and nothing follows that; ${to} was not taken.`
-    : `A pickup does not go from ${from} to ${to}. From there it goes to ${pickupMovesFrom(from).join(", ")}.`
+    ? `The pickup is ${from}, which is final; ${to} was refused.`
+    : `A pickup cannot go from ${from} to ${to}. It can go to ${pickupMovesFrom(from).join(", ")}.`

@@ -47,14 +47,14 @@ export const moveTo = (
   if (from === undefined) return { _tag: "Moved", to }
   if (move === undefined) return { _tag: "NotPermitted", why: whyNot(from, to) }
   if (!permitted) {
-    return { _tag: "NotPermitted", why: `A shipment goes from ${from} back to ${to} only after ${move.when}. Report the missed delivery first.` }
+    return { _tag: "NotPermitted", why: `A shipment can go from ${from} back to ${to} only after ${move.when}. Report the missed delivery first.` }
   }
   return { _tag: "Moved", to }
 }
 
 const whyNot = (from: Milestone, to: Milestone): string => {
-  if (isFinal(from)) return `The shipment is ${from}, and nothing follows that. ${to} was not taken.`
+  if (isFinal(from)) return `The shipment is ${from}, which is final. ${to} was refused.`
   const onward = milestoneMoves.filter((each) => each.from === from && each.to !== from).map((each) => each.when === undefined ? each.to : `${each.to} when ${each.when}`)
-  return `A shipment does not go from ${from} back to ${to}. From there it goes to ${onward.join(", ")}.`
+  return `A shipment cannot go from ${from} back to ${to}. It can go to ${onward.join(", ")}.`
 }
 
