@@ -64,7 +64,7 @@ export const intakeItems = (
   }
   if (items.length === 0) return Effect.fail(InvalidInput.of(fault([member], "Send at least one item.", "out_of_bounds")))
   if (items.length <= maxItemsPerCall) return Effect.succeed(items)
-  const detail = `At most ${maxItemsPerCall} items per call, this call has ${items.length}. Send several calls.`
+  const detail = `At most ${maxItemsPerCall} items in one call, this call has ${items.length}. Send several calls.`
   return Effect.fail(InvalidInput.of(fault([member], detail, "out_of_bounds")))
 }
 

@@ -146,7 +146,7 @@ const refusedCall = (refusals: ReadonlyArray<Refusal>) => new InvalidInput({ fau
 const checkCount = (count: number): Effect.Effect<void, InvalidInput> => {
   if (count === 0) return Effect.fail(InvalidInput.of(fault(["events"], "Send at least one event.", "out_of_bounds")))
   if (count <= maxEventsPerCall) return Effect.void
-  const detail = `At most ${maxEventsPerCall} events per call, this call has ${count}. Send several calls.`
+  const detail = `At most ${maxEventsPerCall} events in one call, this call has ${count}. Send several calls.`
   return Effect.fail(InvalidInput.of(fault(["events"], detail, "out_of_bounds")))
 }
 
