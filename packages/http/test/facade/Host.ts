@@ -4,7 +4,7 @@ import { StorageMemory } from "@waybill/testkit"
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterEach, expect } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import { createWaybill, type HostPrincipal, type Waybill, WaybillError, type WaybillOptions } from "../../src/index.ts"
 
 export const sealingKey = new Uint8Array(32).fill(7)
@@ -26,14 +26,10 @@ export class HostTransaction {
   joined = 0
 }
 
-const open: Array<{ readonly stop: () => Promise<unknown> }> = []
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.stop()
-})
-
+/** Stopped at the end of the test. */
 export const start = (options: Partial<WaybillOptions> = {}): Waybill => {
   const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options })
-  open.push(waybill)
+  onTestFinished(() => waybill.stop())
   return waybill
 }
 
@@ -54,7 +50,7 @@ export const startReceiver = async () => {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  open.push({ stop: () => new Promise((resolve) => server.close(resolve)) })
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
   const until = async (count: number) => {
     while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
     return received

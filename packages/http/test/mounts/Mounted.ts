@@ -3,7 +3,7 @@ import { documentsSample, fileSample } from "@waybill/testkit"
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
-import { afterEach, expect } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import type { HandlerOptions, HostPrincipal, Waybill } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
 import { reportedEvent } from "../TestService.ts"
@@ -22,11 +22,7 @@ export const startWaybill = async (userOf: (host: any) => HostPrincipal | undefi
   return waybill
 }
 
-const closing: Array<() => unknown> = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-export const closeAfterwards = (close: () => unknown) => void closing.push(close)
+export const closeAfterwards = (close: () => unknown) => onTestFinished(async () => void await close())
 
 const bearer = (user: string) => ({ authorization: `Bearer ${user}` })
 

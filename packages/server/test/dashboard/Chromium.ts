@@ -28,9 +28,13 @@ const launched = (): Promise<Browser> => {
   return browser ??= chromium.launch({ executablePath: found, chromiumSandbox: false, args: ["--disable-dev-shm-usage"] })
 }
 
-afterAll(async () => {
-  await (await browser)?.close()
-})
+/** For each file that visits something. A hook of this module would be one of the first file that loads it, and of no other. */
+export const closeBrowserAfterwards = (): void =>
+  afterAll(async () => {
+    const launched = browser
+    browser = undefined
+    await (await launched)?.close()
+  })
 
 /** Events that must not happen on a page. */
 export interface Mischief {

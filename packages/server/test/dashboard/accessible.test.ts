@@ -1,7 +1,7 @@
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { noBrowser, visit } from "./Chromium.ts"
+import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
 import { opened } from "./Opened.ts"
 import { idOf, key, sampleFreight, standIn } from "./StandIn.ts"
 
@@ -50,6 +50,8 @@ const violations = async (page: Page, rules?: ReadonlyArray<string>) => {
 }
 
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+closeBrowserAfterwards()
 
 describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeout: 60_000 }, () => {
   it.each([

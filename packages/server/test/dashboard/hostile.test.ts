@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { hashOf, type Route } from "../../dashboard/model/routes.ts"
-import { noBrowser } from "./Chromium.ts"
+import { closeBrowserAfterwards, noBrowser } from "./Chromium.ts"
 import { opened } from "./Opened.ts"
 import { type Freight, idOf, sampleFreight, standIn } from "./StandIn.ts"
 
@@ -56,6 +56,8 @@ const madeOfData = (page: Page) =>
     ...[...document.querySelectorAll("*")].flatMap((element) => [...element.attributes].filter(({ name }) => name.startsWith("on")).map(({ name }) => `${element.tagName} ${name}`)),
     ...[...document.querySelectorAll("a")].map((link) => link.getAttribute("href")!).filter((href) => !href.startsWith("#")).map((href) => `link to ${href}`)
   ])
+
+closeBrowserAfterwards()
 
 describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout: 60_000 }, () => {
   it.each([["every text", () => false], ["every text but codes, ids and instants", isCode]] as const)("shows %s as text, and executes none of it", async (_, isCode) => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest"
 import { eventually } from "../program/Program.ts"
-import { noBrowser, visit, type Visit } from "./Chromium.ts"
+import { closeBrowserAfterwards, noBrowser, visit, type Visit } from "./Chromium.ts"
 import { later, opened } from "./Opened.ts"
 import { deadLetter, deliverySample, idOf, instantOf, key, subscriptionSample, standIn } from "./StandIn.ts"
 
 const h1 = ({ page }: Visit) => page.getByRole("heading", { level: 1 })
+
+closeBrowserAfterwards()
 
 describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("opens with the operator key only, stores it for this tab, and removes it on sign-out", async () => {

@@ -2,9 +2,11 @@ import { TransitEventsClient } from "@waybill/client"
 import { describe, expect, inject, it } from "vitest"
 import { eventually, Program, receiver, sharedSettings } from "../program/Program.ts"
 import { account, event, tenantOn } from "../program/Tenant.ts"
-import { noBrowser, visit } from "./Chromium.ts"
+import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
 
 const pgUrl = inject("pgUrl")
+
+closeBrowserAfterwards()
 
 const evil = `<img src=x onerror="pwned=1"><script>pwned=2</script>\u202e`
 
