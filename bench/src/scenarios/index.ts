@@ -12,6 +12,7 @@ import { lookups } from "./lookups.ts"
 import { matching } from "./matching.ts"
 import { memory } from "./memory.ts"
 import { paging } from "./paging.ts"
+import { paused } from "./paused.ts"
 import { publishing } from "./publishing.ts"
 import { requests } from "./requests.ts"
 import { retention } from "./retention.ts"
@@ -20,4 +21,4 @@ import { soak } from "./soak.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, testkit, workers, growth, rush, retention, requests, soak]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, testkit, workers, growth, rush, retention, requests, soak]

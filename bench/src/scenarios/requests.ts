@@ -66,8 +66,8 @@ const measure = async (bench: Bench) => {
 
   const costs: Array<Cost> = []
   for (const call of calls) {
-    const ask = async (attempt: number, weighs = false) => {
-      await server.call.begin(weighs)
+    const ask = async (attempt: number, step?: number) => {
+      await server.call.begin(step)
       await after(5)
       const answered = await send(call, attempt)
       await after(5)
@@ -77,7 +77,7 @@ const measure = async (bench: Bench) => {
     // a collection of what others left behind is no cost of this one; what holds the loop does so every time
     const again = first.holdMillis < suspiciousMillis ? [] : [await ask(2), await ask(3)]
     const holdMillis = Math.min(first.holdMillis, ...again.map((each) => each.holdMillis))
-    const { addedBytes } = sizeOf(first) < weighedBytes ? { addedBytes: 0 } : await ask(4, true)
+    const { addedBytes } = sizeOf(first) < weighedBytes ? { addedBytes: 0 } : await ask(4, Math.max(2e6, sizeOf(first) / 4))
     const cost = { ...call, ...first, holdMillis, addedBytes }
     costs.push(cost)
     if (only !== undefined || call.accepted) {

@@ -10,6 +10,7 @@ import type { RequestCall } from "./WorstBodies.ts"
 interface Amounts {
   readonly shipments: number
   readonly bills: number
+  readonly records: number
   readonly largeEvents: number
   readonly versions: number
   readonly largeKeys: number
@@ -17,8 +18,8 @@ interface Amounts {
 
 const amounts = (quick: boolean): Amounts =>
   quick
-    ? { shipments: 2000, bills: 3000, largeEvents: 50, versions: 200, largeKeys: 50 }
-    : { shipments: 3900, bills: 20_000, largeEvents: 500, versions: 2000, largeKeys: 500 }
+    ? { shipments: 2000, bills: 3000, records: 10, largeEvents: 50, versions: 200, largeKeys: 50 }
+    : { shipments: 3900, bills: 20_000, records: 100, largeEvents: 500, versions: 2000, largeKeys: 500 }
 
 /** Sends as this role and answers the JSON; throws when it is refused. */
 export type Send = (call: Omit<RequestCall, "endpoint" | "label" | "accepted">) => Promise<{ readonly status: number; readonly text: string }>
@@ -121,15 +122,15 @@ const invoices = async (database: string, most: Amounts, post: Post, get: Get) =
   await multiply(database, "invoices", "unique_id = 'WIDE'", 20, { unique_id: "'WIDE' || n", invoice_number: "'WIDE' || n" })
   await post("carrier", "/invoicing/documents", documentsJson("BIG", Buffer.alloc(8 << 20, 7)))
   await post("carrier", "/invoicing/documents", documentsJson("MANY", Buffer.alloc(100, 7)))
-  const numbers = "t.invoice_number || lpad((n % 100)::text, 4, '0')"
-  await multiply(database, "document_records", "invoice_number = 'MANY'", 99, { invoice_number: numbers })
-  await multiply(database, "document_files", "invoice_number = 'MANY'", 100 * 99, { invoice_number: numbers, file_id: "'F' || n", file_no: "1000 + n" })
+  const numbers = `t.invoice_number || lpad((1 + n % ${most.records - 1})::text, 4, '0')`
+  await multiply(database, "document_records", "invoice_number = 'MANY'", most.records - 1, { invoice_number: numbers })
+  await multiply(database, "document_files", "invoice_number = 'MANY'", 100 * (most.records - 1), { invoice_number: numbers, file_id: "'F' || n", file_no: "1000 + n" })
   return [
     get("invoices.listInvoices", "1,000 invoices", "carrier", "/invoicing/invoices?shipmentID=BILLED"),
     get("invoices.listInvoices", "large invoices", "carrier", "/invoicing/invoices?shipmentID=WIDE"),
     get("invoices.getInvoice", "5,000 charges", "carrier", "/invoicing/invoices/WIDE"),
     get("invoices.getDocument", "8 MB file", "carrier", "/invoicing/documents/BIG"),
-    get("invoices.listDocuments", "10,000 files", "carrier", "/invoicing/documents?documentType=POD")
+    get("invoices.listDocuments", `${100 * most.records} files`, "carrier", "/invoicing/documents?documentType=POD")
   ]
 }
 

@@ -82,27 +82,27 @@ const fullOfFaults = (limits: ListLimits, left: { values: number }): string => {
   return `{${[...inner, "\"unknown\":\"text\""].join(",")}}`
 }
 
-const worstOf = (limits: ListLimits, bytes: number): Readonly<Record<string, string>> => {
+const worstOf = (limits: ListLimits, bytes: number): Readonly<Record<string, () => string>> => {
   const room = bytes - 400
-  const text = "x".repeat(room)
+  const text = () => "x".repeat(room)
   return {
-    ...Object.fromEntries(listsIn(limits).map((path) => [`list bomb at /${path.join("/")}`, around(path, `[${filled("{}", room)}]`)])),
-    "bare list": `[${filled("{}", room)}]`,
-    "bare list of numbers": `[${filled("0", room)}]`,
-    "deep": `${"[".repeat(room / 2)}${"]".repeat(room / 2)}`,
-    "many members": members(room),
-    "unknown list": `{"unknown":[${filled("[]", room)}]}`,
-    "long text": `{"unknown":"${text}"}`,
-    "bare text": `"${text}"`,
-    "escaped text": `{"unknown":"${"\\u00e9".repeat(room / 6)}"}`,
-    "blanks": `${" ".repeat(room)}{}`,
-    "full of faults": fullOfFaults(limits, { values: room / 40 }),
-    "no JSON": `{"unknown":[${filled("{}", 4000)},${text}`
+    ...Object.fromEntries(listsIn(limits).map((path) => [`list bomb at /${path.join("/")}`, () => around(path, `[${filled("{}", room)}]`)])),
+    "bare list": () => `[${filled("{}", room)}]`,
+    "bare list of numbers": () => `[${filled("0", room)}]`,
+    "deep": () => `${"[".repeat(room / 2)}${"]".repeat(room / 2)}`,
+    "many members": () => members(room),
+    "unknown list": () => `{"unknown":[${filled("[]", room)}]}`,
+    "long text": () => `{"unknown":"${text()}"}`,
+    "bare text": () => `"${text()}"`,
+    "escaped text": () => `{"unknown":"${"\\u00e9".repeat(room / 6)}"}`,
+    "blanks": () => `${" ".repeat(room)}{}`,
+    "full of faults": () => fullOfFaults(limits, { values: room / 40 }),
+    "no JSON": () => `{"unknown":[${filled("{}", 4000)},${text()}`
   }
 }
 
-/** Which of them a quick run leaves out: they are judged as others are. */
-const isOften = (label: string): boolean => !/bare|blanks|escaped|unknown|no JSON|bomb at .*\/0\//.test(label)
+/** Which of them a quick run has: what holds the loop for longest, and what holds the most. */
+const isOften = (label: string): boolean => /full of faults|many members/.test(label)
 
 const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
 
@@ -176,7 +176,7 @@ export const worstBodies = (quick: boolean): ReadonlyArray<RequestCall> =>
         contentType: spec.contentTypes?.[0] ?? "application/json"
       }
       return [
-        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isOften(label)).map(([label, text]) => ({ ...call, label, body: () => text, accepted: false })),
+        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isOften(label)).map(([label, text]) => ({ ...call, label, body: text, accepted: false })),
         ...Object.entries(good[name] ?? {}).map(([label, make]) => ({ ...call, label, body: (attempt: number) => JSON.stringify(make(attempt)), accepted: true }))
       ]
     }))

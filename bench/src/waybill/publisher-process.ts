@@ -79,6 +79,9 @@ const handlers = {
       yield* createTenant
       for (let n = 0; n < subscribers; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
     })),
+  /** So many more subscriptions of the first customer. */
+  subscribeAgain: (count: number, receiver: string) =>
+    runtime.runPromise(Effect.repeat(subscribe(0, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 }), { times: count - 1 })),
   /** Seconds for calls of `events` each. */
   publish: (calls: number, events: number, atOnce: number, pool?: number) => timed(calls, atOnce, () => publishCall(events, pool)),
   /** Seconds for as many statements that only match. */

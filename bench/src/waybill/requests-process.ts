@@ -32,9 +32,8 @@ const cpuMillis = (): number => {
 const keptBytes = (): number =>
   getHeapSpaceStatistics().reduce((sum, space) => sum + (space.space_name.startsWith("new_") ? 0 : space.space_used_size), process.memoryUsage().external)
 
-const noticeableBytes = 2e6
-
-let weighs = false
+/** Growth after which the heap is collected where memory is weighed; `undefined` where the time is taken. */
+let noticeableBytes: number | undefined
 let before = 0
 let most = 0
 let longest = 0
@@ -44,7 +43,7 @@ let lastCpu = cpuMillis()
 const look = (): void => {
   const [wall, cpu] = [performance.now(), cpuMillis()]
   longest = Math.max(longest, Math.min(wall - lastWall, cpu - lastCpu))
-  if (weighs) {
+  if (noticeableBytes !== undefined) {
     // what nothing refers to any more is collected late where there is much memory; it is not what a call keeps
     if (keptBytes() > most + noticeableBytes) globalThis.gc?.()
     most = Math.max(most, keptBytes())
@@ -76,11 +75,11 @@ const handlers = {
     return { port: (server.address() as AddressInfo).port, keys }
   },
 
-  /** Everything from now on counts: memory where it `weighs`, the time otherwise, because weighing takes some. */
-  begin: (memory: boolean) => {
-    weighs = memory
+  /** Everything from now on counts: memory in steps of so many bytes, or else the time, because weighing takes some. */
+  begin: (step: number | undefined) => {
+    noticeableBytes = step
     // the second one waits until the buffers of the first are given back
-    globalThis.gc?.()
+    if (step !== undefined) globalThis.gc?.()
     globalThis.gc?.()
     before = most = keptBytes()
     // the collection is ours
@@ -91,7 +90,7 @@ const handlers = {
   /** The longest time that nothing else could run, and what the memory outside the young generation grew by, since `begin`. */
   end: () => {
     look()
-    weighs = false
+    noticeableBytes = undefined
     return { holdMillis: longest, addedBytes: most - before }
   }
 }

@@ -41,17 +41,17 @@ export const OperatorHandlers = Effect.gen(function*() {
 
   const handlers: HandlersOf<typeof OperatorContract> = {
     putTenant: ({ body, params }) => Effect.map(tenants.put(params.tenantId, body), (tenant) => json(tenant)),
-    listTenants: ({ query }) => Effect.map(tenants.page(query), (page) => json(page)),
+    listTenants: ({ query }) => Effect.flatMap(tenants.page(query), (page) => jsonWithList(page, "data")),
     suspendTenant: ({ params: { tenantId } }) => within(tenantId, Effect.map(tenants.suspend(tenantId), stateOf)),
     resumeTenant: ({ params: { tenantId } }) => within(tenantId, Effect.map(tenants.resume(tenantId), stateOf)),
     deleteTenant: ({ params: { tenantId }, query: { confirm } }) =>
       confirm === tenantId ? within(tenantId, Effect.as(removal.remove(tenantId), noContent)) : Effect.fail(unconfirmed(tenantId)),
-    listApiKeys: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(apiKeys.list(tenantId, query), (page) => json(page))),
-    listClients: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(clients.list(tenantId, query), (page) => json(page))),
+    listApiKeys: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(apiKeys.list(tenantId, query), (page) => jsonWithList(page, "data"))),
+    listClients: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(clients.list(tenantId, query), (page) => jsonWithList(page, "data"))),
     removeClient: ({ params: { client, tenantId } }) => within(tenantId, Effect.as(clients.remove(tenantId, client), noContent)),
     getLimits: ({ params: { tenantId } }) => Effect.map(limits.get(tenantId), (all) => json(all)),
     putLimits: ({ body, params: { tenantId } }) => Effect.map(limits.put(tenantId, body), (all) => json(all)),
-    listAudit: ({ query }) => Effect.map(audit.list(query), (page) => json(page)),
+    listAudit: ({ query }) => Effect.flatMap(audit.list(query), (page) => jsonWithList(page, "data")),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),
@@ -61,16 +61,16 @@ export const OperatorHandlers = Effect.gen(function*() {
         Effect.map(secrets.put(tenantId, hmacSecretId, body), (put) =>
           json({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) }))
       ),
-    listSecrets: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(secrets.list(tenantId, query), (page) => json(page))),
+    listSecrets: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(secrets.list(tenantId, query), (page) => jsonWithList(page, "data"))),
     deleteSecret: ({ params: { hmacSecretId, tenantId } }) => within(tenantId, Effect.as(secrets.remove(tenantId, hmacSecretId), noContent)),
-    listDeliveries: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(deliveries.list(tenantId, query), (page) => json(page))),
+    listDeliveries: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(deliveries.list(tenantId, query), (page) => jsonWithList(page, "data"))),
     getDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.get(tenantId, deliveryId), (delivery) => json(delivery))),
     retryDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
     dismissDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.as(deliveries.dismiss(tenantId, deliveryId), accepted)),
-    listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(subscriptions.list(tenantId, query), (page) => json(page))),
+    listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(subscriptions.list(tenantId, query), (page) => jsonWithList(page, "data"))),
     getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.get(tenantId, subscriptionId), (subscription) => json(subscription))),
     pauseSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
