@@ -58,7 +58,7 @@ const recordedHere = () =>
   [...recorded.texts].filter((text) => text.includes(`"${schema}".`) && /^[\s(]*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i.test(text))
 
 layer(testStorage(schema), { excludeTestServices: true })("a schema to be distributed by tenant_id", (it) => {
-  it.effect("has tenant_id in every table, as text that compares byte by byte", () =>
+  it.effect("has tenant_id in every table, as text with byte order", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* sql<{ relation: string; column: string | null; collation: string | null }>`
@@ -73,7 +73,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
       assert.deepEqual(missing, [])
     }))
 
-  it.effect("leads every primary key, unique index and exclusion with it", () =>
+  it.effect("starts every primary key, unique index and exclusion with tenant_id", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const keys = yield* sql<Key>`
@@ -89,7 +89,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
       assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !undistributed.has(relation)), [])
     }))
 
-  it.effect("refers within one tenant only, and has no trigger", () =>
+  it.effect("has only foreign keys within one tenant, and no trigger", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const references = yield* sql<{ name: string; from: ReadonlyArray<string>; to: ReadonlyArray<string> }>`
@@ -105,7 +105,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
       assert.deepEqual(triggers, [])
     }))
 
-  it.effect("would show a statement that leaves its tenant", (context) =>
+  it.effect("detects a statement that leaves its tenant", (context) =>
     Effect.gen(function*() {
       if (!(yield* showsGenericPlans)) return context.skip()
       const lanes = `"${schema}".delivery_lanes`
@@ -118,7 +118,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
       assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, lane_id) SELECT endpoint_url, lane_id FROM ${lanes} WHERE tenant_id = $1`), 1)
     }))
 
-  it.effect("is asked within one tenant, but for the questions that are listed", (context) =>
+  it.effect("is queried within one tenant, except for the listed statements", (context) =>
     Effect.gen(function*() {
       if (!(yield* showsGenericPlans)) return context.skip()
       const statements = recordedHere()
@@ -136,7 +136,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
       assert.deepEqual([...unused], [])
     }), 60_000)
 
-  it.effect("is never read from end to end, but for what is listed", (context) =>
+  it.effect("is never read by a full scan, except for the listed statements", (context) =>
     Effect.gen(function*() {
       if (!(yield* showsGenericPlans)) return context.skip()
       const offending: Array<string> = []

@@ -115,9 +115,9 @@ const statementsIn = (quoted: string) => ({
 
 const statements = statementsIn(quoted)
 
-layer(testStorage(schema), { excludeTestServices: true })("plans that are kept", (it) => {
+layer(testStorage(schema), { excludeTestServices: true })("cached plans", (it) => {
   for (const [name, statement] of Object.entries(statements)) {
-    it.effect(`read no table from end to end: ${name}`, (context) =>
+    it.effect(`read no table by a full scan: ${name}`, (context) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         if (!(yield* showsGenericPlans)) return context.skip()
@@ -129,7 +129,7 @@ layer(testStorage(schema), { excludeTestServices: true })("plans that are kept",
   }
   // planned while there are few, and run when there are a hundred thousand: one scan of a tenant's a lane would be without end
   for (const name of ["due deliveries", "freeze", "settle"] as const) {
-    it.effect(`look for deliveries by lane or id, never among all of a tenant: ${name}`, (context) =>
+    it.effect(`find deliveries by lane or id, never among all of a tenant: ${name}`, (context) =>
       Effect.gen(function*() {
         if (!(yield* showsGenericPlans)) return context.skip()
         const conditions = indexConditions(yield* planOf(statements[name]), schema, "deliveries")
@@ -137,7 +137,7 @@ layer(testStorage(schema), { excludeTestServices: true })("plans that are kept",
         for (const condition of conditions) assert.match(condition, /\b(lane_id|delivery_id) =/)
       }))
   }
-  it.effect("find each outcome of a settlement without comparing all with all", (context) =>
+  it.effect("find each outcome of a settlement without comparing all pairs", (context) =>
     Effect.gen(function*() {
       if (!(yield* showsGenericPlans)) return context.skip()
       assert.deepStrictEqual(updatesFrom(yield* planOf(statements["settle"]), schema, "deliveries"), ["Index Scan"])
@@ -159,9 +159,9 @@ const seldom = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment"
 ])
 
-layer(testStorage(young), { excludeTestServices: true })("plans that are made while an installation is young, and kept while it grows", (it) => {
+layer(testStorage(young), { excludeTestServices: true })("plans cached while the tables are small, and used while they grow", (it) => {
   for (const [name, statement] of Object.entries(statementsIn(`"${young}"`)).filter(([name]) => !seldom.has(name))) {
-    it.effect(`read nothing of a tenant from end to end: ${name}`, (context) =>
+    it.effect(`read no tenant's rows by a full scan: ${name}`, (context) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         if (!(yield* showsGenericPlans)) return context.skip()
@@ -181,9 +181,9 @@ const rush = {
   delivery_arrivals: "(tenant_id, lane_id) SELECT 't', gen_random_uuid() FROM generate_series(1, 20000)"
 }
 
-layer(testStorage(drained), { excludeTestServices: true })("plans that are made when a rush was worked off, and kept until the next", (it) => {
+layer(testStorage(drained), { excludeTestServices: true })("plans cached while the queue is empty, and used for the next backlog", (it) => {
   for (const name of ["claim", "due deliveries", "freeze", "settle", "append", "history"] as const) {
-    it.effect(`look for what waits by lane, never among all of a tenant: ${name}`, (context) =>
+    it.effect(`find waiting entries by lane, never among all of a tenant: ${name}`, (context) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         if (!(yield* showsGenericPlans)) return context.skip()

@@ -61,7 +61,7 @@ describe("postgresStorage", () => {
     }
   }
 
-  it("stores with the host's commit and not before", async () => {
+  it("stores on the host's commit and not before", async () => {
     await inHost("COMMIT", async (client) => {
       await runtime.runPromise(adapter.joined(client)(publish("t1", "E1")))
       assert.strictEqual(await runtime.runPromise(stored("t1", "E1")), 0)
@@ -70,7 +70,7 @@ describe("postgresStorage", () => {
     assert.strictEqual(await runtime.runPromise(stored("t1", "E1")), 1)
   })
 
-  it("leaves neither event nor number behind when the host rolls back", async () => {
+  it("leaves neither an event nor a number behind when the host rolls back", async () => {
     const lost = await inHost("ROLLBACK", (client) => runtime.runPromise(adapter.joined(client)(publish("t2", "E1"))))
     const kept = await inHost("COMMIT", (client) => runtime.runPromise(adapter.joined(client)(publish("t2", "E2"))))
     assert.deepStrictEqual([lost, kept], [1, 1])
@@ -87,7 +87,7 @@ describe("postgresStorage", () => {
     assert.strictEqual(await runtime.runPromise(stored("t3", "E2")), 1)
   })
 
-  it("joins anything that can send a statement, by executeSql", async () => {
+  it("joins any client that can send a statement, by executeSql", async () => {
     await inHost("COMMIT", (client) => {
       const executor = { executeSql: async (text: string, values: ReadonlyArray<unknown>) => client.query(text, [...values]) }
       return runtime.runPromise(adapter.joined(executor)(publish("t4", "E1")))
@@ -95,12 +95,12 @@ describe("postgresStorage", () => {
     assert.strictEqual(await runtime.runPromise(stored("t4", "E1")), 1)
   })
 
-  it("says what it takes when it is given something else", () => {
+  it("names the accepted values for an invalid transaction", () => {
     assert.throws(() => adapter.joined({ nothing: true }), /pg client that has sent BEGIN/)
     assert.throws(() => postgresStorage({}), /either a pool or a url/)
   })
 
-  it("does not touch a database that lacks migrations when it may not migrate", async () => {
+  it("does not change a database with missing migrations when it may not migrate", async () => {
     const untouched = freshSchema()
     const closed = storageAdapter(postgresStorage({ pool, schema: untouched, migrate: false }))!
     const exit = await Effect.runPromise(Effect.exit(Effect.scoped(Layer.build(closed.layer))))

@@ -6,7 +6,7 @@ import { billChange, jsonOf, ltlJourney, postedShipment, QueueFaults, ScriptedRe
 const url = "https://receiver.example/hook"
 
 describe("TestWaybill", () => {
-  it.effect("runs the whole service: what is published arrives, signed", () =>
+  it.effect("runs the whole service and delivers published events, signed", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
@@ -19,7 +19,7 @@ describe("TestWaybill", () => {
       assert.lengthOf(yield* receivers.deliveredEvents(url), 9)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.effect("tells a debtor what it owes, unsigned until a secret is registered for it", () =>
+  it.effect("sends charges to a debtor, unsigned until a secret is registered for it", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
@@ -36,7 +36,7 @@ describe("TestWaybill", () => {
       assert.isTrue(verifySignature(Redacted.value(secret), signed!))
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.effect("tells whoever follows a shipment how it moves", () =>
+  it.effect("sends status notifications to subscribers of a shipment", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
@@ -60,7 +60,7 @@ describe("TestWaybill", () => {
       assert.isTrue(Option.isNone(yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.findTenant("t")), StorageMemory.layer)))
     }))
 
-  it.effect("gives every further worker a queue of its own to break", () =>
+  it.effect("gives every additional worker its own queue with faults", () =>
     Effect.gen(function*() {
       const { faults, worker } = yield* TestWaybill.worker()
       yield* faults.break("tenantsDue", "before")

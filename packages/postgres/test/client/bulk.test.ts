@@ -72,7 +72,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     ["bool", boolArray, []],
     ["uuid", uuidArray, ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]]
   ]
-  it.effect.each(corners)("carries the corners of %s, also where rows arrive as text", ([type, make, elements]) =>
+  it.effect.each(corners)("carries edge cases of %s, also when rows arrive as text", ([type, make, elements]) =>
     Effect.gen(function*() {
       yield* both(make, type)({ elements })
       const sql = yield* PgClient.PgClient
@@ -81,7 +81,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       assert.deepStrictEqual(comparable([row?.[1]]), comparable([elements[0] ?? null]))
     }))
 
-  it.effect("decodes each column to what its type promises, as binary and as text alike", () =>
+  it.effect("decodes each column by its type, the same from binary and from text", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const statement = `
@@ -103,7 +103,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       assert.deepStrictEqual(yield* hosted(sql, statement, []), row)
     }))
 
-  it.effect("mixes arrays, scalars and bytes, prepared from the second time on", () =>
+  it.effect("mixes arrays, scalars and bytes, prepared from the second use on", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("tenant text, id int8, body bytea, at timestamptz")
@@ -118,7 +118,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       assert.deepStrictEqual(read, [["acme", 11, Buffer.of(11, 255), at.getTime()]])
     }))
 
-  it.effect("keeps bytes that were read although the socket's buffer is used again", () =>
+  it.effect("keeps read bytes when the socket's buffer is reused", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const bodies = Array.from({ length: 500 }, (_, index) => Buffer.alloc(index * 7, index))
@@ -128,14 +128,14 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       assert.deepStrictEqual(first.map(([body]) => body), bodies)
     }))
 
-  it.effect("takes the arrays in an ordinary statement too", () =>
+  it.effect("accepts arrays in an ordinary statement", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* sql`SELECT unnest(${int8Array([1, null])}::int8[]) AS n, unnest(${textArray(["a", "b"])}::text[]) AS t`
       assert.deepStrictEqual(rows.map((row) => ({ ...row })), [{ n: 1, t: "a" }, { n: null, t: "b" }])
     }))
 
-  it.effect("runs on the connection of the transaction it is in", () =>
+  it.effect("runs on the connection of its transaction", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("id int8")
@@ -159,7 +159,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     ["bytea", byteaArray([null, "7" as never])],
     ["timestamptz", timestamptzArray([0, NaN])]
   ]
-  it.effect.each(refused)("fails with the place of an element that is no %s, and the connection stays usable", ([type, array]) =>
+  it.effect.each(refused)("fails with the index of an element that is not a %s, and the connection stays usable", ([type, array]) =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       for (let time = 0; time < 3; time++) {
@@ -170,7 +170,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     }))
 
   it.effect.each(["1.5::numeric", "'1 day'::interval", "9007199254740992::int8", "ARRAY[[1],[2]]"])(
-    "fails rather than guessing at %s, and the connection stays usable",
+    "fails for an unsupported %s, and the connection stays usable",
     (value) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient

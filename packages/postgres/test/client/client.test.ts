@@ -40,7 +40,7 @@ const overlaps = Effect.acquireRelease(
 const plain = (rows: ReadonlyArray<any>) => rows.map((row) => ({ ...row }))
 
 layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("the client", (it) => {
-  it.effect("decodes rows as it promises, whatever the host registered with pg", () =>
+  it.effect("decodes rows independently of parsers that the host registered with pg", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const int8 = pg.types.getTypeParser(20)
@@ -66,7 +66,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       }])
     }))
 
-  it.effect("fails an int8 that no JavaScript number holds", () =>
+  it.effect("fails for an int8 beyond the safe integers", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const error = yield* Effect.flip(sql`SELECT 9007199254740992::int8 AS n`)
@@ -74,7 +74,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.deepStrictEqual(plain(yield* sql`SELECT 1 AS n`), [{ n: 1 }])
     }))
 
-  it.effect("inserts records, updates from values, finds in lists and takes JSON", () =>
+  it.effect("inserts records, updates from values, finds in lists and accepts JSON", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("id int8 PRIMARY KEY, name text, doc jsonb")
@@ -103,7 +103,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.deepStrictEqual(sql`SELECT ${1} FROM ${sql("a\"b.c")}`.compile(), ["SELECT $1 FROM \"a\"\"b\".\"c\"", [1]])
     }))
 
-  it.effect("names what went wrong", () =>
+  it.effect("names the error", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE, n int8 CHECK (n > 0)")
@@ -118,7 +118,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.strictEqual(timedOut.reason._tag, "StatementTimeoutError")
     }))
 
-  it.effect("names deadlocks and serialization failures, which are worth trying again", () =>
+  it.effect("names deadlocks and serialization failures as retryable", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* table("id int8, n int8")
@@ -142,7 +142,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       ])
     }))
 
-  it.effect("prepares a statement that comes again", () =>
+  it.effect("prepares a repeated statement", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* Effect.scoped(Effect.gen(function*() {
@@ -157,7 +157,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       }))
     }))
 
-  it.effect("undoes a transaction that fails, and a savepoint alone that fails inside it", () =>
+  it.effect("rolls back a failed transaction, and only the savepoint that fails inside one", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* table("id int8")
@@ -174,7 +174,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.deepStrictEqual(yield* ids, [[2], [4], [5], [6]])
     }))
 
-  it.effect("fails a commit that Postgres turned into a roll-back", () =>
+  it.effect("fails a commit that Postgres turned into a rollback", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* table("id int8")
@@ -185,7 +185,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.match(nested.message, /transaction is aborted/)
     }))
 
-  it.effect("keeps the connection of a commit that a deferred constraint refused", () =>
+  it.effect("keeps the connection after a deferred constraint refused the commit", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
@@ -196,7 +196,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.strictEqual(yield* pid, before)
     }).pipe(Effect.provide(Layer.fresh(pool({ maxConnections: 1 })))))
 
-  it.effect("runs what waits for the commit after it, and not after a roll-back", () =>
+  it.effect("runs afterCommit callbacks after a commit, and not after a rollback", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const seen: Array<string> = []
@@ -206,7 +206,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.deepStrictEqual(seen, ["before", "kept"])
     }))
 
-  it.effect("lets statements of several fibers in one transaction wait for each other", () =>
+  it.effect("runs statements of several fibers in one transaction one after the other", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const most = yield* overlaps
@@ -217,7 +217,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       assert.strictEqual(most(), 1)
     }))
 
-  it.effect("shows its name to the server and gives no connection back inside a transaction", () =>
+  it.effect("shows its name to the server and returns no connection inside a transaction", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`BEGIN`
@@ -230,7 +230,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
 })
 
 describe("a pool", () => {
-  it.live("fails at once where the server is not", () =>
+  it.live("fails at once without a server", () =>
     Effect.gen(function*() {
       const build = Layer.build(pool({ url: Redacted.make("postgres://postgres:secret-word@127.0.0.1:1/postgres") }))
       const error = yield* Effect.flip(build)
@@ -238,7 +238,7 @@ describe("a pool", () => {
       assert.notInclude(JSON.stringify(error) + String(error), "secret-word")
     }))
 
-  it.live("fails at once where the password is wrong", () =>
+  it.live("fails at once with a wrong password", () =>
     Effect.gen(function*() {
       const url = new URL(inject("pgUrl"))
       const role = `r_${crypto.randomUUID().slice(0, 8)}`
@@ -250,7 +250,7 @@ describe("a pool", () => {
       assert.notInclude(JSON.stringify(error) + String(error), "secret-word")
     }))
 
-  it.live("of the host's is used and never ended", () =>
+  it.live("of the host is used and never ended", () =>
     Effect.gen(function*() {
       const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 2 })
       yield* Effect.addFinalizer(() => Effect.promise(() => hosts.end()))
@@ -266,7 +266,7 @@ describe("a pool", () => {
       assert.strictEqual((yield* Effect.promise(() => hosts.query("SELECT 1 AS n"))).rows[0].n, 1)
     }))
 
-  it.live("prepares nothing where that is turned off", () =>
+  it.live("prepares nothing when that is turned off", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (let time = 0; time < 3; time++) yield* sql`SELECT ${time}::int AS n`

@@ -41,7 +41,7 @@ describe("a driver's error", () => {
     assert.strictEqual(classify(new Error(message))._tag, "ConnectionError")
   })
 
-  it("names the constraint that was violated", () => {
+  it("names the violated constraint", () => {
     const reason = classify({ code: "23505", constraint: "lanes_pkey", message: "duplicate key" })
     assert.strictEqual(reason._tag === "UniqueViolation" && reason.constraint, "lanes_pkey")
   })
@@ -59,7 +59,7 @@ describe("a driver's error", () => {
     assert.strictEqual(classify(prisma)._tag, "SerializationError")
   })
 
-  it("that says nothing is unknown and not worth trying again", () => {
+  it("without a code is unknown and not retryable", () => {
     for (const nothing of [undefined, null, "text", 7, {}, new Error("")]) {
       assert.strictEqual(classify(nothing)._tag, "UnknownError")
       assert.isFalse(classify(nothing).isRetryable)

@@ -14,7 +14,7 @@ const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }
 const named = () => `faults-${crypto.randomUUID().slice(0, 8)}`
 
 describe.concurrent("an exhausted pool", () => {
-  it.live("does not stop an interruption, and the next in line gets the connection", () =>
+  it.live("does not block an interruption, and the next waiter gets the connection", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(30)`))
@@ -27,7 +27,7 @@ describe.concurrent("an exhausted pool", () => {
       assert.strictEqual((yield* Effect.timeout(Fiber.join(last), "2 seconds")).length, 1)
     }).pipe(Effect.provide(pool())))
 
-  it.live("lends every connection again after a storm of interruptions", () =>
+  it.live("lends every connection again after many interruptions", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const storm = Effect.forEach(
@@ -41,8 +41,8 @@ describe.concurrent("an exhausted pool", () => {
     }).pipe(Effect.provide(pool())))
 })
 
-describe.concurrent("a pool whose every connection is wanted", () => {
-  it.live("keeps one for what is urgent", () =>
+describe.concurrent("a pool with waiters for every connection", () => {
+  it.live("reserves one for high priority statements", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const slow = [sql`SELECT pg_sleep(30)`, sql.withTransaction(sql`SELECT pg_sleep(30)`)]
@@ -58,7 +58,7 @@ describe.concurrent("a pool whose every connection is wanted", () => {
 })
 
 describe.concurrent("an interrupted statement", () => {
-  it.live("is cancelled on the server, and its connection serves the next one", () =>
+  it.live("is cancelled on the server, and its connection serves the next statement", () =>
     Effect.gen(function*() {
       const name = named()
       yield* Effect.gen(function*() {
@@ -86,7 +86,7 @@ describe.concurrent("an interrupted statement", () => {
       assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("costs only its savepoint where it runs in one", () =>
+  it.live("rolls back only its savepoint when it runs in one", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* table("id int8")
@@ -100,7 +100,7 @@ describe.concurrent("an interrupted statement", () => {
       assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("holds nobody up who waits for its turn in the same transaction", () =>
+  it.live("does not block statements that wait in the same transaction", () =>
     Effect.gen(function*() {
       const name = named()
       yield* Effect.gen(function*() {
@@ -122,7 +122,7 @@ describe.concurrent("an interrupted statement", () => {
       }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
     }))
 
-  it.live("loses its connection where the server does not answer the cancel", () =>
+  it.live("loses its connection when the server does not answer the cancel", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       yield* Effect.gen(function*() {
@@ -175,7 +175,7 @@ describe.concurrent("a connection that the server ends", () => {
       assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("while it lies idle in the pool is not lent again", () =>
+  it.live("while it is idle in the pool is not lent again", () =>
     Effect.gen(function*() {
       const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
       yield* terminate(pids)
@@ -193,7 +193,7 @@ describe.concurrent("a connection that the server ends", () => {
       yield* insert
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("also when it comes from the host's pool, whose process lives on", () =>
+  it.live("does not end the process when it is from the host's pool", () =>
     Effect.gen(function*() {
       const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
       yield* Effect.addFinalizer(() => Effect.promise(() => hosts.end()))
@@ -208,8 +208,8 @@ describe.concurrent("a connection that the server ends", () => {
     }))
 })
 
-describe.concurrent("a server that is away for a while", () => {
-  it.live("fails statements as connection errors meanwhile, and the pool works when it is back", () =>
+describe.concurrent("a server that is unavailable for a while", () => {
+  it.live("fails statements as connection errors, and the pool works when it is back", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       yield* Effect.gen(function*() {
@@ -226,7 +226,7 @@ describe.concurrent("a server that is away for a while", () => {
       }).pipe(Effect.provide(pool({ url: door.url })))
     }))
 
-  it.live("and accepts connections without ever answering is given up after the connect timeout", () =>
+  it.live("and accepts connections without answering runs into the connect timeout", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       yield* Effect.gen(function*() {
@@ -240,7 +240,7 @@ describe.concurrent("a server that is away for a while", () => {
       }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
     }))
 
-  it.live("and keeps its connections open without answering holds up no transaction for longer than a moment", () =>
+  it.live("and keeps its connections open without answering blocks no transaction for long", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       yield* Effect.gen(function*() {
@@ -256,8 +256,8 @@ describe.concurrent("a server that is away for a while", () => {
     }))
 })
 
-describe.concurrent("a connection whose other end is gone without a word", () => {
-  it.live("is given up when an answer takes too long, and what it asked for is stopped", () =>
+describe.concurrent("a connection whose server vanished", () => {
+  it.live("is closed when an answer takes too long, and its statement is cancelled", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       const name = named()
@@ -274,7 +274,7 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
       }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
     }))
 
-  it.live("does not keep whom nobody waits for any more, not even in the middle of a commit", () =>
+  it.live("does not block an interruption, not even during a commit", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       yield* Effect.gen(function*() {
@@ -290,7 +290,7 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
       }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
     }))
 
-  it.live("takes those with it that rested in the pool meanwhile", () =>
+  it.live("also closes connections that were idle in the pool", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       yield* Effect.gen(function*() {
@@ -306,14 +306,14 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
       }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))
     }))
 
-  it.live("keeps no locks: the server ends a transaction that goes on no more", () =>
+  it.live("keeps no locks, because the server ends its idle transaction", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* Effect.flip(sql.withTransaction(Effect.andThen(backend, Effect.andThen(Effect.sleep("600 millis"), backend))))
       assert.strictEqual((yield* sql`SELECT 1`).length, 1)
     }).pipe(Effect.provide(pool({ maxConnections: 1, idleTransactionTimeout: "100 millis" }))))
 
-  it.live("is not given up for a statement that takes too long: the server cancels that, and the connection goes on", () =>
+  it.live("stays open for a statement that takes too long, because the server cancels it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const pid = yield* backend
@@ -324,7 +324,7 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
       assert.strictEqual(yield* backend, pid)
     }).pipe(Effect.provide(pool({ maxConnections: 1, statementTimeout: "200 millis" }))))
 
-  it.live("has limits by default, and none of ours behind a proxy", () =>
+  it.live("has timeouts by default, and none of Waybill's behind a proxy", () =>
     Effect.gen(function*() {
       const limits = Effect.flatMap(SqlClient.SqlClient, (sql) =>
         sql`SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`)
@@ -335,7 +335,7 @@ describe.concurrent("a connection whose other end is gone without a word", () =>
       assert.deepStrictEqual(yield* Effect.provide(limits, pool({ prepare: false })), [servers])
     }))
 
-  it.live("is waited for by statements that may take as long as they take", () =>
+  it.live("is awaited by statements without a timeout", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       assert.lengthOf(yield* Effect.provideService(sql`SELECT pg_sleep(0.3)`, NoTimeout, true), 1)

@@ -21,7 +21,7 @@ const roundTrips = Effect.acquireRelease(
 ).pipe(Effect.map(({ asked }) => asked))
 
 layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { excludeTestServices: true })("the first statement of a transaction", (it) => {
-  it.effect("goes out with what begins it, prepared or not, and what follows is in the same transaction", () =>
+  it.effect("is sent with BEGIN, prepared or not, and later statements are in the same transaction", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const text = `SELECT $1::int4 AS n, pg_current_xact_id()::text AS xid -- ${crypto.randomUUID()}`
@@ -41,7 +41,7 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
       assert.deepStrictEqual(asked, [1, 2, 3].flatMap(() => [`BEGIN; ${text}`, text, "COMMIT"]))
     }))
 
-  it.effect("takes nothing back of a connection that it failed on: the next transaction prepares and runs as ever", () =>
+  it.effect("leaves the connection usable when it fails: the next transaction prepares and runs", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("n int4")
@@ -60,7 +60,7 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
       assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)} ORDER BY n`.values, [[2], [5], [10]])
     }))
 
-  it.effect("is undone with the transaction", () =>
+  it.effect("is rolled back with the transaction", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("n int4")
@@ -69,7 +69,7 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
       assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`.values, [])
     }))
 
-  it.effect("is never sent where there is none, and neither is the end", () =>
+  it.effect("is missing in an empty transaction, which sends neither BEGIN nor COMMIT", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const asked = yield* roundTrips
@@ -78,7 +78,7 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
       assert.deepStrictEqual(asked, [])
     }))
 
-  it.effect("of other kinds goes out after what begins it", () =>
+  it.effect("of other kinds is sent after BEGIN", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const asked = yield* roundTrips

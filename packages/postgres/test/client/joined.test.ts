@@ -37,7 +37,7 @@ const hosts: ReadonlyArray<readonly [string, (client: pg.Client) => HostClient |
 
 layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the transaction of", (it) => {
   describe.each(hosts)("%s", (_, hostOf) => {
-    it.effect("the host, its commit keeps what we wrote and its roll-back leaves nothing", () =>
+    it.effect("the host, its commit keeps our writes and its rollback leaves nothing", () =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         const rows = yield* table("id int8, by text")
@@ -56,7 +56,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
       }))
 
-    it.effect("the host, a transaction of ours is a savepoint: undone alone, and the host goes on", () =>
+    it.effect("the host, a transaction of ours is a savepoint that rolls back alone", () =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         const rows = yield* table("id int8")
@@ -90,7 +90,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         assert.strictEqual(host.most(), 1)
       }))
 
-    it.effect("the host, bulk statements send and bring what they do on a pool of our own", () =>
+    it.effect("the host, bulk statements give the same results as on our own pool", () =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         const client = yield* hostClient
@@ -121,7 +121,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
       }))
 
-    it.effect("the host, failures are named as on a pool of our own", () =>
+    it.effect("the host, failures are named as on our own pool", () =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
@@ -132,7 +132,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "UniqueViolation")
       }))
 
-    it.effect("the host, an interruption waits for the statement under way and the client stays usable", () =>
+    it.effect("the host, an interruption waits for the running statement and the client stays usable", () =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         const client = yield* hostClient
@@ -146,7 +146,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       }))
   })
 
-  it.effect("a host, statements outside of it still go to the pool, also those of a transaction around it", () =>
+  it.effect("a host, statements outside of it still use the pool, also those of an outer transaction", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const client = yield* hostClient
@@ -168,7 +168,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
       assert.notStrictEqual(afterwards, hosts)
     }))
 
-  it.effect("an executor, arrays are sent as text, typed so that every driver may send them", () =>
+  it.effect("an executor, arrays are sent as text with casts that every driver supports", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const sent: Array<unknown> = []

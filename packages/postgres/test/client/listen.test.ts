@@ -21,7 +21,7 @@ const listening = Effect.fnUntraced(function*(name: string) {
 })
 
 describe("listening to a channel", () => {
-  it.live("begins with an empty string and then brings what is sent, in order", () =>
+  it.live("starts with an empty string and then emits payloads in order", () =>
     Effect.gen(function*() {
       const name = channel()
       const { next, sql } = yield* listening(name)
@@ -32,7 +32,7 @@ describe("listening to a channel", () => {
       for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
     }).pipe(Effect.provide(pool())))
 
-  it.live("brings what a transaction sends when it commits, and nothing of one that rolls back", () =>
+  it.live("emits payloads of a transaction when it commits, and none after a rollback", () =>
     Effect.gen(function*() {
       const name = channel()
       const { next, sql } = yield* listening(name)
@@ -42,7 +42,7 @@ describe("listening to a channel", () => {
       assert.strictEqual(yield* next, "committed")
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("comes back after its backend is terminated, and says so with an empty string", () =>
+  it.live("reconnects after its backend is terminated, and emits an empty string", () =>
     Effect.gen(function*() {
       const name = channel()
       const { backends, next, sql } = yield* listening(name)
@@ -55,7 +55,7 @@ describe("listening to a channel", () => {
       }
     }).pipe(Effect.provide(pool())))
 
-  it.live("notices that nobody answers any more, and comes back", () =>
+  it.live("detects a server that does not answer, and reconnects", () =>
     Effect.gen(function*() {
       const door = yield* proxy
       const name = channel()
@@ -67,7 +67,7 @@ describe("listening to a channel", () => {
       assert.strictEqual(yield* Effect.timeout(Queue.take(heard), "5 seconds"), "")
     }))
 
-  it.live("closes its connection when nobody reads any more", () =>
+  it.live("closes its connection when the reader ends", () =>
     Effect.gen(function*() {
       const name = channel()
       const { backends, fiber, next } = yield* listening(name)
@@ -77,7 +77,7 @@ describe("listening to a channel", () => {
       yield* eventually(Effect.map(backends, (pids) => pids.length === 0))
     }).pipe(Effect.provide(pool())))
 
-  it.live("takes no connection of the pool", () =>
+  it.live("uses no connection of the pool", () =>
     Effect.gen(function*() {
       const first = yield* listening(channel())
       const second = yield* listening(channel())
@@ -86,7 +86,7 @@ describe("listening to a channel", () => {
       assert.strictEqual((yield* first.sql`SELECT 1 AS n`).length, 1)
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("fails where trying again cannot help", () =>
+  it.live("fails for errors that are not retryable", () =>
     Effect.gen(function*() {
       const role = `r_${crypto.randomUUID().slice(0, 8)}`
       yield* administer(`CREATE ROLE ${role} LOGIN PASSWORD 'right'`)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { statementNames } from "../../src/client/PgNames.ts"
 
 describe("a statement's name", () => {
-  it("is given at the second sight and stays", () => {
+  it("is assigned at the second use and stays", () => {
     const name = statementNames()
     assert.isUndefined(name("SELECT 1"))
     const given = name("SELECT 1")
@@ -17,13 +17,13 @@ describe("a statement's name", () => {
     assert.notStrictEqual(one("SELECT 1"), one("SELECT 2"))
   })
 
-  it("fits what Postgres allows", () => {
+  it("fits the length limit of Postgres", () => {
     const name = statementNames()
     name("SELECT 1")
     assert.match(name("SELECT 1") ?? "", /^[\w-]{1,63}$/)
   })
 
-  it("is given to no more texts than the limit, and texts seen once take none", () => {
+  it("is assigned to no more texts than the limit, and not to texts used once", () => {
     const name = statementNames(2)
     for (let index = 0; index < 1000; index++) name(`SELECT ${index}`)
     for (const text of ["a", "a", "b", "b", "c", "c"]) name(text)

@@ -16,7 +16,7 @@ const count = (table: string, tenantId: string) => Effect.flatMap(PgClient.PgCli
   Effect.map(sql.unsafe<{ n: number }>(`SELECT count(*)::int AS n FROM "${schema}".${table} WHERE tenant_id = '${tenantId}'`), ([each]) => each!.n))
 
 layer(testStorage(schema), { excludeTestServices: true })("beside each other", (it) => {
-  it.effect("a cancellation and a call that tells at once, or collects, leave nothing", () =>
+  it.effect("a cancellation and a call that queues or collects leave nothing", () =>
     Effect.gen(function*() {
       const store = yield* ChargeSubscriptionStore
       const queue = yield* DeliveryQueue
@@ -41,7 +41,7 @@ layer(testStorage(schema), { excludeTestServices: true })("beside each other", (
       }
     }))
 
-  it.effect("two closers, behind a call that collects, make one window", () =>
+  it.effect("two closers after a collecting call make one window", () =>
     Effect.gen(function*() {
       const store = yield* ChargeSubscriptionStore
       const tenantId = freshTenant()
@@ -58,7 +58,7 @@ layer(testStorage(schema), { excludeTestServices: true })("beside each other", (
       assert.deepStrictEqual([closed, yield* count("freight_charge_windows", tenantId), yield* count("delivery_entries", tenantId), yield* count("freight_charge_collected", tenantId)], [1, 1, 1, 0])
     }))
 
-  it.effect("a bill that begins anew while it is pruned stays", () =>
+  it.effect("a bill that is reported again while it is pruned stays", () =>
     Effect.gen(function*() {
       const store = yield* FreightBillStore
       const tenantId = freshTenant()

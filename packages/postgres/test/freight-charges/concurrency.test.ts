@@ -99,8 +99,8 @@ const closedOf = (id: string) =>
     [id]
   )
 
-layer(service, { excludeTestServices: true })("freight charges, when everything happens at once", (it) => {
-  it.effect("tell every version once to whoever owes it, at once or in one window, and nobody else", () =>
+layer(service, { excludeTestServices: true })("freight charges under concurrent calls", (it) => {
+  it.effect("send every version once to its debtor, in real time or in one window, and to no other client", () =>
     Effect.gen(function*() {
       const log = yield* StormLog
       const receivers = yield* ScriptedReceivers

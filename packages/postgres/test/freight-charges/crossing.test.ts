@@ -17,8 +17,8 @@ const schema = freshSchema()
 
 const service = testService(testStorage(schema), {})
 
-layer(service, { excludeTestServices: true })("what crosses freight charges", (it) => {
-  it.effect("a subscription that goes on sends what died while it was being resumed", () =>
+layer(service, { excludeTestServices: true })("concurrent calls on freight charges", (it) => {
+  it.effect("a resumed subscription sends dead letters of the time while it was being resumed", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const subscriptions = yield* Subscriptions
@@ -48,7 +48,7 @@ layer(service, { excludeTestServices: true })("what crosses freight charges", (i
       assert.deepStrictEqual([status, yield* stateOf(101), yield* stateOf(102)], ["active", "waiting", "waiting"])
     }))
 
-  it.effect("a subscription to all accounts lists or is told what comes for an account its client gets meanwhile", () =>
+  it.effect("a subscription to all accounts lists or receives bills of an account that its client gets meanwhile", () =>
     Effect.gen(function*() {
       const bills = yield* FreightBillStore
       const store = yield* ChargeSubscriptionStore
@@ -86,7 +86,7 @@ layer(service, { excludeTestServices: true })("what crosses freight charges", (i
       assert.deepStrictEqual([...listed, ...told], ["OF X/1"])
     }))
 
-  it.effect("a window that becomes due between two looks is foretold", () =>
+  it.effect("a window that becomes due between two reads is reported", () =>
     Effect.gen(function*() {
       const store = yield* ChargeSubscriptionStore
       const sql = yield* PgClient.PgClient

@@ -17,7 +17,7 @@ describe.each(adapted)("the adapter for $host.name", ({ host }) => {
     await host.close()
   })
 
-  it("leaves placeholders where they are: used twice, out of order, beside question marks and dollar signs of the text", async () => {
+  it("keeps placeholders unchanged: used twice, out of order, beside question marks and dollar signs", async () => {
     const { rows } = await host.transaction(({ within }) =>
       (within as HostExecutor).executeSql(
         "SELECT $2::text AS zulu, $1::int4 + 1 AS alpha, $1::int4 * 2 AS mike, '{\"k\": 1}'::jsonb ? 'k' AS has_key, 'why? $1' AS words_of_text, $3::text AS missing",
@@ -33,7 +33,7 @@ describe.each(adapted)("the adapter for $host.name", ({ host }) => {
     ])
   })
 
-  it("sends and brings arrays, bytes, numbers beyond 32 bits, instants and JSON as a pool of our own does", async () => {
+  it("carries arrays, bytes, numbers beyond 32 bits, timestamps and JSON like our own pool", async () => {
     const statement = `
       SELECT i AS id, t AS title, b AS body, at AS due, jsonb_build_object('of_title', t) AS doc, ARRAY[i, NULL] AS ids, i > 0 AS positive,
              $5::int8 AS whole, $6::bytea AS file, $7::bool AS yes, $8::float8 AS part, $9::jsonb AS given
@@ -64,7 +64,7 @@ describe.each(adapted)("the adapter for $host.name", ({ host }) => {
     expect(read(hosted)).toEqual(expected)
   })
 
-  it("names a violated key as one", async () => {
+  it("names a violated key as a constraint error", async () => {
     const reason = await host.transaction(({ within }) =>
       runtime.runPromise(Effect.flatMap(PgClient.PgClient, (sql) =>
         sql.joined(within as HostExecutor)(Effect.flip(sql.withTransaction(Effect.andThen(
@@ -94,7 +94,7 @@ describe("adapters", () => {
     expect(fromPrisma(tx)).not.toBe(fromPrisma({ ...tx }))
   })
 
-  it("take the list of rows that some drivers of Drizzle answer", async () => {
+  it("accept the list of rows that some drivers of Drizzle return", async () => {
     const rows = [{ id: 1 }]
     const executor = fromDrizzle({ execute: async () => Object.assign(rows, { count: 1 }), rollback: () => { throw new Error() } })
     expect((await executor.executeSql("SELECT 1 AS id", [])).rows).toBe(rows)

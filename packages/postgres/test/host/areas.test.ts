@@ -58,7 +58,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     expect(rows).toEqual([{ id: "C" }])
   })
 
-  it("what was made before is changed, read and ended as outside of it", async () => {
+  it("existing objects are changed, read and ended as outside of it", async () => {
     const { waybill } = service
     const number = await host.transaction(({ within }) => publishAll(waybill.within(within), "L"))
     const mine = await waybill.subscriptions.create(carrier, { endpointUrl: service.hook("/mine"), hmacSecretId: "main" })

@@ -41,7 +41,7 @@ afterAll(async () => {
   await service.close()
 })
 
-it("interleavings leave what was committed, once, and nothing else", { timeout: 600_000 }, async () => {
+it("interleavings leave committed writes, once, and nothing else", { timeout: 600_000 }, async () => {
   const seed = Number(process.env["WAYBILL_TEST_SEED"] ?? 7)
   const committed = { own: [] as Array<string>, events: [] as Array<string>, bills: [] as Array<string>, invoices: [] as Array<string> }
   type Committed = typeof committed

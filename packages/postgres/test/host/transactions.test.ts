@@ -32,7 +32,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     return events
   }
 
-  it("a savepoint of the host that is rolled back takes along what was published in it, and nothing else", async () => {
+  it("a rolled back savepoint of the host removes the events published in it, and nothing else", async () => {
     expect(await leaves(() =>
       host.transaction(async (outer) => {
         await publish(outer, "n1")
@@ -46,7 +46,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     )).toEqual(["n1", "n3", "n4"])
   })
 
-  it("a savepoint that was kept goes with the transaction around it", async () => {
+  it("a released savepoint ends with its outer transaction", async () => {
     expect(await leaves(async () => {
       const error = await rejected(host.transaction(async (outer) => {
         await outer.nested(async (inner) => {
@@ -59,7 +59,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     })).toEqual([])
   })
 
-  it("a refusal of ours leaves the host's transaction usable, and only what was refused is missing", async () => {
+  it("a refused call leaves the host's transaction usable, and only the refused call is missing", async () => {
     expect(await leaves(() =>
       host.transaction(async (open) => {
         await own(open, "u1")
@@ -74,7 +74,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     )).toEqual(["u1", "u3"])
   })
 
-  it("a statement of the host that fails takes everything along when the host lets it", async () => {
+  it("a failed statement of the host rolls everything back when the host does not handle it", async () => {
     const before = await contents(service)
     const error = await rejected(host.transaction(async (open) => {
       await publish(open, "f1")
@@ -85,7 +85,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     expect(await contents(service)).toEqual(before)
   })
 
-  it("a statement of the host that failed in a savepoint is forgotten with it", async () => {
+  it("a failed statement of the host in a savepoint is rolled back with it", async () => {
     expect(await leaves(() =>
       host.transaction(async (open) => {
         await rejected(open.nested((inner) => inner.send("SELECT 1 / 0")))
@@ -94,7 +94,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     )).toEqual(["s1"])
   })
 
-  it("one that has failed is refused with a sentence that says so", async () => {
+  it("a failed transaction is refused with a message that says so", async () => {
     expect(await leaves(() =>
       rejected(host.transaction(async (open) => {
         await publish(open, "x1")
@@ -105,7 +105,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     )).toEqual([])
   })
 
-  it("one that is over is refused with a sentence that says so, and nothing is stored", async () => {
+  it("an ended transaction is refused with a message that says so, and nothing is stored", async () => {
     expect(await leaves(async () => {
       for (const end of ["commit", "rollback"]) {
         let left: Open | undefined
@@ -125,7 +125,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     })).toEqual(["over-commit"])
   })
 
-  it("calls that are made at once wait for each other, and one that fails takes nothing along", async () => {
+  it("concurrent calls run one after the other, and a failed one does not affect the others", async () => {
     expect(await leaves(() =>
       host.transaction(async (open) => {
         const tx = service.waybill.within(open.within)
@@ -137,7 +137,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
     )).toEqual(["p1", "p2", "p3", "p4"])
   })
 
-  it("what is no transaction is refused with one sentence", async () => {
+  it("a value that is not a transaction is refused with a message", async () => {
     const attempt = async () => service.waybill.within(host.notOpen()).events.publish(carrier, [event("z", "z")])
     expect((await rejected(attempt())).message).toMatch(host.sentence)
   })
@@ -150,7 +150,7 @@ describe("within", () => {
   })
   afterAll(() => service.close())
 
-  it.each([undefined, null, 1, "tx", {}, [], () => {}, { query: {} }, { executeSql: "SELECT 1" }])("refuses %o with one sentence", (value) => {
+  it.each([undefined, null, 1, "tx", {}, [], () => {}, { query: {} }, { executeSql: "SELECT 1" }])("refuses %o with a message", (value) => {
     expect(() => service.waybill.within(value)).toThrow(
       /^within\(tx\) takes a pg client that has sent BEGIN, or what fromDrizzle, fromKysely, fromKnex or fromPrisma make of a transaction\.$/
     )

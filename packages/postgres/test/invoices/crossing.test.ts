@@ -13,8 +13,8 @@ const { accountsOf, acme, documentFile, documentRecord } = invoiceFixtures
 const { bytesOf, freshTenant } = fixtures
 const schema = freshSchema()
 
-layer(testStorage(schema), { excludeTestServices: true })("documents that change beside somebody who looks", (it) => {
-  it.effect("shows nobody files that were uploaded once the record was no longer his", () =>
+layer(testStorage(schema), { excludeTestServices: true })("documents that change while they are read", (it) => {
+  it.effect("hides files from a viewer that were uploaded after it lost the record", () =>
     Effect.gen(function*() {
       const documents = yield* DocumentStore
       const invoices = yield* InvoiceStore
@@ -34,7 +34,7 @@ layer(testStorage(schema), { excludeTestServices: true })("documents that change
       assert.deepStrictEqual(found?.files.map((each) => each.fileId), ["file 1"])
     }))
 
-  it.effect("a content that was swept is not kept", () =>
+  it.effect("a swept content is not kept", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       const sql = yield* PgClient.PgClient

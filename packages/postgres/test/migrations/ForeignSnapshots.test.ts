@@ -52,7 +52,7 @@ describe("a database from another cluster", () => {
     await pool.query(`UPDATE "${schema}".transit_events SET xid = '9000000000000000000'`)
   }
 
-  it.each([["which migrates", true], ["which leaves migrations to the host", false]])("shows all of its events to a program %s", async (_, migrate) => {
+  it.each([["which migrates", true], ["which leaves migrations to the host", false]])("shows all of its events to a process %s", async (_, migrate) => {
     await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
     await opened(true, Effect.andThen(append(1), append(2)))
     expect(await opened(migrate, secondPage)).toEqual(["E2"])

@@ -85,7 +85,7 @@ describe("migrations that a host owns", () => {
     expect(empty.filter((line) => !expected.includes(line)), "nothing taken away").toEqual([])
   })
 
-  it.each(["psql", "one text in one message"])("are printed as SQL that gives the same schema and ledger, run as %s", async (way) => {
+  it.each(["psql", "one text in one message"])("are printed as SQL that gives the same schema and migrations table, run as %s", async (way) => {
     const other = await database()
     const failure = way === "psql" ? await psql(other, printMigrations(schema)) : undefined
     if (failure === undefined) await query(other, printMigrations(schema))
@@ -96,11 +96,11 @@ describe("migrations that a host owns", () => {
     expect(await migrated(other)).toEqual([])
   })
 
-  it("have no statement of psql's own, nor a variable that it would fill in", () => {
+  it("contain no psql command and no psql variable", () => {
     expect(printMigrations(schema)).not.toMatch(/^\\|(^|[^:]):['"{a-z]/im)
   })
 
-  it("are printed for a database at any version on the way, and refused by one at another", async () => {
+  it("are printed for a database at any version, and refused by a database at another version", async () => {
     for (const { id } of migrations.slice(0, -1)) {
       const other = await database()
       await migrated(other, migrations.slice(0, id))
@@ -119,7 +119,7 @@ describe("migrations that a host owns", () => {
     expect(await catalogue(url)).toEqual(expected)
   })
 
-  it("are told by name when they are missing, over a pool or a URL, and nothing is made", async () => {
+  it("are listed by name when they are missing, with a pool or a URL, and nothing is created", async () => {
     const other = await database()
     const names = migrations.map(({ name }) => name)
     expect(await checkMigrations({ url: other, schema })).toEqual(names)
@@ -132,7 +132,7 @@ describe("migrations that a host owns", () => {
     await expect(checkMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/cannot be the schema's name/)
   })
 
-  it("refuse every older program that a newer one has broken with, saying what to do", async () => {
+  it("refuse every older version after a breaking migration, saying what to do", async () => {
     const database = { url: Redacted.make(url), maxConnections: 1 }
     for (const { id } of migrations.slice(0, -1)) {
       const known = migrations.slice(0, id)
@@ -148,7 +148,7 @@ describe("migrations that a host owns", () => {
     }
   })
 
-  it("of a program that is newer still are refused by this one before it touches anything", async () => {
+  it("of a newer version are refused by this one before any change", async () => {
     const other = await database()
     await migrated(other, [...migrations, { id: migrations.length + 1, name: "of_tomorrow", breaking: true, up: () => "SELECT 1" }])
     const before = await catalogue(other)

@@ -45,7 +45,7 @@ const ledger = (schema: string) =>
     sql`SELECT id, name, breaking FROM ${sql(schema)}.migrations ORDER BY id`.values)
 
 describe("the migrations", () => {
-  it.live("build a fresh schema", () =>
+  it.live("build a new schema", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const schema = yield* schemaName
@@ -65,7 +65,7 @@ describe("the migrations", () => {
       assert.deepStrictEqual(yield* ledger(schema), applied)
     }).pipe(Effect.provide(database())))
 
-  it.live("are each applied once by twenty that start at once", () =>
+  it.live("are each applied once by twenty processes that start at the same time", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       const steps = Array.from({ length: 10 }, (_, index): Migration => ({
@@ -85,7 +85,7 @@ describe("the migrations", () => {
       assert.deepStrictEqual(ids(applied.flat()).sort((a, b) => a - b), ids(steps))
     }))
 
-  it.live("go on from version 1", () =>
+  it.live("continue from version 1", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const schema = yield* schemaName
@@ -95,7 +95,7 @@ describe("the migrations", () => {
       assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql(schema)}.things`.values, [[7, ""]])
     }).pipe(Effect.provide(database())))
 
-  it.live("refuse a database that a newer program broke with, and bear with one that is merely newer", () =>
+  it.live("refuse a database with a breaking newer migration, and accept one with other newer migrations", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations })
@@ -112,7 +112,7 @@ describe("the migrations", () => {
       }
     }).pipe(Effect.provide(database())))
 
-  it.live("keep to a schema of any allowed name, side by side with others", () =>
+  it.live("stay in a schema of any valid name, beside others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const one = yield* schemaName
@@ -127,7 +127,7 @@ describe("the migrations", () => {
       }
     }).pipe(Effect.provide(database())))
 
-  it.live("leave nothing of one that fails, name it, and keep those before it", () =>
+  it.live("leave nothing of a failed migration, name it, and keep earlier ones", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       const broken: Migration = { ...second, up: (quoted) => `CREATE TABLE ${quoted}.half (id int8); SELECT 1 / 0;` }
@@ -141,7 +141,7 @@ describe("the migrations", () => {
       assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
     }).pipe(Effect.provide(database())))
 
-  it.live("find nothing through a search path", () =>
+  it.live("find nothing by a search path", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       const careless: Migration = { ...first, up: () => "CREATE TABLE careless (id int8)" }
@@ -149,7 +149,7 @@ describe("the migrations", () => {
       assert.match(failed.message, /no schema has been selected/)
     }).pipe(Effect.provide(database())))
 
-  it.live("give way to who is at work on a table, and are applied when it is free", () =>
+  it.live("wait without blocking for a table in use, and are applied when it is free", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations: [first] })
@@ -172,7 +172,7 @@ describe("the migrations", () => {
       assert.deepStrictEqual(ids(yield* Fiber.join(migrating)), [2])
     }).pipe(Effect.provide(database())))
 
-  it.live("refuse a schema whose history is another program's", () =>
+  it.live("refuse a schema with the migrations of another program", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations })
@@ -180,7 +180,7 @@ describe("the migrations", () => {
       assert.match(refused.message, /migration 1 is "things" there .* choose another schema name/)
     }).pipe(Effect.provide(database())))
 
-  it.live("can be printed and run by hand, after which a role without rights to create has nothing to do", () =>
+  it.live("can be printed and run by hand, so that a role without the right to create has nothing to do", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       const all = [...migrations, breaking]

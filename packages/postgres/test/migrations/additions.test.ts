@@ -35,7 +35,7 @@ describe("a migration that is not breaking", () => {
     })
   }
 
-  it("would be objected to if it did more", () => {
+  it("is rejected if it does more", () => {
     const inPlace = new Set(["\"s\".lanes"])
     for (
       const sql of [

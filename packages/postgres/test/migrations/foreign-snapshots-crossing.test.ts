@@ -12,7 +12,7 @@ const { freshTenant, seed } = fixtures
 const schema = freshSchema()
 
 layer(testStorage(schema), { excludeTestServices: true })("snapshots of another cluster", (it) => {
-  it.effect("are forgotten once, whoever else starts", () =>
+  it.effect("are reset once among concurrent processes", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const tenantId = freshTenant()

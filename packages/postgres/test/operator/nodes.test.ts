@@ -24,7 +24,7 @@ const endings: ReadonlyArray<readonly [string, Ending, string]> = [
 ]
 
 layer(testService(testStorage(schema)), { excludeTestServices: true })("on every node", (it) => {
-  it.effect("the next call is refused when access ends on one of them", () =>
+  it.effect("the next call is refused when access ends on one of the nodes", () =>
     Effect.gen(function*() {
       const keys = Context.get(yield* Layer.build(testService(otherNode)), ApiKeys)
       for (const [says, end, refusal] of endings) {

@@ -21,7 +21,7 @@ const purge = (tenantId: string) =>
   })
 
 layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: true })("a purge", (it) => {
-  it.effect("that begins and ends between a claim and its freeze leaves nothing to freeze, and the lane goes on", () =>
+  it.effect("that begins and ends between a claim and its freeze leaves nothing to freeze, and the lane continues", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
@@ -36,7 +36,7 @@ layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: tru
       assert.deepStrictEqual((yield* claimOne(tenantId)).waiting.map(({ orderId }) => orderId), ["S/3"])
     }))
 
-  it.effect("waits for a freeze, leaves what that took, and drops the rest", () =>
+  it.effect("waits for a freeze, keeps its entries, and drops the rest", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const control = yield* DeliveryControl
@@ -56,7 +56,7 @@ layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: tru
       assert.isFalse(yield* hasTurn(tenantId))
     }))
 
-  it.effect("beside a running worker and a running publisher: every event is delivered or dropped, once, in its order", () =>
+  it.effect("beside a running worker and publisher delivers or drops every event once and in order", () =>
     Effect.gen(function*() {
       const url = "https://receiver.example/purged"
       const tenant = yield* TestWaybill.tenant(freshTenant())

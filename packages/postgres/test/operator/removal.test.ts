@@ -105,7 +105,7 @@ const countsOf = Effect.fnUntraced(function*(tenantId: string) {
 const tablesWith = (counts: Readonly<Record<string, number>>, some: boolean) => Object.keys(counts).filter((name) => counts[name]! > 0 === some)
 
 layer(testService(testStorage(schema)), { excludeTestServices: true })("a deleted tenant", (it) => {
-  it.effect("leaves no row in any table but the audit log, and nothing of another tenant goes", () =>
+  it.effect("leaves no row in any table except the audit log, and keeps other tenants", () =>
     Effect.gen(function*() {
       const removal = yield* TenantRemoval
       const [gone, other] = [fixtures.freshTenant(), fixtures.freshTenant()]

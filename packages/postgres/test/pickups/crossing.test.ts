@@ -12,8 +12,8 @@ import { haltNextReader } from "../Turnstile.ts"
 const { freshTenant, idOf, occurredAt } = fixtures
 const schema = freshSchema()
 
-layer(testStorage(schema), { excludeTestServices: true })("an old pickup that goes", (it) => {
-  it.effect("beside a report of it takes what that wrote along, or stays", () =>
+layer(testStorage(schema), { excludeTestServices: true })("pruning an old pickup", (it) => {
+  it.effect("during a report removes the report's rows as well, or keeps the pickup", () =>
     Effect.gen(function*() {
       const store = yield* PickupStore
       const sql = yield* PgClient.PgClient

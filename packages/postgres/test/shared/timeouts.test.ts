@@ -7,7 +7,7 @@ import { PgClient, StoragePostgres } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
 
 describe("a statement that takes too long", () => {
-  it.live("fails as a storage error that says so, and its connection is used again", () => {
+  it.live("fails as a storage error that says so, and its connection stays usable", () => {
     const schema = freshSchema()
     const client = PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 1, statementTimeout: "500 millis" })
     return Effect.gen(function*() {

@@ -90,7 +90,7 @@ const rounds = (seed: string) =>
 
 layer(service, { excludeTestServices: true, timeout: 60_000 })("shipments under many writers on Postgres", (it) => {
   for (const seed of ["one", "two", "three"]) {
-    it.effect(`come out the same in every view, nothing lost and nothing doubled: ${seed}`, () =>
+    it.effect(`agree in every view, with nothing lost or repeated: ${seed}`, () =>
       Effect.gen(function*() {
         const { customer, tenant, told } = yield* rounds(seed)
         const statuses = yield* ShipmentStatuses
@@ -125,7 +125,7 @@ layer(service, { excludeTestServices: true, timeout: 60_000 })("shipments under 
       }))
   }
 
-  it.effect("keep keys and accounts at the place of their statuses, whoever moved or reassigned them", () =>
+  it.effect("keep keys and accounts consistent with their statuses under concurrent changes", () =>
     Effect.gen(function*() {
       const stray = yield* rows(`
         SELECT k.key AS stray FROM @shipment_keys AS k LEFT JOIN @shipment_statuses AS s USING (tenant_id, shipment_id)

@@ -93,8 +93,8 @@ const look = (tenant: SeededTenant) =>
     return [history.map(({ position }) => position), JSON.parse(new TextDecoder().decode(body.bytes)).PODAvailable]
   })
 
-layer(service, { excludeTestServices: true })("shipments that are old enough to be forgotten", (it) => {
-  it.effect("stay as they were, keys and all, where somebody has read them in order to write", () =>
+layer(service, { excludeTestServices: true })("shipments that are old enough to be pruned", (it) => {
+  it.effect("stay unchanged, with their keys, while a writer has read them", () =>
     Effect.gen(function*() {
       const tenant = yield* deliveredLongAgo
       const write = yield* writing(tenant.tenantId, undefined)
@@ -103,7 +103,7 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
       assert.deepStrictEqual(yield* look(tenant), [[1, 2, 3, 4], true])
     }))
 
-  it.effect("end no write of somebody who has their accounts already, and make no deadlock", () =>
+  it.effect("neither fail nor deadlock a writer that holds their accounts", () =>
     Effect.gen(function*() {
       const tenant = yield* deliveredLongAgo
       const write = yield* writing(tenant.tenantId, ["B"])
@@ -114,7 +114,7 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
       assert.deepStrictEqual({ written: Exit.isSuccess(written), pruned: Exit.isSuccess(pruned) }, { written: true, pruned: true })
     }))
 
-  it.effect("leave no account at a place where nothing is found, whoever reassigns them meanwhile", () =>
+  it.effect("leave no account entry without a status when they are reassigned meanwhile", () =>
     Effect.gen(function*() {
       const tenant = yield* deliveredLongAgo
       const { tenantId } = tenant
@@ -128,11 +128,11 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
     }))
 
   for (const [what, thereafter] of [
-    ["leave nothing of what was written while they were looked for", (tenant: SeededTenant) =>
+    ["leave nothing that was written while pruning searched them", (tenant: SeededTenant) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* leftOver(tenant.tenantId), nothing)
       })],
-    ["can be handed in again after somebody wrote to them while they were looked for", (tenant: SeededTenant) =>
+    ["can be reported again after a write while pruning searched them", (tenant: SeededTenant) =>
       Effect.gen(function*() {
         const { results } = yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"] })])
         assert.deepStrictEqual(results.map(({ result }) => result), ["accepted"])

@@ -23,9 +23,9 @@ const hold = (statements: string, tenantId: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.forEach(statements.replaceAll("@", `"${schema}".`).split("; "), (each) => sql.unsafe(each, each.includes("$1") ? [tenantId] : [])))
 
-layer(service, { excludeTestServices: true })("a patch that meets another change of the status", (it) => {
+layer(service, { excludeTestServices: true })("a patch during another change of the status", (it) => {
   for (const [before, meanwhile] of [["active", "paused"], ["active", "inactive"], ["inactive", "active"]] as const) {
-    it.effect(`waits for a patch from ${before} to ${meanwhile}, and leaves it`, () =>
+    it.effect(`waits for a patch from ${before} to ${meanwhile}, and keeps it`, () =>
       Effect.gen(function*() {
         const subscriptions = yield* TransitSubscriptions
         const tenant = yield* TestWaybill.tenant(freshTenant())
@@ -50,7 +50,7 @@ layer(service, { excludeTestServices: true })("a patch that meets another change
       ["between reading and writing", "SELECT $1::text; LOCK TABLE @secrets", { ...changed, hmacSecretId: "main" }]
     ] as const
   ) {
-    it.effect(`leaves the pause of a worker whose receiver is gone, where it comes ${when}`, () =>
+    it.effect(`keeps the pause of a worker after 410 that comes ${when}`, () =>
       Effect.gen(function*() {
         const subscriptions = yield* TransitSubscriptions
         const queue = yield* DeliveryQueue

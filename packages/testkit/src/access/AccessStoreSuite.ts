@@ -20,7 +20,7 @@ const storeNow = (tenantId: string) => Effect.flatMap(AccessStore, (store) => Ef
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: AccessStore`, (it) => {
-    it.effect("finds a tenant as it was put last", () =>
+    it.effect("finds a tenant with its last stored values", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -60,7 +60,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])
       }))
 
-    it.effect("finds a tenant's limits as they were put last, beside its name and hosts", () =>
+    it.effect("finds a tenant's last stored limits with its name and hosts", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -77,7 +77,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* store.findLimits(freshTenant())))
       }))
 
-    it.effect("finds a key with everything it was added with", () =>
+    it.effect("finds a key with all its stored fields", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -96,7 +96,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(Object.keys(Option.getOrThrow(yield* findKey(tenantId, idOf(2)))).includes("dot"), false)
       }))
 
-    it.effect("finds several keys at once, in the order they were asked for, each as often as it was", () =>
+    it.effect("finds several keys at once, in the requested order and with repeats", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -108,7 +108,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.findKeys(tenantId, []), [])
       }))
 
-    it.effect("finds no key under an id that was never given out, or is none", () =>
+    it.effect("finds no key for an unknown or malformed id", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -118,7 +118,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("answers a revoked key once, and finds it no more", () =>
+    it.effect("returns a revoked key once, and does not find it afterwards", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -129,7 +129,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
       }))
 
-    it.effect("names the live keys of one client", () =>
+    it.effect("lists the live keys of one client", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -141,7 +141,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.keysOf(tenantId, "nobody"), [])
       }))
 
-    it.effect("finds no key of a tenant that is deleted, and says which tenant is suspended", () =>
+    it.effect("finds no key of a deleted tenant, and reports suspended tenants", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -163,7 +163,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.include(yield* store.deletedTenants, tenantId)
       }))
 
-    it.effect("removes everything of a deleted tenant in steps, then its mark, and leaves others alone", () =>
+    it.effect("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const [tenantId, other] = [freshTenant(), freshTenant()]
@@ -200,7 +200,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(listed.map(({ expiresAt, id }) => [id, expiresAt]), [[idOf(1), now + 3_600_000], [idOf(2), now - 1]])
       }))
 
-    it.effect("lists keys page by page without their hashes, and says when each was used last", () =>
+    it.effect("lists keys page by page with their last use and without hashes", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -219,7 +219,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(client?.lastSeenAt, 9_000)
       }))
 
-    it.effect("revokes every key of a name", () =>
+    it.effect("revokes every key with the same name", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -230,7 +230,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })).map(({ id }) => id), [idOf(3)])
       }))
 
-    it.effect("lists clients over their sources: roles, accounts, keys, and whether one source still lets them in", () =>
+    it.effect("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -248,7 +248,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: "jwt:idp:warehouse", limit: 10 })).map(({ client }) => client), ["key:warehouse"])
       }))
 
-    it.effect("holds a client source by source, and drops what is taken back", () =>
+    it.effect("holds a client source by source, and removes dropped sources", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -271,7 +271,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isUndefined(yield* live)
       }))
 
-    it.effect("marks a client for its removal, known or not, and takes the mark back", () =>
+    it.effect("marks a known or unknown client for removal, and clears the mark", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const tenantId = freshTenant()
@@ -289,7 +289,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).every(({ live }) => live))
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* AccessStore
         const [one, other] = [freshTenant(), freshTenant()]

@@ -27,7 +27,7 @@ const anything = { tenantId: undefined, actor: undefined, from: undefined, befor
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: AuditStore`, (it) => {
-    it.effect("answers entries as they were put, newest first, by tenant and by actor", () =>
+    it.effect("lists stored entries newest first, by tenant and by actor", () =>
       Effect.gen(function*() {
         const store = yield* AuditStore
         const [one, other] = [freshTenant(), freshTenant()]
@@ -41,7 +41,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(all.filter((id) => entries.some((each) => each.id === id)), entries.map(({ id }) => id).toReversed())
       }))
 
-    it.effect("answers a range of ids, its end left out", () =>
+    it.effect("lists a range of ids without its end", () =>
       Effect.gen(function*() {
         const store = yield* AuditStore
         const tenantId = freshTenant()
@@ -52,7 +52,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.page({ ...anything, tenantId, before: entries[0].id }), [])
       }))
 
-    it.effect("gives an entry that is there its outcome, and changes nothing else of it", () =>
+    it.effect("sets the outcome of an existing entry and changes nothing else", () =>
       Effect.gen(function*() {
         const store = yield* AuditStore
         const tenantId = freshTenant()
@@ -65,7 +65,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.put([])
       }))
 
-    it.effect("keeps the entries of a tenant that is deleted", () =>
+    it.effect("keeps the entries of a deleted tenant", () =>
       Effect.gen(function*() {
         const store = yield* AuditStore
         const access = yield* AccessStore
@@ -79,7 +79,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [deletion])
       }))
 
-    it.effect("removes what is older than an id, of every tenant", () =>
+    it.effect("removes entries older than an id, of every tenant", () =>
       Effect.gen(function*() {
         const store = yield* AuditStore
         const [one, other] = [freshTenant(), freshTenant()]

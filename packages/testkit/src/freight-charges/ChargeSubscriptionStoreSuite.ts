@@ -43,7 +43,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
       }))
 
-    it.effect("finds nothing for another client, an unknown id, or what is no id at all", () =>
+    it.effect("finds nothing for another client, an unknown id or a malformed id", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -58,7 +58,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("answers the documents of live subscriptions, and nothing of other ids", () =>
+    it.effect("returns the documents of live subscriptions, and nothing for other ids", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -71,7 +71,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
       }))
 
-    it.effect("names an account that the client's live subscriptions cover already", () =>
+    it.effect("returns an account that the client's live subscriptions already cover", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const transaction = yield* Transaction
@@ -89,7 +89,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* covered(undefined, "nobody"), undefined)
       }))
 
-    it.effect("knows what a client itself has, by key and by token", () =>
+    it.effect("knows the client's own accounts, from keys and from tokens", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -104,7 +104,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["B", "C"])
       }))
 
-    it.effect("has one to whatever its client has cover every account", () =>
+    it.effect("covers every account of its client with a subscription to all accounts", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const transaction = yield* Transaction
@@ -120,7 +120,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isSome(yield* covered(undefined, "nobody knows")))
       }))
 
-    it.effect("covers nothing any more once it is cancelled", () =>
+    it.effect("covers nothing once it is cancelled", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const transaction = yield* Transaction
@@ -134,7 +134,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("lets one of several subscriptions through that a client makes at once to the same account", () =>
+    it.effect("creates one of several concurrent subscriptions of a client to the same account", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -146,7 +146,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf(found.filter(Option.isSome), 1)
       }))
 
-    it.effect("lets one through as well where only what the client has today keeps them apart", () =>
+    it.effect("creates one of several concurrent subscriptions that overlap only by the client's current accounts", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -159,7 +159,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf(found.filter(Option.isSome), 1)
       }))
 
-    it.effect("cancels a client's own once, shows it afterwards, and matches nothing of it", () =>
+    it.effect("cancels a client's own subscription once, still shows it, and matches nothing for it", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const queue = yield* DeliveryQueue
@@ -182,7 +182,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
       }))
 
-    it.effect("names a client's live ones that deliver to an address, whatever state their lane is in", () =>
+    it.effect("lists a client's live subscriptions with an address, in every lane state", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -199,7 +199,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", `${webhookUrl}/`), [])
       }))
 
-    it.effect("shows what was in flight when it was made, by bill, as it was then", () =>
+    it.effect("lists the bills in flight at its creation, in their version of that time", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -222,7 +222,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* inFlightBodies(tenantId, 2, "other"), [])
       }))
 
-    it.effect("shows of it what the client's accounts admit now", () =>
+    it.effect("limits the in-flight list to the client's current accounts", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A", "B"])
@@ -238,7 +238,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1"])
       }))
 
-    it.effect("neither misses nor doubles bills that are published while it is made", () =>
+    it.effect("neither misses nor repeats bills that are published while it is created", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const subscribers = [1, 2, 3, 4].map((n) => ({ n, client: `client ${n}` }))
@@ -252,7 +252,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         for (const known of yield* knownBills(tenantId, subscribers)) assert.deepStrictEqual(known, everything)
       }))
 
-    it.effect("neither misses nor doubles versions of a bill that are published while it is made", () =>
+    it.effect("neither misses nor repeats versions of a bill that are published while it is created", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const subscribers = [1, 2, 3].map((n) => ({ n, client: `client ${n}` }))
@@ -269,7 +269,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("waits for publishers of its accounts that are under way, and has what they stored in flight", () =>
+    it.effect("waits for running publishers of its accounts, and lists their bills as in flight", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const bills = yield* FreightBillStore
@@ -295,7 +295,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
       }))
 
-    it.effect("holds back publishers of its accounts until it is made, and is told by them", () =>
+    it.effect("makes publishers of its accounts wait until it is created, and receives their bills", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* ChargeSubscriptionStore
@@ -319,7 +319,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* waitingCharges(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
       }))
 
-    it.effect("is cancelled after publishers that tell it something right now, with what they told", () =>
+    it.effect("is cancelled after running publishers, together with their entries", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const bills = yield* FreightBillStore
@@ -363,7 +363,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 1)
       }))
 
-    it.effect("leaves nothing behind when its transaction is taken back", () =>
+    it.effect("leaves nothing behind when its transaction is rolled back", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* ChargeSubscriptionStore
@@ -384,7 +384,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const queue = yield* DeliveryQueue

@@ -41,7 +41,7 @@ const pruneNotices = (tenantId: string) =>
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: windows of freight charges`, (it) => {
-    it.effect("hold what they collect until they close, and queue it as one entry, by bill", () =>
+    it.effect("collect bills until they close, and queue them as one entry", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
@@ -57,7 +57,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(lane.waiting[0]!.size, lane.waiting[0]!.payload.length)
       }))
 
-    it.effect("are found by a bill in them, while they collect and after they closed", () =>
+    it.effect("are found by a bill in them, before and after they close", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const control = yield* DeliveryControl
@@ -81,7 +81,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
       }))
 
-    it.effect("keep a bill's later notice instead of its earlier one, in one call and across calls", () =>
+    it.effect("keep only the latest notice of a bill, in one call and across calls", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
@@ -100,7 +100,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1,B/3,C/1,D/5"] })
       }))
 
-    it.effect("close once, whoever asks", () =>
+    it.effect("close once, also with concurrent closers", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         for (const n of [1, 2, 3]) yield* collecting(tenantId, n, `client ${n}`)
@@ -124,7 +124,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
       }))
 
-    it.effect("take nothing more once they are closed: who comes late goes with the following one", () =>
+    it.effect("add late notices to the next window once they are closed", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
@@ -142,7 +142,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         ])
       }))
 
-    it.effect("that nobody has closed yet keep apart from the next one", () =>
+    it.effect("stay separate from the next window while they wait to be closed", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
@@ -154,7 +154,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* isDue(tenantId))
       }))
 
-    it.effect("lose nothing to publishers that are under way while they are closed", () =>
+    it.effect("lose no notice of publishers that run while they close", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
@@ -170,7 +170,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
       }))
 
-    it.effect("of several subscriptions are their own: each collects what it is told", () =>
+    it.effect("are separate for each subscription", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -192,7 +192,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A,B"] })
       }))
 
-    it.effect("are due by the store's clock, tenant by tenant, and the next one is foretold", () =>
+    it.effect("are due by the store's clock, tenant by tenant, with the time of the next one", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const [one, other] = [freshTenant(), freshTenant()]
@@ -214,7 +214,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* isDue(one))
       }))
 
-    it.effect("have their lane due once they are closed", () =>
+    it.effect("make their lane due when they close", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
@@ -225,7 +225,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(yield* laneIsDue)
       }))
 
-    it.effect("close for a lane that is paused as well, and wait in it", () =>
+    it.effect("close for a paused lane as well, and wait in it", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -238,7 +238,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
       }))
 
-    it.effect("are dropped with what they collected when their subscription is cancelled", () =>
+    it.effect("are dropped with their notices when their subscription is cancelled", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const queue = yield* DeliveryQueue
@@ -260,7 +260,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 2: ["A/1"] })
       }))
 
-    it.effect("collect nothing of a call that is taken back, and stay open when their closing is", () =>
+    it.effect("collect nothing from a rolled back call, and stay open when their closing is rolled back", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const tenantId = freshTenant()
@@ -276,7 +276,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
       }))
 
-    it.effect("keep the notices they collected from being forgotten, open and closed", () =>
+    it.effect("protect their notices from pruning, open and closed", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -298,7 +298,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isAbove(yield* pruneNotices(tenantId), 0)
       }))
 
-    it.effect("of one tenant close without another's", () =>
+    it.effect("of one tenant close without those of another", () =>
       Effect.gen(function*() {
         const [one, other] = [freshTenant(), freshTenant()]
         for (const tenantId of [one, other]) {
@@ -311,7 +311,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(other), { 1: [other] })
       }))
 
-    it.effect("takes out of a closed window what is for accounts that its client has no more", () =>
+    it.effect("removes notices for accounts that the client has lost from a closed window", () =>
       Effect.gen(function*() {
         const windows = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()

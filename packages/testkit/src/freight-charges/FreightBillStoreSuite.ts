@@ -31,7 +31,7 @@ const openIds = (tenantId: string, ...accounts: ReadonlyArray<string>) =>
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: FreightBillStore`, (it) => {
-    it.effect("answers those of the bills it locks that exist, as they were stored last", () =>
+    it.effect("returns the existing ones of the locked bills with their last stored values", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -43,7 +43,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.lock(tenantId, ["unknown"]), [])
       }))
 
-    it.effect("finds bills by how their ids begin, whatever state they are in", () =>
+    it.effect("finds bills in every state by id prefix", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const transaction = yield* Transaction
@@ -64,7 +64,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* beginning(["77"]), [])
       }))
 
-    it.effect("lets publishers of a bill follow one another, known or not, in whatever order they name bills", () =>
+    it.effect("serialises publishers of a known or new bill, in any order of bills", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -76,7 +76,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(versions, { known: 112, new: 12, newer: 8 })
       }))
 
-    it.effect("lets publishers that change the accounts of different bills go on side by side", () =>
+    it.effect("lets publishers that change the accounts of different bills run concurrently", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const calls = Array.from({ length: 12 }, (_, n) =>
@@ -85,7 +85,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf(yield* openIds(tenantId, "A"), 12)
       }))
 
-    it.effect("tells the time when it lets a publisher pass", () =>
+    it.effect("returns the store's time after it has the locks", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* FreightBillStore
@@ -97,7 +97,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("names live subscriptions by the accounts they cover and their client has, and no other", () =>
+    it.effect("matches live subscriptions by accounts that they cover and their client has", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "anna", ["A", "B"], "key")
@@ -116,7 +116,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* viewers(tenantId), {})
       }))
 
-    it.effect("shows charges to nobody because it sees all of its tenant", () =>
+    it.effect("shows no charges to a client only because it sees its whole tenant", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSeeAll(tenantId, "carrier")
@@ -128,7 +128,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* viewers(tenantId, "A", "B"), { 1: "A" })
       }))
 
-    it.effect("follows what a client has from one moment to the next", () =>
+    it.effect("follows changes of a client's accounts", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* subscribeToCharges(tenantId, { n: 1, client: "anna", accounts: ["A"] })
@@ -140,7 +140,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* viewers(tenantId, "A", "B"), { 2: "B" })
       }))
 
-    it.effect("hands back what core keeps with a subscription, and no cancelled one", () =>
+    it.effect("returns the documents of subscriptions, without cancelled ones", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const subscriptions = yield* ChargeSubscriptionStore
@@ -153,7 +153,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [])
       }))
 
-    it.effect("queues what is told at once, in the lane of whoever is told, with the trace of the call", () =>
+    it.effect("queues real-time notices in the subscriber's lane, with the trace of the call", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -179,7 +179,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(Object.values(yield* waitingCharges(tenantId)), [[body, lane.laneId === idOf(1) ? "part of it" : "all of it"]])
       }))
 
-    it.effect("hands out a bill's versions in their order", () =>
+    it.effect("delivers a bill's versions in order", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -188,7 +188,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1", "A/2", "B/1", "B/2", "B/3"] })
       }))
 
-    it.effect("stores what nobody is told, and tells nothing to who cancelled meanwhile", () =>
+    it.effect("stores notices without subscribers, and queues nothing for cancelled subscriptions", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const queue = yield* DeliveryQueue
@@ -214,7 +214,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B"])
       }))
 
-    it.effect("lists the open bills of accounts as they are now, each once, by id", () =>
+    it.effect("lists the current open bills of accounts, each once, by id", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -230,7 +230,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.open(tenantId, ["B"], { after: undefined, limit: 1000 }), [row("10", { version: 2, accounts: ["B"] })])
       }))
 
-    it.effect("leaves nothing behind of a publication that is taken back", () =>
+    it.effect("leaves nothing behind when a publication is rolled back", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* FreightBillStore
@@ -247,7 +247,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* publishBills(tenantId, [{ billId: "new" }])).map((each) => each.version), [1])
       }))
 
-    it.effect("stores a large publication as one fact", () =>
+    it.effect("stores a large publication in one transaction", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -258,7 +258,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([lane.waiting.length, new Set(lane.waiting.map((entry) => entry.key)).size], [1000, 1000])
       }))
 
-    it.effect("forgets bills that were removed or invoiced long ago, and no open one", () =>
+    it.effect("prunes bills that were removed or invoiced long ago, and keeps open ones", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -272,7 +272,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* publishBills(tenantId, [{ billId: "final" }])).map((each) => each.version), [1])
       }))
 
-    it.effect("forgets old notices that nobody was told", () =>
+    it.effect("prunes old notices without subscribers", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publishBills(tenantId, [{ billId: "B" }])
@@ -282,7 +282,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B"])
       }))
 
-    it.effect("keeps notices that wait, go out or died, and forgets them once they were delivered", () =>
+    it.effect("keeps notices that wait, are in flight or dead, and prunes them once delivered", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -305,7 +305,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
       }))
 
-    it.effect("keeps what was in flight when a subscription was made, as long as it lives", () =>
+    it.effect("keeps the in-flight list of a subscription until it is cancelled", () =>
       Effect.gen(function*() {
         const subscriptions = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -322,7 +322,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* inFlightBodies(tenantId), [])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const queue = yield* DeliveryQueue
@@ -344,7 +344,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* openIds(one, "A"), ["B"])
       }))
 
-    it.effect("judges charges by the accounts they were told for: of a bill that went to somebody else, the one who paid before is told so", () =>
+    it.effect("checks access by the account of each notice, so that the former debtor learns of a change of debtor", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A", "C"])

@@ -70,7 +70,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: one }, "a writer without numbers leaves it")
       }))
 
-    it.effect("keeps carriers with a number from what nobody said a carrier of", () =>
+    it.effect("hides shipments without a carrier from carriers with a number", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* write(tenantId, ["S"])
@@ -79,7 +79,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* refused(tenantId, ["S"], []), ["S"])
       }))
 
-    it.effect("refuses a call as a whole, and gives no number away for it", () =>
+    it.effect("refuses a call as a whole, and allocates no number for it", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* write(tenantId, ["B"], other)
@@ -88,7 +88,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* write(tenantId, ["B"], other), [2])
       }))
 
-    it.effect("gives nothing away by a look: a shipment that is only locked stays anybody's", () =>
+    it.effect("keeps a shipment without a carrier when it is only locked", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         assert.deepStrictEqual(yield* claimFor(tenantId, [{ shipmentId: "S", written: false }], one), [])
@@ -97,7 +97,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* carriers(tenantId, "S"), { S: other })
       }))
 
-    it.effect("lets a writer without numbers say whose a shipment is, and nobody else once it is written", () =>
+    it.effect("lets only a writer without numbers change the carrier of a written shipment", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* claimFor(tenantId, [{ shipmentId: "S", carrier: one }])
@@ -110,7 +110,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* refused(tenantId, ["S"], carrierGrants({ mc: "2" })), ["S"], "a DOT number is no MC number")
       }))
 
-    it.effect("shows a carrier what is known of its own shipments when it locks them, and nothing of others", () =>
+    it.effect("shows a carrier only its own shipments when it locks them", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* threeShipments(tenantId)
@@ -122,7 +122,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* look(), ["A", "B", "N"])
       }))
 
-    it.effect("lists a carrier the events of its own shipments, counted alike", () =>
+    it.effect("lists and counts only the events of a carrier's own shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* threeShipments(tenantId)
@@ -131,7 +131,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* listed(tenantId, []), [[], 0])
       }))
 
-    it.effect("queues for a carrier's subscriptions what belongs to it when it is published", () =>
+    it.effect("queues only a carrier's own shipments for its subscriptions", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "one", one)
@@ -145,7 +145,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(tenantId), { 1: ["a"], 2: ["b"], 3: ["a", "b", "n"], 4: ["a"] })
       }))
 
-    it.effect("follows a shipment that is handed from one carrier to another", () =>
+    it.effect("follows a shipment that moves from one carrier to another", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "one", one)
@@ -160,7 +160,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.include((yield* queued(tenantId))[2]!, "a2")
       }))
 
-    it.effect("queues history and replays of a carrier's own shipments only", () =>
+    it.effect("queues history and replays only for a carrier's own shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const subscriptions = yield* TransitSubscriptionStore
@@ -172,7 +172,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(tenantId), { 1: ["a"], 2: ["a"] })
       }))
 
-    it.effect("finds a carrier's own shipment by a number that several carriers gave out", () =>
+    it.effect("finds a carrier's own shipment by a number that several carriers use", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* ShipmentStatusStore
@@ -196,7 +196,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.record(tenantId, "N"))!.carrier, [])
       }))
 
-    it.effect("knows to a carrier the accounts of its own shipments only", () =>
+    it.effect("knows only the accounts of a carrier's own shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* ShipmentStatusStore
@@ -208,7 +208,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* known(), [true, true, true])
       }))
 
-    it.effect("notifies a carrier of its own shipments, whatever references it follows", () =>
+    it.effect("notifies a carrier only about its own shipments, for every subscribed reference", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "one", one)
@@ -222,7 +222,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["A/1"], 2: ["B/1"] })
       }))
 
-    it.effect("keeps tenants apart, whatever numbers their carriers share", () =>
+    it.effect("isolates tenants whose carriers share numbers", () =>
       Effect.gen(function*() {
         const [mine, others] = [freshTenant(), freshTenant()]
         yield* threeShipments(mine)

@@ -42,7 +42,7 @@ const sizes = (tenantId: string, contentId: string) => Effect.map(pieces(tenantI
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DocumentContents`, (it) => {
-    it.effect("gives back what was written, however it was cut, in pieces of one length but the last", () =>
+    it.effect("returns the written bytes in chunks of equal length except the last", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const content = fileSample("PDF", 700_001)
@@ -67,7 +67,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("shows a content to nobody before it is kept, and forgets it when its writer ends without", () =>
+    it.effect("hides a content until it is kept, and discards it when its writer ends early", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const tenantId = freshTenant()
@@ -82,7 +82,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
       }))
 
-    it.effect("does not keep what a failed transaction kept", () =>
+    it.effect("discards a content that a failed transaction kept", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const transaction = yield* Transaction
@@ -98,7 +98,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
       }))
 
-    it.effect("writes several contents side by side", () =>
+    it.effect("writes several contents concurrently", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const files = Array.from({ length: 8 }, (_, seed) => fileSample("JPEG", 300_000 + seed, seed))
@@ -108,7 +108,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("removes contents with all their pieces, and nothing else", () =>
+    it.effect("removes contents with all their chunks, and nothing else", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const tenantId = freshTenant()
@@ -118,7 +118,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* sizes(tenantId, one), yield* sizes(tenantId, two), yield* sizes(tenantId, three)], [0, 0, 11])
       }))
 
-    it.effect("brings removed contents back when the transaction fails", () =>
+    it.effect("restores removed contents when the transaction fails", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const transaction = yield* Transaction
@@ -128,7 +128,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* sizes(tenantId, contentId), 10)
       }))
 
-    it.effect("sweeps what was written long ago and never kept, and nothing else", () =>
+    it.effect("sweeps only old contents that were never kept", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const tenantId = freshTenant()
@@ -144,7 +144,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* sizes(tenantId, kept), 10)
       }))
 
-    it.effect("keeps nothing of what was swept before its writer was done", () =>
+    it.effect("refuses to keep a content that was swept before its writer finished", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const tenantId = freshTenant()
@@ -158,7 +158,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
       }))
 
-    it.effect("finds nothing under another tenant, an unknown id, or what is no id at all", () =>
+    it.effect("finds nothing for another tenant, an unknown id or a malformed id", () =>
       Effect.gen(function*() {
         const contents = yield* DocumentContents
         const [one, other] = [freshTenant(), freshTenant()]

@@ -20,7 +20,7 @@ const seen = (tenantId: string, viewer: InvoiceViewer, filter: Partial<DocumentF
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DocumentStore`, (it) => {
-    it.effect("finds a record as the latest upload said it, with the files of all in their order", () =>
+    it.effect("finds a record with the fields of the latest upload and the files of all uploads in order", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const tenantId = freshTenant()
@@ -38,7 +38,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isUndefined(yield* store.find(tenantId, everything, "unknown"))
       }))
 
-    it.effect("sums up the bytes it is told of for each tenant, and takes back what is rolled back", () =>
+    it.effect("sums the bytes of each tenant, and undoes rolled back ones", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const transaction = yield* Transaction
@@ -56,7 +56,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(sums.toSorted(), Array.from({ length: 8 }, (_, at) => 26_214_000_001 + at))
       }))
 
-    it.effect("keeps one number of several carriers apart, and finds the one written last", () =>
+    it.effect("separates records of several carriers with one number, and finds the latest", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const tenantId = freshTenant()
@@ -71,7 +71,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/2: 1 5", "N 2/2: 2 4", "N 3/2: 3"])
       }))
 
-    it.effect("shows carriers what bears their numbers, and accounts what names them or concerns their shipments", () =>
+    it.effect("shows carriers records with their numbers, and accounts records that name them or their shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "of A" }], { accounts: ["A"] })
@@ -92,7 +92,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf("C")), ["named 1/2: 1"])
       }))
 
-    it.effect("lists what all filters hold for, showing files of the types that are asked for", () =>
+    it.effect("lists records that match all filters, with files of the requested types", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const files = [documentFile(1), documentFile(2, { documentType: "BOL" }), documentFile(3, { documentType: "W&I" })]
@@ -109,7 +109,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, everything, { dot: "9", documentTypes: ["POD"] }), [])
       }))
 
-    it.effect("goes on after any record, by number in the order of code points, then by carrier", () =>
+    it.effect("continues after any record, by number in code point order, then by carrier", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const tenantId = freshTenant()
@@ -129,7 +129,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("removes the files that are named, all or none, and answers them", () =>
+    it.effect("removes all or none of the named files, and returns them", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const tenantId = freshTenant()
@@ -150,7 +150,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["N 1/2: 6"])
       }))
 
-    it.effect("loses no file of uploads at the same moment", () =>
+    it.effect("loses no file of concurrent uploads", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const tenantId = freshTenant()
@@ -160,7 +160,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(record!.files.map((each) => each.size).toSorted((a, b) => a - b), Array.from({ length: 12 }, (_, n) => n))
       }))
 
-    it.effect("leaves nothing behind of what is taken back", () =>
+    it.effect("leaves nothing behind after a rollback", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* DocumentStore
@@ -175,7 +175,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), [])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore
         const [one, other] = [freshTenant(), freshTenant()]

@@ -25,7 +25,7 @@ const entry = (n: number, parts: Partial<InvoiceHistoryEntry> = {}): InvoiceHist
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: InvoiceStore`, (it) => {
-    it.effect("answers the invoice it locks as it was put last, byte for byte", () =>
+    it.effect("returns the locked invoice as last stored, byte for byte", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const tenantId = freshTenant()
@@ -42,7 +42,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* store.find(tenantId, everything, "unknown")))
       }))
 
-    it.effect("keeps invoices of one id from several carriers apart", () =>
+    it.effect("separates invoices of several carriers with one id", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const tenantId = freshTenant()
@@ -54,7 +54,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, everything), ["I /2", "I 1/3", "I 2/"])
       }))
 
-    it.effect("finds, of several carriers' invoices that the viewer may see, the one written last", () =>
+    it.effect("finds the latest of several carriers' invoices that the viewer may see", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const tenantId = freshTenant()
@@ -69,7 +69,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* found(accountsOf("C")), undefined)
       }))
 
-    it.effect("shows a carrier what bears one of its numbers, and no other number of the same kind", () =>
+    it.effect("shows a carrier invoices with one of its numbers and no other number of the same kind", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* putInvoices(tenantId, ...[["1", "2"], ["1", "3"], ["4", "2"], ["", "2"]].map(([dot, mc], n) => invoiceRow(`I${n}`, { carrier: { dot: dot!, mc: mc! } })))
@@ -79,7 +79,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, carrierOf("9", undefined)), [])
       }))
 
-    it.effect("shows an account what names it, and invoices of its shipments as they are owned now", () =>
+    it.effect("shows an account invoices that name it, and invoices of its current shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "of A" }], { accounts: ["A", "C"] })
@@ -103,7 +103,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* ids("D"), ["both", "shipment"])
       }))
 
-    it.effect("lists what all filters hold for", () =>
+    it.effect("lists invoices that match all filters", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* putInvoices(
@@ -122,7 +122,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, everything, { uniqueId: "a", invoiceNumber: "2" }), [])
       }))
 
-    it.effect("goes on after any invoice, by id in the order of code points, then by carrier", () =>
+    it.effect("continues after any invoice, by id in code point order, then by carrier", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const tenantId = freshTenant()
@@ -142,7 +142,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("forgets an invoice that is removed, and lets its id be used again", () =>
+    it.effect("removes an invoice, and accepts its id again", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const tenantId = freshTenant()
@@ -156,7 +156,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf("B")), ["I 1/2"])
       }))
 
-    it.effect("keeps the history of each carrier's id in the order it was made, also when the invoice is gone", () =>
+    it.effect("keeps the history of each carrier's id in order, also after the invoice is removed", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const tenantId = freshTenant()
@@ -172,7 +172,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.history(tenantId, acme, "unknown"), [])
       }))
 
-    it.effect("tells the history of what names a shipment now, invoices and documents, newest first", () =>
+    it.effect("returns the history of invoices and documents that name a shipment, newest first", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const documents = yield* DocumentStore
@@ -200,7 +200,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(last, { ...entry(5), carrier: acme, uniqueId: "I" })
       }))
 
-    it.effect("lets writers of one id follow one another, whether it exists or not", () =>
+    it.effect("serialises writers of one id, whether it exists or not", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const transaction = yield* Transaction
@@ -218,7 +218,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf(...Array.from({ length: 11 }, (_, n) => `A${n + 1}`))), [])
       }))
 
-    it.effect("leaves nothing behind of what is taken back", () =>
+    it.effect("leaves nothing behind after a rollback", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const transaction = yield* Transaction
@@ -235,7 +235,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.history(tenantId, acme, "I"), [])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore
         const [one, other] = [freshTenant(), freshTenant()]

@@ -38,7 +38,7 @@ const carrying = (tenantId: string, viewer: PickupViewer, pro: string, isTest = 
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: PickupStore`, (it) => {
-    it.effect("gives back a pickup as it was stored, by number and by id", () =>
+    it.effect("finds a stored pickup by number and by id", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const tenantId = freshTenant()
@@ -56,7 +56,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.history(tenantId, row.pickupId), [{ pickupId: idOf(1), position: 1, at: row.createdAt, doc: "{\"at\":1}" }])
       }))
 
-    it.effect("shows carriers with a number what they decided and what nobody did yet", () =>
+    it.effect("shows carriers with a number pickups that they or no carrier has decided", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -78,7 +78,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen({ carrier: [] }), [[undefined, undefined], [undefined, undefined], undefined])
       }))
 
-    it.effect("keeps a pickup without a number, found by its id only", () =>
+    it.effect("finds a pickup without a number only by its id", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const tenantId = freshTenant()
@@ -88,7 +88,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* carrying(tenantId, "all", "P"), undefined)
       }))
 
-    it.effect("finds real pickups by any of several PROs with what became of them, the one ordered last first", () =>
+    it.effect("finds real pickups with their history by several PROs, latest order first", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -118,7 +118,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("shows a pickup to its client, to whoever has one of its accounts, and to carriers", () =>
+    it.effect("shows a pickup to its client, to clients with one of its accounts, and to carriers", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, pickup(1, { number: "1", accounts: ["A", "B"], pros: ["P"] }), pickup(2, { number: "2", pros: ["Q"] }))
@@ -132,7 +132,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* sees({ client: "other", accounts: [] }), [false, false, false, false])
       }))
 
-    it.effect("keeps tenants apart", () =>
+    it.effect("isolates tenants", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const [one, other] = [freshTenant(), freshTenant()]
@@ -145,7 +145,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* findable(other, "all", "1"), idOf(1))
       }))
 
-    it.effect("never shows tests to who asks for real ones, nor real ones to who asks for tests", () =>
+    it.effect("separates test pickups from real ones", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, pickup(1, { number: "1", pros: ["P"] }), pickup(2, { number: "1", isTest: true, pros: ["P", "T"] }))
@@ -154,7 +154,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* carrying(tenantId, "all", "T", false), yield* carrying(tenantId, "all", "T", true)], [undefined, idOf(2)])
       }))
 
-    it.effect("finds of several with a PRO the one ordered last that the caller may see", () =>
+    it.effect("finds the latest order of several with a PRO that the caller may see", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(
@@ -186,7 +186,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.history(tenantId, idOf(1))).map((each) => [each.position, each.doc]), [[1, "{\"at\":1}"], [2, "{\"at\":2}"]])
       }))
 
-    it.effect("gives a number to one pickup of a side", () =>
+    it.effect("uses a number once among real pickups and once among tests", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -203,7 +203,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, pickup(5, { number: "1", isTest: true }))
       }))
 
-    it.effect("lets one of several through that want a number at once", () =>
+    it.effect("gives a number to one of several concurrent pickups", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -216,7 +216,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         for (const each of results) if (each._tag === "Failure") assert.strictEqual(each.failure._tag, "PickupNumberTaken")
       }))
 
-    it.effect("counts numbers from 1 for each tenant, tests apart, each one once", () =>
+    it.effect("counts numbers from 1 for each tenant, separately for tests, without repeats", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -228,7 +228,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isAtLeast(yield* next(one), 13)
       }))
 
-    it.effect("remembers what a client's key was answered", () =>
+    it.effect("stores the answer of a client's idempotency key", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -246,7 +246,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* asked("a b", "c")))
       }))
 
-    it.effect("lets one of several through that ask for a key at once", () =>
+    it.effect("runs one of several concurrent requests with one key", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -267,7 +267,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(new Set(answers), new Set(["answer 1"]))
       }))
 
-    it.effect("lets the next one carry a request out when the first one failed", () =>
+    it.effect("runs the next request with a key when the first one failed", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -290,7 +290,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       }))
 
     for (const way of ["number", "id"] as const) {
-      it.effect(`locks a pickup that is found by ${way} for a change until the transaction ends`, () =>
+      it.effect(`locks a pickup found by ${way} for a change until the transaction ends`, () =>
         Effect.gen(function*() {
           const store = yield* PickupStore
           const transaction = yield* Transaction
@@ -309,7 +309,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }))
     }
 
-    it.effect("leaves nothing of a transaction that fails", () =>
+    it.effect("leaves nothing of a failed transaction", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction
@@ -325,7 +325,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, pickup(1, { number: "1" }))
       }))
 
-    it.effect("forgets pickups and answers that are old enough", () =>
+    it.effect("prunes old pickups and answers", () =>
       Effect.gen(function*() {
         const store = yield* PickupStore
         const transaction = yield* Transaction

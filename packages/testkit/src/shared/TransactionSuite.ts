@@ -122,14 +122,14 @@ const nothing: Seen = {
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: Transaction`, (it) => {
-    it.effect("shows everything that was written in it once it ends", () =>
+    it.effect("shows all its writes once it commits", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         assert.strictEqual(yield* writeEverywhere(tenantId, Effect.succeed(7)), 7)
         assert.deepStrictEqual(yield* seenOf(tenantId), all)
       }))
 
-    it.effect("leaves nothing behind in any port when it fails, and fails with what it failed with", () =>
+    it.effect("leaves nothing behind in any port when it fails, and passes on the failure", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const failed = yield* Effect.flip(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
@@ -154,7 +154,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
       }))
 
-    it.effect("gives the numbers of a rolled back publication out again", () =>
+    it.effect("reuses the numbers of a rolled back publication", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* Effect.exit(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
@@ -162,7 +162,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(event!.sequence, 1)
       }))
 
-    it.effect("shows nobody else what it has not finished", () =>
+    it.effect("hides uncommitted writes from others", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const access = yield* AccessStore
@@ -181,7 +181,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* Fiber.join(reader)))
       }))
 
-    it.effect("is taken back with the transaction around it", () =>
+    it.effect("is rolled back with the outer transaction", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const transaction = yield* Transaction
@@ -189,7 +189,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
       }))
 
-    it.effect("takes back only its own part when the transaction around it goes on", () =>
+    it.effect("rolls back only its own part when the outer transaction continues", () =>
       Effect.gen(function*() {
         const [outer, inner] = [freshTenant(), freshTenant()]
         const transaction = yield* Transaction
@@ -215,7 +215,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf(found, 1)
       }))
 
-    it.effect("follows another one that changes the same secret, so that no change is lost", () =>
+    it.effect("waits for another transaction that changes the same secret, so that no change is lost", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const transaction = yield* Transaction

@@ -42,7 +42,7 @@ const increment = (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: ShipmentStatusStore`, (it) => {
-    it.effect("answers what is known of the shipments it locks, and nothing of the others", () =>
+    it.effect("returns the statuses of the locked shipments only", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -57,7 +57,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.lock(tenantId, claims)).map((each) => each.shipmentId), ["S / \"1\""])
       }))
 
-    it.effect("tells the event log which shipments have one, in this tenant", () =>
+    it.effect("reports to the event log which shipments have a status, within the tenant", () =>
       Effect.gen(function*() {
         const [tenantId, other] = [freshTenant(), freshTenant()]
         const log = yield* TransitEventStore
@@ -68,7 +68,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([...yield* log.append(tenantId, [eventOf({ shipmentId: "T", eventId: "3" }, 4)], undefined)], [])
       }))
 
-    it.effect("finds shipments by id, by a whole key, or by how a key begins, the one picked up last first", () =>
+    it.effect("finds shipments by id, key or key prefix, latest pickup first", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -91,7 +91,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([found!.state, textOf(found!.verified)], ["{}", "verified 1"])
       }))
 
-    it.effect("tells so much of a shipment's history as is asked for, its end", () =>
+    it.effect("returns the requested number of last history entries", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -102,7 +102,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* positions(9), [1, 2, 3, 4])
       }))
 
-    it.effect("reads again inside the transaction that holds the locks, its own writes included", () =>
+    it.effect("reads its own writes inside the transaction that holds the locks", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* ShipmentStatusStore
@@ -117,7 +117,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(states.toSorted(), ["S after", "S before", "T after"])
       }))
 
-    it.effect("lets reports of one shipment follow one another, in whatever order they name shipments", () =>
+    it.effect("serialises reports of one shipment, in any order of shipments", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -128,7 +128,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(states, { S: "16", T: "12", U: "12" })
       }))
 
-    it.effect("lets reports and publications of the same shipments follow one another", () =>
+    it.effect("serialises reports and publications of the same shipments", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const events = yield* TransitEventStore
@@ -149,7 +149,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.read(tenantId, ["S", "T"])).map((each) => each.state), ["12", "12"])
       }))
 
-    it.effect("shares a shipment's accounts with the event log, whichever says them", () =>
+    it.effect("shares a shipment's accounts with the event log in both directions", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const events = yield* TransitEventStore
@@ -177,7 +177,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* accounts, yield* seenBy("B")], [[], 0])
       }))
 
-    it.effect("takes no number of the event log", () =>
+    it.effect("allocates no event number", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* report(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
@@ -187,7 +187,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([first!.sequence, second!.sequence], [1, 2])
       }))
 
-    it.effect("shows the verified answer to whose freight it is, and the public one to everybody else", () =>
+    it.effect("shows the verified answer to owners of the freight, and the public one to all others", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* report(tenantId, [{ shipmentId: "S", keys: ["k"] }], { accounts: ["A", "B"] })
@@ -200,14 +200,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* find(tenantId, ["k", ["B"]], ["k", ["C"]]), ["public S", "verified S"])
       }))
 
-    it.effect("shows nobody's freight verified to those who see all of it only", () =>
+    it.effect("shows freight without accounts verified only to clients that see everything", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* report(tenantId, [{ shipmentId: "S", keys: ["k"] }])
         assert.deepStrictEqual(yield* find(tenantId, ["k", "all"], ["k", ["A"]], ["k", []]), ["verified S", "public S", "public S"])
       }))
 
-    it.effect("finds no shipment before it is covered", () =>
+    it.effect("finds no shipment before its first milestone", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -247,7 +247,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.resolve(tenantId, []), [])
       }))
 
-    it.effect("finds a shipment by the keys of the last word, and leaves them where a call says nothing", () =>
+    it.effect("finds a shipment by its latest keys, and keeps them when a call names none", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const odd = ["pro:1,2", "{k}", "\"q\"", "\\", "NULL", "ä 船 😀", "%"]
@@ -264,7 +264,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* find(tenantId, ["added", "all"]), [undefined])
       }))
 
-    it.effect("lists an account's covered shipments of a span of pick-up, both ends included, by pick-up and id", () =>
+    it.effect("lists an account's shipments in an inclusive range of pickup times, by pickup time and id", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -287,7 +287,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* listed(10, 10), ["verified b"])
       }))
 
-    it.effect("knows accounts of clients and of shipments, as long as one has them", () =>
+    it.effect("knows accounts while a client or a shipment has them", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -308,7 +308,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* known(), ["token", "event"])
       }))
 
-    it.effect("records all that is known of a shipment, its history in the order the reports came", () =>
+    it.effect("returns the record of a shipment with its history in order of the reports", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const tenantId = freshTenant()
@@ -328,7 +328,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         for (const shipmentId of ["only in the log", "unknown"]) assert.strictEqual(yield* store.record(tenantId, shipmentId), undefined)
       }))
 
-    it.effect("leaves nothing behind of a report that is taken back", () =>
+    it.effect("leaves nothing behind when a report is rolled back", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* ShipmentStatusStore
@@ -346,7 +346,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* store.accountKnown(tenantId, "B"))
       }))
 
-    it.effect("forgets shipments delivered long ago with their history and keys, and nothing of the event log", () =>
+    it.effect("prunes shipments delivered long ago with history and keys, and keeps their events", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const events = yield* TransitEventStore
@@ -369,7 +369,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([again.accounts, again.history], [["A"], []])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* ShipmentStatusStore
         const [one, other] = [freshTenant(), freshTenant()]

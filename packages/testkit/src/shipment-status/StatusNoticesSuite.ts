@@ -34,7 +34,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"], 2: ["S/1"], 5: ["S/1"] })
       }))
 
-    it.effect("are handed out as they came, by shipment and number, with the trace of their call", () =>
+    it.effect("are claimed in order of shipment and number, with the trace of their call", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -57,7 +57,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([lane.envelope, lane.signing, lane.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
       }))
 
-    it.effect("find followers by the references of the last word, and leave them where a call says nothing", () =>
+    it.effect("match subscriptions by the latest references, and keep these when a call names none", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -74,7 +74,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/3"], 2: ["S/4", "S/5"] })
       }))
 
-    it.effect("judge by the accounts of the moment, whoever said them", () =>
+    it.effect("check access by the current accounts, whichever area set them", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -95,7 +95,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/4"] })
       }))
 
-    it.effect("wait in a lane that is paused, and go out once it is active", () =>
+    it.effect("wait in a paused lane, and are sent once it is active", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -107,7 +107,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"] })
       }))
 
-    it.effect("have their lane due at once", () =>
+    it.effect("make their lane due at once", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -119,7 +119,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(yield* isDue)
       }))
 
-    it.effect("go with the report that is taken back", () =>
+    it.effect("are rolled back with their report", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const tenantId = freshTenant()
@@ -131,7 +131,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
 
-    it.effect("stay within their tenant, whatever references others follow", () =>
+    it.effect("stay within their tenant when other tenants use the same references", () =>
       Effect.gen(function*() {
         const [one, other] = [freshTenant(), freshTenant()]
         for (const tenantId of [one, other]) {
@@ -146,7 +146,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(one), { 1: ["S/1"] })
       }))
 
-    it.effect("of many shipments are one fact", () =>
+    it.effect("of many shipments are stored in one transaction", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const shipmentIds = Array.from({ length: 500 }, (_, n) => `S${n}`)
@@ -160,7 +160,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([bodies.length, new Set(bodies).size], [1000, 1000])
       }))
 
-    it.effect("are forgotten when they are old and nobody was to be told", () =>
+    it.effect("are pruned when they are old and have no subscriber", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* report(tenantId, [{ shipmentId: "S" }], { notices: [{ shipmentId: "S", sequence: 1 }] })
@@ -169,7 +169,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
 
-    it.effect("are kept as long as something waits, goes out, is tried again or died with them", () =>
+    it.effect("are kept while a delivery with them waits, is in flight, is retried or is dead", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -193,7 +193,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* claimOne(tenantId)).due.flatMap((each) => each.payloads.map(textOf)), ["S/1"])
       }))
 
-    it.effect("are forgotten once they were delivered, or their lane is closed", () =>
+    it.effect("are pruned once they are delivered or their lane is closed", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -210,7 +210,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
 
-    it.effect("go only to whoever may still see their shipments when they are claimed", () =>
+    it.effect("are sent only to clients that may still see their shipments when they are claimed", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])

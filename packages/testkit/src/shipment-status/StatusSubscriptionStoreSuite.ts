@@ -12,7 +12,7 @@ const tell = (tenantId: string, shipmentId: string, sequence: number, references
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: StatusSubscriptionStore`, (it) => {
-    it.effect("matches from now on, and not what was told before", () =>
+    it.effect("matches new notices, and not earlier ones", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -22,7 +22,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2"] })
       }))
 
-    it.effect("takes references that belong to no shipment yet, and takes them literally", () =>
+    it.effect("accepts references without a shipment, and compares them literally", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
@@ -36,7 +36,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
       }))
 
-    it.effect("takes as many references as one call may name", () =>
+    it.effect("accepts the maximum number of references", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -46,7 +46,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1", "T/1"] })
       }))
 
-    it.effect("answers the documents of live subscriptions, and nothing of other ids", () =>
+    it.effect("returns the documents of live subscriptions, and nothing for other ids", () =>
       Effect.gen(function*() {
         const store = yield* StatusSubscriptionStore
         const tenantId = freshTenant()
@@ -59,7 +59,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
       }))
 
-    it.effect("removes a client's own, once, and matches nothing of it afterwards", () =>
+    it.effect("removes a client's own subscription once, and matches nothing for it afterwards", () =>
       Effect.gen(function*() {
         const store = yield* StatusSubscriptionStore
         const tenantId = freshTenant()
@@ -74,7 +74,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
       }))
 
-    it.effect("removes nothing under an unknown id, or what is no id at all", () =>
+    it.effect("removes nothing for an unknown or malformed id", () =>
       Effect.gen(function*() {
         const store = yield* StatusSubscriptionStore
         const tenantId = freshTenant()
@@ -84,7 +84,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("removes once, however many ask at the same time", () =>
+    it.effect("removes once among concurrent requests", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const queue = yield* DeliveryQueue
@@ -97,7 +97,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(answers.filter((removed) => removed), [true])
       }))
 
-    it.effect("leaves nothing behind when its transaction is taken back", () =>
+    it.effect("leaves nothing behind when its transaction is rolled back", () =>
       Effect.gen(function*() {
         const transaction = yield* Transaction
         const store = yield* StatusSubscriptionStore
@@ -114,7 +114,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* StatusSubscriptionStore
         const [one, other] = [freshTenant(), freshTenant()]

@@ -67,7 +67,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([...first, ...second].map((each) => `${each.shipmentId}${each.sequence}`), ["S1", "S2", "T1", "T2", "S3"])
       }))
 
-    it.effect("tells the last events of one shipment, last first, and whose it is", () =>
+    it.effect("returns the last events of one shipment, newest first, with its accounts", () =>
       Effect.gen(function*() {
         const store = yield* TransitEventStore
         const tenantId = freshTenant()
@@ -86,7 +86,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* recent("without events", 2), [["C"], []])
       }))
 
-    it.effect("tells when it stored an event", () =>
+    it.effect("returns when it stored an event", () =>
       Effect.gen(function*() {
         const store = yield* TransitEventStore
         const queue = yield* DeliveryQueue
@@ -99,7 +99,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isUndefined(yield* store.storedAt(freshTenant(), "E"))
       }))
 
-    it.effect("assigns numbers above every one that a sender gave itself", () =>
+    it.effect("assigns numbers above all numbers given by senders", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -112,7 +112,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* allocate(1, 0), 9_000_000_000_000_001)
       }))
 
-    it.effect("answers one first number for each request, in their order", () =>
+    it.effect("returns one first number for each request, in order", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -133,7 +133,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(numbers("T"), Array.from({ length: 16 }, (_, n) => n + 1))
       }))
 
-    it.effect("finds stored events by id, with their bytes as they came", () =>
+    it.effect("finds stored events by id, with unchanged bytes", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -147,7 +147,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf(yield* store.find(tenantId, ["unknown"]), 0)
       }))
 
-    it.effect("answers everything stored of some shipments, by shipment, number and id", () =>
+    it.effect("returns all stored events of some shipments, by shipment, number and id", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -185,7 +185,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(next!.sequence, 2)
       }))
 
-    it.effect("stores one of several publications of the same id at once, and refuses the others", () =>
+    it.effect("stores one of several concurrent publications of an id, and refuses the others", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const calls = Array.from({ length: 8 }, (_, n) => Effect.exit(publish(tenantId, [{ shipmentId: `S${n}`, eventId: "same" }])))
@@ -219,7 +219,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
       }))
 
-    it.effect("queues an event once for a client that may see its shipment for several reasons", () =>
+    it.effect("queues an event once for a client that sees its shipment by several accounts", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A", "B"], "key")
@@ -229,7 +229,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(tenantId), { 1: ["e"] })
       }))
 
-    it.effect("shows a client what any of its credentials admits, and forgets what a later word takes away", () =>
+    it.effect("shows a client the union of its credentials, and removes accounts that a later update omits", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A", "Z"], "key")
@@ -243,7 +243,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(tenantId), { 1: ["by token", "still"] })
       }))
 
-    it.effect("judges by a shipment's accounts as the same call sets them, and keeps them where a call says nothing", () =>
+    it.effect("checks access by the accounts that the same call sets, and keeps them when a call names none", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -257,7 +257,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(tenantId), { 1: ["2 ours", "3 still ours", "6 ours again"] })
       }))
 
-    it.effect("takes account numbers literally", () =>
+    it.effect("compares account numbers literally", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "ä 船 😀", "%", "'"]
@@ -269,7 +269,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(tenantId), Object.fromEntries(odd.map((account, n) => [n + 1, [account]])))
       }))
 
-    it.effect("keeps the trace of the call with what it queued", () =>
+    it.effect("keeps the trace of the call with its entries", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -281,7 +281,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(lanes[0]!.waiting.map((entry) => entry.traceparent), [traceparent, undefined])
       }))
 
-    it.effect("lists by shipment, number and id, byte by byte, and turns all three round", () =>
+    it.effect("lists by shipment, number and id in byte order, ascending and descending", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         // U+FFEE sorts before the emoji by code point, after it by UTF-16 unit
@@ -296,7 +296,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(ids(yield* page(tenantId, { where: { order: "desc" } })), expected.toReversed())
       }))
 
-    it.effect("limits a list to one shipment, to types and to a span of time", () =>
+    it.effect("filters a list by shipment, types and time range", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [
@@ -314,7 +314,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* where({ shipmentId: "S", eventTypes: ["DELAY"], occurredFrom: occurredAt + 1 }), [])
       }))
 
-    it.effect("keeps instants before 1970 and far ahead", () =>
+    it.effect("keeps times before 1970 and far in the future", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [
@@ -325,7 +325,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(ids(yield* page(tenantId, { where: { occurredFrom: 253_402_300_799_999 } })), ["far"])
       }))
 
-    it.effect("shows a customer the shipments of its accounts only, as they are now", () =>
+    it.effect("shows a customer only the shipments of its current accounts", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "S1", eventId: "a" }], { accounts: ["A", "B"] })
@@ -342,7 +342,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seenBy(sees("C")), [["a", "sold"], 2])
       }))
 
-    it.effect("passes over what it is told to, from where it is told to", () =>
+    it.effect("skips the requested number of events from the requested position", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, ["a", "b", "c", "d", "e"].map((eventId) => ({ shipmentId: "S", eventId })))
@@ -355,7 +355,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* listed({ skip: 5 }), [])
       }))
 
-    it.effect("counts all results, not only those of the page, and only when asked", () =>
+    it.effect("counts all results, not only those of the page, and only on request", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, Array.from({ length: 7 }, () => ({ shipmentId: "S" })))
@@ -366,7 +366,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* page(freshTenant(), { count: true })).totalCount, 0)
       }))
 
-    it.effect("holds the pages of one list still while events arrive", () =>
+    it.effect("keeps the pages of one list stable while events arrive", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "M", eventId: "m1" }, { shipmentId: "M", eventId: "m2" }, { shipmentId: "Q", eventId: "q" }])
@@ -380,7 +380,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.lengthOf((yield* page(tenantId)).rows, 6)
       }))
 
-    it.effect("refuses a snapshot that no page gave out", () =>
+    it.effect("refuses an unknown snapshot", () =>
       Effect.gen(function*() {
         for (const snapshot of ["", "garbage", "1:2", "9;DROP TABLE", "-1", "99999999999999999999999999", "ä"]) {
           const refused = yield* Effect.flip(page(freshTenant(), { snapshot }))
@@ -388,7 +388,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("answers the nearest mark at or before a page", () =>
+    it.effect("returns the nearest cursor at or before a page", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -409,7 +409,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* store.findCursor(freshTenant(), "cursor", 5), undefined)
       }))
 
-    it.effect("forgets a query's cursors when it starts anew", () =>
+    it.effect("removes a query's cursors when it starts again", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -421,7 +421,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.findCursor(tenantId, "cursor", 9), cursor(2, "newer"))
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* TransitEventStore
         const [one, other] = [freshTenant(), freshTenant()]
@@ -440,7 +440,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* queued(one), { 1: ["e"] })
       }))
 
-    it.effect("stores a large publication as one fact", () =>
+    it.effect("stores a large publication in one transaction", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -453,7 +453,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(waiting.every((entry) => entry.size === body.length && entry.payload.length === body.length))
       }))
 
-    it.effect("takes an append outside of any transaction as one of its own", () =>
+    it.effect("runs an append without a transaction in its own transaction", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const store = yield* TransitEventStore
@@ -463,7 +463,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(ids(yield* page(tenantId)), ["a", "b"])
       }))
 
-    it.effect("goes on after a refused append inside the same transaction", () =>
+    it.effect("continues after a refused append in the same transaction", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const transaction = yield* Transaction

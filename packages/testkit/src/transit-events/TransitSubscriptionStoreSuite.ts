@@ -57,7 +57,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.findForUpdate(tenantId, "client", idOf(1)), Option.some(found))
       }))
 
-    it.effect("finds nothing for another client, an unknown id, or what is no id at all", () =>
+    it.effect("finds nothing for another client, an unknown id or a malformed id", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -71,7 +71,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("lists a client's own of one state by id, page by page, with their number", () =>
+    it.effect("lists a client's own subscriptions of one state by id, page by page, with their total", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -87,7 +87,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* page("inactive", 0, 3), [[], 0])
       }))
 
-    it.effect("matches by the settings of the last update, from then on", () =>
+    it.effect("matches by the settings of the last update", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -112,7 +112,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([found.doc, found.createdAt, found.updatedAt], ["{\"n\":2}", occurredAt, occurredAt + 9])
       }))
 
-    it.effect("queues what happened before, when shipments are named", () =>
+    it.effect("queues the history of named shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -131,7 +131,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(found, { 1: ["s1", "s2", "s3"], 2: ["s3", "t1"] })
       }))
 
-    it.effect("queues history of everything to a client that sees everything", () =>
+    it.effect("queues the history of named shipments for a client that sees everything", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSeeAll(tenantId, "client")
@@ -140,7 +140,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waiting(tenantId), ["nobody's"])
       }))
 
-    it.effect("neither misses nor doubles events that are published while it is made", () =>
+    it.effect("neither misses nor repeats events that are published while it is created", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -156,7 +156,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(first!.sequence, 1)
       }))
 
-    it.effect("removes once, answers the same client again, and nobody else", () =>
+    it.effect("removes once, and succeeds again only for the same client", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -183,7 +183,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting), [])
       }))
 
-    it.effect("replays what was sent already, and says how much", () =>
+    it.effect("replays delivered events, and returns their number", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -194,7 +194,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waiting(tenantId), ["S/1", "S/2"])
       }))
 
-    it.effect("does not double what waits already", () =>
+    it.effect("does not repeat waiting entries in a replay", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -206,7 +206,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waiting(tenantId), ["S/1", "S/2"])
       }))
 
-    it.effect("replays only what filters and client admit now", () =>
+    it.effect("replays only events that match the filters and that the client may see now", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -225,7 +225,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waiting(tenantId), ["s"])
       }))
 
-    it.effect("replays a span of the time at which the store took the events: from there, up to before then", () =>
+    it.effect("replays events by storage time, from the start up to and excluding the end", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -239,7 +239,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* replay(now - 10 * minute, now + 10 * minute), Option.some(1))
       }))
 
-    it.effect("wakes the lane for what it replays", () =>
+    it.effect("wakes the lane for a replay", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -250,7 +250,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(yield* hasTurn(tenantId))
       }))
 
-    it.effect("tells whether a client sees a shipment now", () =>
+    it.effect("returns whether a client may see a shipment now", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -264,7 +264,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* store.clientSees(freshTenant(), "client", "S"))
       }))
 
-    it.effect("answers the documents of live subscriptions, and nothing of other ids", () =>
+    it.effect("returns the documents of live subscriptions, and nothing for other ids", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
@@ -277,7 +277,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const events = yield* TransitEventStore

@@ -15,11 +15,11 @@ describe("samples of freight charges", () => {
     assert.isTrue(isRemoval(billChange("removed", "U1", { version: 2 })))
   })
 
-  it.prop("are valid, whatever is drawn", [arbitraryFreightCharge], ([charge]) => {
+  it.prop("are valid for all random draws", [arbitraryFreightCharge], ([charge]) => {
     assert.isTrue(isCharge(charge))
   })
 
-  it("tell the life of a bill from its entry to its invoice", () => {
+  it("cover a bill from its entry to its invoice", () => {
     const journey = billJourney("U1", { account: "B" })
     assert.deepStrictEqual(journey.map((each) => each.change), ["created", "updated", "updated", "final"])
     assert.isTrue(journey.every((each) => isChange(each)))

@@ -52,7 +52,7 @@ const credulous = (url: string): Promise<number> =>
   })
 
 describe("hostileBehaviours", () => {
-  it("have names of their own, and say what they do and what must come of it", () => {
+  it("have unique names, a description and a requirement", () => {
     expect(new Set(hostileBehaviours.map(({ name }) => name)).size).toBe(hostileBehaviours.length)
     for (const { does, must, name } of hostileBehaviours) {
       expect(name).toMatch(/^[a-z0-9.-]+$/)
@@ -60,20 +60,20 @@ describe("hostileBehaviours", () => {
     }
   })
 
-  it("are plain data, so that anybody can list or store them", () => {
+  it("are plain data that can be listed and stored", () => {
     expect(JSON.parse(JSON.stringify(hostileBehaviours))).toEqual(hostileBehaviours)
   })
 })
 
 describe("startHostileReceiver", () => {
-  it("starts what is named, and says so about what is not", async () => {
+  it("starts the named behaviours, and rejects unknown names", async () => {
     const hostile = await start({ behaviours: ["cookie"] })
     expect(hostile.url("cookie")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/cookie$/)
     expect(() => hostile.url("slow-head")).toThrow(`"slow-head" was not started.`)
     await expect(startHostileReceiver({ behaviours: ["nonsense" as HostileBehaviourName] })).rejects.toThrow("There is no hostile behaviour \"nonsense\".")
   })
 
-  it("keeps what it was sent", async () => {
+  it("records the requests", async () => {
     const hostile = await start({ behaviours: ["closes-and-goes-on", "refuses-before-body", "says-nothing"] })
     await raw(hostile.url("closes-and-goes-on"), something)
     expect(hostile.requests("closes-and-goes-on")).toEqual([{ head: expect.stringMatching(/^POST \/closes-and-goes-on HTTP\/1.1\r\nhost: 127/), body: Buffer.from("{}") }])
@@ -81,7 +81,7 @@ describe("startHostileReceiver", () => {
     expect(hostile.requests("says-nothing")).toEqual([])
   })
 
-  it("goes on without end where it says so", async () => {
+  it("sends endless responses for the endless behaviours", async () => {
     const hostile = await start()
     for (const { name } of hostileBehaviours.filter(({ name }) => name.startsWith("endless-"))) {
       const text = await raw(hostile.url(name), ({ length }) => length >= 2 ** 20)
@@ -89,7 +89,7 @@ describe("startHostileReceiver", () => {
     }
   })
 
-  it("sends more than was asked for where it says so", async () => {
+  it("sends extra bytes for the surplus behaviours", async () => {
     const hostile = await start({ behaviours: ["second-answer", "hundred-answers", "long-body"] })
     for (const [name, answers] of [["second-answer", 2], ["hundred-answers", 101]] as const) {
       const count = (text: string) => text.split("HTTP/1.1 200 OK\r\n").length - 1
@@ -130,8 +130,8 @@ describe("startHostileReceiver", () => {
   })
 })
 
-describe("a sender that thinks of nothing", () => {
-  it("goes inside where a redirect points", async () => {
+describe("a naive sender", () => {
+  it("follows a redirect to an internal address", async () => {
     const hostile = await start({ behaviours: ["redirect-302", "redirect-307"] })
     for (const [name, seen] of [["redirect-302", 1], ["redirect-307", 2]] as const) {
       await expect(naive(hostile.url(name))).rejects.toThrow()
@@ -146,7 +146,7 @@ describe("a sender that thinks of nothing", () => {
     }
   })
 
-  it("believes every certificate and speaks every version", async () => {
+  it("accepts every certificate and every TLS version", async () => {
     const hostile = await start()
     for (const name of ["tls-expired", "tls-not-yet", "tls-self-signed", "tls-unknown-authority", "tls-false-authority", "tls-other-host", "tls-1.0", "tls-1.1"] as const) {
       expect(await credulous(hostile.url(name)), name).toBe(200)
@@ -154,7 +154,7 @@ describe("a sender that thinks of nothing", () => {
     }
   })
 
-  it("resolves a name twice and goes inside", async () => {
+  it("resolves a name twice and connects to an internal address", async () => {
     const hostile = await start({ behaviours: [] })
     const { asked, resolve } = hostile.resolver()
     const rebinding = hostile.names.find(({ name }) => name === "rebinding")!
@@ -172,7 +172,7 @@ describe("a sender that thinks of nothing", () => {
 })
 
 describe("makeCertificate", () => {
-  it("makes one that is good for the hosts that were named", async () => {
+  it("makes a certificate that is valid for the given hosts", async () => {
     const hostile = await start({ behaviours: ["tls-renegotiates"] })
     const { X509Certificate } = await import("node:crypto")
     const authority = makeCertificate({ name: "Authority" })

@@ -122,7 +122,7 @@ const checkPapers = async (waybill: StartedTestWaybill, journey: Journey) => {
 }
 
 describe.each(journeyNames)("the journey %s", (name) => {
-  it("is told in every area, signed, once and in order", async () => {
+  it("is sent in every area, signed, once and in order", async () => {
     const { journey, receivers, waybill } = await start(name)
     await journey.advanceTo("delivered")
     expect(journey.done.at(-1)).toBe("delivered")
@@ -141,7 +141,7 @@ describe.each(journeyNames)("the journey %s", (name) => {
     await checkPapers(waybill, journey)
   })
 
-  it("is data: every area, names of its own, in order of time", () => {
+  it("is data with every area and unique step names, in order of time", () => {
     const steps = journeySteps(name, freight)
     expect([...new Set(steps.map(({ area }) => area))].toSorted()).toEqual(["A", "B", "C", "D", "E"])
     expect(new Set(steps.map((step) => step.name)).size).toBe(steps.length)
@@ -152,7 +152,7 @@ describe.each(journeyNames)("the journey %s", (name) => {
 })
 
 describe("a journey", () => {
-  it("goes step by step, and turns the clock to each", async () => {
+  it("runs step by step, and advances the clock to each", async () => {
     const { journey, receivers, waybill } = await start("plain LTL")
     expect(await journey.step()).toMatchObject({ name: "pickup ordered", area: "C", afterHours: -24 })
     expect(waybill.now()).toEqual(new Date(freight.pickedUpAt - 24 * 3_600_000))
@@ -166,7 +166,7 @@ describe("a journey", () => {
     expect(journey.done).toEqual(journey.steps.map(({ name }) => name))
   })
 
-  it("shares its service with others", async () => {
+  it("runs beside other journeys in one service", async () => {
     const { journey, receivers, waybill } = await start("plain LTL")
     const other = waybill.journey("damaged", { shipmentId: "S-2", proNumber: "0418367746", pickedUpAt: "2026-11-21T18:00:00Z" })
     const receiver = waybill.receiver("https://other.example/events")
@@ -180,7 +180,7 @@ describe("a journey", () => {
     expect(eventsAt(receivers.events)).toEqual(told["plain LTL"].events)
   })
 
-  it("tells a new debtor what the bill is from then on", async () => {
+  it("sends a new debtor the bill from its version on", async () => {
     const { journey, waybill } = await start("party change")
     const receiver = waybill.receiver("https://next.example/charges")
     await journey.subscribe({ charges: receiver.url }, waybill.customer("next", ["B-2"]))
@@ -188,7 +188,7 @@ describe("a journey", () => {
     expect(billsAt(receiver)).toEqual(["PFC2 263.78 ACTCHG CBL", "PFC3 263.78 ACTCHG CBL FINL"])
   })
 
-  it("arrives whole although much goes wrong on the way", async () => {
+  it("arrives completely despite many faults", async () => {
     const { journey, receivers } = await start("refused")
     receivers.events.faults.drop({ times: 3 }).slow("5 minutes").duplicate().delay("2 seconds").wrongSignature()
     receivers.status.answers(503, "refuse", 200)
@@ -199,7 +199,7 @@ describe("a journey", () => {
     expect(noticesAt(receivers.status).slice(2)).toEqual(told["refused"].status)
   })
 
-  it("says which journeys and steps there are when it is asked for another", async () => {
+  it("lists the known journeys and steps when the name is unknown", async () => {
     const { journey, waybill } = await start("interline")
     expect(() => waybill.journey("express" as JourneyName)).toThrow('There is no journey "express". Take one of: plain LTL, interline')
     await expect(journey.advanceTo("lost at sea")).rejects.toThrow('The journey interline has no step "lost at sea". Take one of: pickup ordered')

@@ -4,7 +4,7 @@ import { atMinuteOfDay, isWeekend, localInstant, minuteOfDay, utcForm } from "..
 const at = (text: string) => Date.parse(text)
 
 describe("clocks of places", () => {
-  it("show what they show there, and by what offset", () => {
+  it("return local times and offsets", () => {
     expect(localInstant(at("2026-11-20T14:00:00Z"), "America/Chicago")).toBe("2026-11-20T08:00:00-06:00")
     expect(localInstant(at("2026-07-20T14:00:00Z"), "America/Chicago")).toBe("2026-07-20T09:00:00-05:00")
     expect(localInstant(at("2026-07-20T14:00:00Z"), "America/Phoenix")).toBe("2026-07-20T07:00:00-07:00")
@@ -15,7 +15,7 @@ describe("clocks of places", () => {
     expect(minuteOfDay(at("2026-11-20T14:07:00Z"), "America/New_York")).toBe(9 * 60 + 7)
   })
 
-  it("are put forward and back, and days are their days", () => {
+  it("follow daylight saving changes and local days", () => {
     // the night to the 8th of March has 23 hours, that to the 1st of November 25
     const spring = atMinuteOfDay(at("2026-03-07T18:00:00Z"), "America/Chicago", 1, 12 * 60)
     expect(localInstant(spring, "America/Chicago")).toBe("2026-03-08T12:00:00-05:00")

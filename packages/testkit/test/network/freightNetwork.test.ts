@@ -31,7 +31,7 @@ const shapes: Arbitrary.Arbitrary<NetworkOptions> = Arbitrary.map(
 const drawn = { timeout: 60_000, arbitrary: { runs: 40 } }
 
 describe("a freight network", () => {
-  it.prop("is the same, byte for byte, for the same seed and shape", [shapes], ([options]) => {
+  it.prop("is the same, byte for byte, for the same seed and options", [shapes], ([options]) => {
     expect(bytesOf(freightNetwork(options))).toBe(bytesOf(freightNetwork(options)))
   }, drawn)
 
@@ -54,7 +54,7 @@ describe("a freight network", () => {
     expect(bytesOf(seen[1])).toBe(bytesOf(all))
   }, drawn)
 
-  it.prop("is told in order of time, each shipment's steps in theirs, each once", [shapes], ([options]) => {
+  it.prop("makes calls in order of time, each shipment's steps in order and once", [shapes], ([options]) => {
     let before = -Infinity
     const names = new Map<string, Array<string>>()
     for (const { at, name, shipmentId } of freightNetwork(options)) {
@@ -74,14 +74,14 @@ describe("a freight network", () => {
     }
   }, drawn)
 
-  it("does not know what time it is", () => {
+  it("does not depend on the current time", () => {
     vi.useFakeTimers({ now: Date.parse("2001-01-01T00:00:00Z"), toFake: ["Date"] })
     const before = bytesOf(freightNetwork({ seed: 1, ...small }))
     vi.setSystemTime(Date.parse("2040-06-01T00:00:00Z"))
     expect(bytesOf(freightNetwork({ seed: 1, ...small }))).toBe(before)
   })
 
-  it("is another one for another seed, with other numbers", () => {
+  it("differs for another seed, with other numbers", () => {
     const [one, other] = [freightNetwork({ seed: 1, ...small }), freightNetwork({ seed: "2", ...small })]
     expect(bytesOf(one)).not.toBe(bytesOf(other))
     const numbers = new Set(Array.from(one, ({ shipmentId }) => shipmentId))
@@ -89,12 +89,12 @@ describe("a freight network", () => {
     expect(bytesOf(freightNetwork({ seed: 2, ...small }))).toBe(bytesOf(other))
   })
 
-  it("is made as it is asked for, without an end where it has none", () => {
+  it("is generated lazily, and endless if it has no end", () => {
     const calls = freightNetwork({ seed: 3, days: Infinity, shipmentsPerDay: 1_000_000 })[Symbol.iterator]()
     expect(Array.from({ length: 50 }, () => calls.next().value?.call)).toContain("pickups.create")
   })
 
-  it("numbers as its carriers do, once each", () => {
+  it("numbers shipments in its carriers' formats, without repeats", () => {
     const network = freightNetwork({ seed: 4, days: 3, shipmentsPerDay: 60 })
     const forms = new Map(network.carriers.map(({ proForm, scac }) => [scac, proForm]))
     const seen = new Set<string>()
@@ -132,7 +132,7 @@ describe("a freight network", () => {
     expect(told).toBeGreaterThan(100)
   })
 
-  it("says the same of a shipment in every area, to the cent and by the local day", () => {
+  it("agrees about a shipment in every area, to the cent and by the local day", () => {
     interface Told {
       readonly numbers: Set<string>
       readonly totals: Map<string, string>
@@ -182,7 +182,7 @@ describe("a freight network", () => {
     expect(journeysOf(1)).toEqual(new Set(["refused", "missed delivery", "damaged", "reconsigned", "late with appointment", "party change", "cross-border"]))
   })
 
-  it("says what shapes there are", () => {
+  it("rejects impossible options with a message", () => {
     expect(() => freightNetwork({ seed: 1, days: 0 })).toThrow("days is a whole number from 1")
     expect(() => freightNetwork({ seed: 1, shipmentsPerDay: 1.5 })).toThrow("shipmentsPerDay")
     expect(() => freightNetwork({ seed: 1, customers: 0 })).toThrow("customers")

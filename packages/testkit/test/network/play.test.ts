@@ -17,7 +17,7 @@ const start = async () => {
 const areas = ["A", "B", "C", "D", "E"]
 
 describe("play, with the service in memory", { timeout: 120_000 }, () => {
-  it("has thousands of calls taken in every area, every journey among them, without a refusal", async () => {
+  it("makes thousands of calls in every area, with every journey, without a refusal", async () => {
     const waybill = await start()
     const network = freightNetwork({ seed: 2026, days: 1, shipmentsPerDay: 130, customers: 8, exceptions: 0.5 })
     const receivers = []
@@ -55,7 +55,7 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
     }
   })
 
-  it("plays the same into two services", async () => {
+  it("plays the same calls into two services", async () => {
     const received = async () => {
       const waybill = await start()
       const receiver = waybill.receiver("https://customer.example/hook")
@@ -70,7 +70,7 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
     expect(other).toEqual(one)
   })
 
-  it("goes only as far as it is told, and says what was refused", async () => {
+  it("stops at its limit, and reports refused calls", async () => {
     const network = freightNetwork({ seed: 12, days: 1, shipmentsPerDay: 3 })
     const early = await start()
     expect(await play(network, early, { calls: 7 })).toMatchObject({ calls: 7, refused: 0 })
@@ -116,7 +116,7 @@ const lateClients = (saw: (call: string) => void) => {
 describe("play, with clients", () => {
   const network = freightNetwork({ seed: 13, days: 1, shipmentsPerDay: 40 })
 
-  it("calls many at once, and for each shipment one after the other", async () => {
+  it("makes concurrent calls, and those of one shipment one after the other", async () => {
     const seen: Array<string> = []
     const { clients, most } = lateClients((what) => void seen.push(what))
     const played = await play(network, clients, { concurrency: 5 })
@@ -133,7 +133,7 @@ describe("play, with clients", () => {
     expect(seen.filter((what) => what.startsWith("P-1 "))).toEqual(["P-1 En Route", "P-1 Arrived", "P-1 Departed with Exact Match"])
   })
 
-  it("keeps the rate that it is given, until it is told to end", async () => {
+  it("keeps the given rate until it is aborted", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] })
     const { clients } = lateClients(() => {})
     const told: Array<string> = []

@@ -18,7 +18,7 @@ const start = async () => {
 const startedAt = Date.parse("2026-11-20T14:00:00Z")
 
 describe("faults of a receiver", () => {
-  it("duplicate: the same delivery arrives twice, and nothing else is different", async () => {
+  it("duplicate: the same delivery arrives twice, without other differences", async () => {
     const { publish, receiver, sequences } = await start()
     receiver.faults.duplicate()
     await publish()
@@ -75,7 +75,7 @@ describe("faults of a receiver", () => {
     expect(attempt).toMatchObject({ signature: "good" })
   })
 
-  it("slow: the answer takes its time; past the deadline the same delivery comes again", async () => {
+  it("slow: the response is delayed; past the deadline the same delivery comes again", async () => {
     const { publish, receiver, sequences, waybill } = await start()
     receiver.faults.slow("5 seconds").slow("1 hour")
     await publish()
@@ -88,7 +88,7 @@ describe("faults of a receiver", () => {
     expect(receiver.received[2]!.deliveryId).toBe(receiver.received[1]!.deliveryId)
   })
 
-  it("skew: the signature is good, and its time is another one", async () => {
+  it("skew: the signature is good, but its timestamp is off", async () => {
     const { publish, receiver } = await start()
     receiver.faults.skew("10 minutes").skew("1 minute")
     await publish()
@@ -97,7 +97,7 @@ describe("faults of a receiver", () => {
     expect(receiver.received.map(({ headers }) => startedAt / 1000 - Number(headers["webhook-timestamp"]))).toEqual([600, 60])
   })
 
-  it("wrong signature: everything is there but the key", async () => {
+  it("wrong signature: only the signing key is wrong", async () => {
     const { publish, receiver } = await start()
     receiver.faults.wrongSignature()
     await publish()
@@ -105,7 +105,7 @@ describe("faults of a receiver", () => {
     expect(receiver.received.map(({ signature }) => signature)).toEqual(["wrong", "good"])
   })
 
-  it("each take one request, in the order they are named", async () => {
+  it("each affect one request, in the order of their calls", async () => {
     const { publish, receiver, sequences } = await start()
     receiver.faults.wrongSignature().duplicate()
     for (let count = 0; count < 3; count++) await publish()

@@ -5,7 +5,7 @@ import { makeVirtualClock } from "../../src/service/VirtualClock.ts"
 
 const settle = () => Effect.runPromise(Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true }))
 
-it("stops at every moment that somebody waits for, in order, also at those that come up meanwhile", async () => {
+it("stops at every time that a fiber sleeps until, in order, including new ones", async () => {
   const clock = makeVirtualClock(1000)
   const woken: Array<readonly [string, number]> = []
   const sleeper = (name: string, ...millis: ReadonlyArray<number>) =>

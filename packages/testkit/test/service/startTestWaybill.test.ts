@@ -39,7 +39,7 @@ describe("startTestWaybill", () => {
     expect((await waybill.deliveries.list("acme")).data).toMatchObject([{ deliveryId: delivery!.deliveryId, state: "delivered" }])
   })
 
-  it("tries again as its clock is turned, at moments that are the same in every run", async () => {
+  it("retries as its clock advances, at the same times in every run", async () => {
     const momentsOf = async () => {
       const { publish, receiver, waybill } = await following()
       receiver.answers(503, "refuse", "hang", 200)
@@ -56,7 +56,7 @@ describe("startTestWaybill", () => {
     expect(await momentsOf()).toEqual(moments)
   })
 
-  it("has the handler under test answer, and waits for it", async () => {
+  it("answers with the handler under test, and waits for it", async () => {
     const { publish, receiver, waybill } = await following()
     const bodies: Array<string> = []
     receiver.handledBy(async (request) => {
@@ -122,7 +122,7 @@ describe("startTestWaybill", () => {
     await expect(waybill.events.publish(waybill.carrier, [{} as never])).rejects.toThrow("/events/0/type")
   })
 
-  it("says what is wrong with how it is used, and what to do", async () => {
+  it("reports wrong use with what to do", async () => {
     const waybill = await start()
     expect(() => waybill.receiver("http://shop.example/")).toThrow("starts with https://")
     await expect(waybill.advance("2 fortnights" as never)).rejects.toThrow('such as "2 minutes"')
@@ -136,7 +136,7 @@ describe("startTestWaybill", () => {
     await expect(waybill.tenants.put("x", { name: "X" })).rejects.toThrow("startTestWaybill()")
   })
 
-  it("stops although a receiver hangs", async () => {
+  it("stops while a receiver hangs", async () => {
     const { publish, receiver, waybill } = await following()
     receiver.answers("hang")
     await publish()
@@ -158,7 +158,7 @@ describe("startTestWaybill", () => {
     expect(stdout).toMatch(/^# fail 0$/m)
   })
 
-  it("goes on where a test has faked every timer", async () => {
+  it("works while a test fakes every timer", async () => {
     vi.useFakeTimers()
     try {
       const { publish, receiver, waybill } = await following()
@@ -173,14 +173,14 @@ describe("startTestWaybill", () => {
     }
   })
 
-  it("leaves nothing behind that keeps a process alive, even where nobody stops it", async () => {
+  it("lets the process exit even if it is never stopped", async () => {
     const { stdout } = await node(fileNamed("./NeverStopped.ts"))
     expect(stdout).toBe("1 delivery\n")
   })
 })
 
 describe("assertions of a receiver", () => {
-  it("say what came instead", async () => {
+  it("say what arrived instead", async () => {
     const { publish, receiver } = await following()
     receiver.faults.wrongSignature().duplicate()
     await publish()

@@ -6,12 +6,12 @@ import { compareText } from "../../src/shared/CodePoints.ts"
 const wellFormed = (text: string) => Buffer.from(text, "utf8").toString("utf8")
 
 describe("compareText", () => {
-  it.prop("orders as the bytes of UTF-8 do", [Schema.String, Schema.String], ([a, b]) => {
+  it.prop("orders like UTF-8 bytes", [Schema.String, Schema.String], ([a, b]) => {
     const [x, y] = [wellFormed(a), wellFormed(b)]
     assert.strictEqual(Math.sign(compareText(x, y)), Math.sign(Buffer.compare(Buffer.from(x), Buffer.from(y))))
   })
 
-  it("puts characters beyond the first plane last, where JavaScript's own order does not", () => {
+  it("sorts characters beyond the first plane last, unlike JavaScript", () => {
     assert.isBelow(compareText("\uffee", "😀"), 0)
     assert.deepStrictEqual(["😀", "\uffee"].toSorted(), ["😀", "\uffee"])
     assert.isAbove(compareText("a😀", "a\uffee"), 0)

@@ -6,7 +6,7 @@ import { Heap } from "../../src/shared/Heap.ts"
 const steps = Schema.Array(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))))
 
 describe("a heap", () => {
-  it.prop("gives back in order whatever was put in, whenever it was put in", [steps], ([steps]) => {
+  it.prop("returns elements in order for any sequence of inserts", [steps], ([steps]) => {
     const heap = new Heap<number>((one, other) => one < other)
     const inside: Array<number> = []
     for (const step of steps) {

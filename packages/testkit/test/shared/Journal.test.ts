@@ -28,7 +28,7 @@ const apply = ({ journal, list, map, object, set }: World, { n, what }: { readon
 const pictureOf = ({ list, map, object, set }: World) => JSON.stringify([object, [...map].sort(), [...set].sort(), list])
 
 describe("Journal", () => {
-  it.prop("takes back everything since a mark, and nothing before it", [changes, changes], ([kept, undone]) => {
+  it.prop("undoes everything since a mark, and nothing before it", [changes, changes], ([kept, undone]) => {
     const world = make()
     for (const change of kept) apply(world, change)
     const before = pictureOf(world)
@@ -41,7 +41,7 @@ describe("Journal", () => {
     assert.strictEqual(pictureOf(world), pictureOf(make()))
   })
 
-  it("takes back nothing that was forgotten", () => {
+  it("does not undo kept changes", () => {
     const world = make()
     world.journal.set(world.object, "a", 7)
     world.journal.forget()
@@ -49,7 +49,7 @@ describe("Journal", () => {
     assert.strictEqual(world.object.a, 7)
   })
 
-  it.prop("counts what it keeps, and what there is more or less of", [changes, changes], ([kept, undone]) => {
+  it.prop("counts kept changes, and added minus removed elements", [changes, changes], ([kept, undone]) => {
     const { journal, list, map, object, set } = make()
     const world = { journal, list, map, object, set }
     const sizeOf = () => list.length + map.size + set.size
@@ -67,7 +67,7 @@ describe("Journal", () => {
 })
 
 describe("records of calls in a journal", () => {
-  it.prop("are taken back like other changes, and count as none", [changes, changes], ([kept, undone]) => {
+  it.prop("are undone like other changes, and are not counted", [changes, changes], ([kept, undone]) => {
     const world = make()
     const { journal } = world
     for (const change of kept) journal.asRecord(() => journal.asRecord(() => apply(world, change)))
@@ -85,7 +85,7 @@ describe("records of calls in a journal", () => {
 })
 
 describe("lowerBound", () => {
-  it("finds where something belongs in a sorted list", () => {
+  it("finds the insertion index in a sorted list", () => {
     const list = [1, 3, 3, 5]
     assert.deepStrictEqual([0, 1, 2, 3, 4, 5, 6].map((n) => lowerBound(list, (item) => item - n)), [0, 0, 1, 1, 3, 3, 4])
     assert.strictEqual(lowerBound([], () => 0), 0)

@@ -14,13 +14,13 @@ describe("samples of shipments", () => {
     assert.isTrue(isPosted(postedShipment("S", { ShipmentMilestoneStatus: "Picked-up", accounts: ["A"], pickupDate: "2026-11-20" })))
   })
 
-  it("carry the numbers they are found by", () => {
+  it("contain their lookup numbers", () => {
     const { ConsigneeAddress, PickupAddress, ProNumber, ReferenceNumbers } = postedShipment("S", { ProNumber: "77" })
     assert.deepStrictEqual([ProNumber, ReferenceNumbers?.bolNumber, ReferenceNumbers?.poNumber], ["77", "BOL-77", "PO-77"])
     assert.deepStrictEqual([PickupAddress.postalCode, ConsigneeAddress.postalCode], ["60608", "02108"])
   })
 
-  it.prop("are valid and contradict nothing, whatever is drawn", [arbitraryVerifiedShipment], ([shipment]) => {
+  it.prop("are valid and consistent for all random draws", [arbitraryVerifiedShipment], ([shipment]) => {
     assert.isTrue(isVerified(shipment))
     assert.deepStrictEqual(contradictionsIn({ shipmentId: "S", ...shipment }, []), [])
   })

@@ -11,11 +11,11 @@ describe("samples of transit events", () => {
     assert.isTrue(isReported(reportedEvent("S", { eventId: "e", sequence: 3, accounts: ["A"], type: "DELAY", more: { notes: "x" } })))
   })
 
-  it.prop("are valid, whatever is drawn", [arbitraryReportedEvent], ([event]) => {
+  it.prop("are valid for all random draws", [arbitraryReportedEvent], ([event]) => {
     assert.isTrue(isReported(event))
   })
 
-  it("tell a journey from pickup to proof of delivery, in order of time", () => {
+  it("cover a journey from pickup to proof of delivery, in order of time", () => {
     const journey = ltlJourney("S", { accounts: ["A"], start: 0 })
     assert.isTrue(journey.every((event) => isReported(event)))
     assert.deepStrictEqual([journey[1]!.type, journey.at(-1)!.type], ["PICKED_UP", "PROOF_OF_DELIVERY"])
