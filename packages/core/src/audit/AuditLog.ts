@@ -92,9 +92,9 @@ export class AuditLog extends Context.Service<AuditLog, {
       const later = (call: AuditCall, outcome: AuditOutcome) =>
         Effect.flatMap(Clock.currentTimeMillis, (at) => {
           if (outcome.status >= 400) {
-            const alike = JSON.stringify([call.actor, call.tenantId, call.action, outcome.status])
-            if (refusals.has(alike)) return Effect.void
-            refusals.add(alike)
+            const refusalKey = JSON.stringify([call.actor, call.tenantId, call.action, outcome.status])
+            if (refusals.has(refusalKey)) return Effect.void
+            refusals.add(refusalKey)
           }
           if (waiting.length >= maxWaiting) {
             lost += 1

@@ -264,7 +264,7 @@ const encoder = new TextEncoder()
 /** Bills per read, because an account may have any number of them. */
 const billsAtATime = 200
 
-/** A refusal names this many accounts. */
+/** Most accounts that an error lists. */
 const maxAccountsNamed = 20
 
 /** The dead letter and the suspension are written together, but their clock readings may differ. */

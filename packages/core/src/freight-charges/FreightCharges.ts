@@ -159,9 +159,9 @@ const notificationsFor = (
     if (!windows.has(frequency)) windows.set(frequency, closingTimes(frequency, at.now, at.offsetAt))
     return windows.get(frequency)
   }
-  const seeing = viewersByAccount(viewers)
+  const viewersOf = viewersByAccount(viewers)
   const collected = forEachPaced(steps, ({ after, before }) => {
-    const audience = new Set(grantsEver(after).flatMap((grant) => seeing.get(grant) ?? []))
+    const audience = new Set(grantsEver(after).flatMap((grant) => viewersOf.get(grant) ?? []))
     for (const notification of notificationsOf(before, after, [...audience], date)) {
       const notice = notices.push({ noticeId: at.nextId(), billId: after.billId, version: currentOf(after).version, accounts: notification.accounts, body: encoder.encode(notification.body) }) - 1
       for (const { settings, subscriptionId } of notification.viewers) {
@@ -173,15 +173,15 @@ const notificationsFor = (
 }
 
 const viewersByAccount = (viewers: ReadonlyArray<Viewer>): ReadonlyMap<string, ReadonlyArray<Viewer>> => {
-  const seeing = new Map<string, Array<Viewer>>()
+  const viewersOf = new Map<string, Array<Viewer>>()
   for (const viewer of viewers) {
     for (const account of viewer.accounts) {
-      const own = seeing.get(account)
-      if (own === undefined) seeing.set(account, [viewer])
+      const own = viewersOf.get(account)
+      if (own === undefined) viewersOf.set(account, [viewer])
       else own.push(viewer)
     }
   }
-  return seeing
+  return viewersOf
 }
 
 const rowOf = (bill: FreightBill) => {

@@ -32,7 +32,7 @@ export interface ShipmentTimeline {
 }
 
 /** Most bills and pickups per PRO. Carriers reuse PRO numbers after years. */
-const ofOnePro = 100
+const maxPerPro = 100
 
 const decoder = new TextDecoder()
 
@@ -44,7 +44,7 @@ Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>): Effe
   // a bill's id starts with its PRO
   const prefixes = [...new Set(pros.map(billIdOf))].filter((prefix) => prefix !== "")
   if (prefixes.length === 0) return []
-  const rows = yield* store.beginning(tenantId, prefixes, ofOnePro)
+  const rows = yield* store.beginning(tenantId, prefixes, maxPerPro)
   return (yield* mapPaced(rows, (row) => ({ bill: billFrom(row), size: row.doc.length })))
     .filter(({ bill }) => pros.includes(plainNumber(numbersOfBill(bill).pro ?? "")))
 })
@@ -69,7 +69,7 @@ export const makeShipmentTimelines = Effect.gen(function*() {
     const named = plainPros([...status?.pros ?? [], ...referencesIn(logEvents, "pro")])
     // without a known PRO, the shipmentId may be the PRO
     const pros = named.length > 0 ? named : plainPros([shipmentId])
-    const [bills, ordered] = yield* Effect.all([billsOf(tenantId, pros), pickups.ofPros(tenantId, pros, ofOnePro)], { concurrency: "unbounded" })
+    const [bills, ordered] = yield* Effect.all([billsOf(tenantId, pros), pickups.ofPros(tenantId, pros, maxPerPro)], { concurrency: "unbounded" })
     if (record === undefined && logged.length + invoiceEntries.length + bills.length + ordered.length === 0) return undefined
     const [bill] = bills.map((each) => numbersOfBill(each.bill))
     return {

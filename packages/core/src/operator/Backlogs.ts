@@ -13,7 +13,7 @@ const sweepMillis = 300_000
 const dayMillis = 86_400_000
 
 /** Entries queued within this time count as equally old. */
-const leastWidthMillis = 60_000
+const minWidthMillis = 60_000
 
 /** Approximate number of time ranges in which one subscription's entries are counted. */
 const maxRanges = 10_000
@@ -89,7 +89,7 @@ export class Backlogs extends Context.Service<Backlogs, {
 
       const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
         const { waitingDays, waitingPerSubscription } = yield* limits.of(tenantId)
-        const width = Math.max(leastWidthMillis, Math.ceil(waitingDays * dayMillis / maxRanges))
+        const width = Math.max(minWidthMillis, Math.ceil(waitingDays * dayMillis / maxRanges))
         let removed = 0
         let backlog: Backlog | undefined
         let after: BacklogPosition | undefined

@@ -13,7 +13,7 @@ const sweepMillis = 15_000
 /** Rows per statement. */
 const stepSize = 1_000
 
-const everything = { documentTypes: undefined, dot: undefined, invoiceNumber: undefined, mc: undefined }
+const noFilter = { documentTypes: undefined, dot: undefined, invoiceNumber: undefined, mc: undefined }
 
 const recordsPerStep = 100
 
@@ -38,7 +38,7 @@ export class TenantRemoval extends Context.Service<TenantRemoval, {
       /** Deletes contents before their records: without a record, a content cannot be found. */
       const removeDocuments = Effect.fnUntraced(function*(tenantId: string) {
         for (;;) {
-          const records = yield* documents.list(tenantId, { _tag: "All" }, everything, { after: undefined, limit: recordsPerStep })
+          const records = yield* documents.list(tenantId, { _tag: "All" }, noFilter, { after: undefined, limit: recordsPerStep })
           if (records.length === 0) break
           for (const { carrier, files, invoiceNumber } of records) {
             yield* contents.remove(tenantId, files.map(({ contentId }) => contentId))

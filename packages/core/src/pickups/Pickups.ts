@@ -117,7 +117,7 @@ export class Pickups extends Context.Service<Pickups, {
       })
 
       /** Finds and locks a pickup that the caller may see, by number. */
-      const own = Effect.fnUntraced(function*(principal: Principal, number: string, isTest: boolean) {
+      const findOwn = Effect.fnUntraced(function*(principal: Principal, number: string, isTest: boolean) {
         const found = isPickupNumber(number)
           ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
           : Option.none<PickupRow>()
@@ -125,7 +125,7 @@ export class Pickups extends Context.Service<Pickups, {
         return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
       })
 
-      const keep = Effect.fnUntraced(function*(tenantId: string, before: PickupRow, pickup: KeptPickup, event: PickupEvent, number = before.number) {
+      const storeChange = Effect.fnUntraced(function*(tenantId: string, before: PickupRow, pickup: KeptPickup, event: PickupEvent, number = before.number) {
         const now = yield* Clock.currentTimeMillis
         const counted = { ...pickup, entries: pickup.entries + 1 }
         const row = { ...before, number, ...foundBy(counted) }
@@ -134,7 +134,7 @@ export class Pickups extends Context.Service<Pickups, {
 
       const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
         const { client, tenantId } = principal
-        const { pickup, row } = yield* own(principal, number, request.isTest)
+        const { pickup, row } = yield* findOwn(principal, number, request.isTest)
         if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
         const standing = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
         if (sameRequest(pickup.request, request)) return [pickupAnswer(request, standing)]
@@ -145,12 +145,12 @@ export class Pickups extends Context.Service<Pickups, {
         const decided = yield* ask({ tenantId, requestId, pickupId, kind: "modify", request, before })
         if (decided.decision !== "accept") {
           // the earlier agreement stays valid
-          yield* keep(tenantId, row, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
+          yield* storeChange(tenantId, row, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
           return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null })]
         }
         const after = changedPickup(pickup, request, decided.carrier)
         const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
-        yield* keep(tenantId, row, after, event, decided.number ?? number)
+        yield* storeChange(tenantId, row, after, event, decided.number ?? number)
         return [pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number })]
       })
 
@@ -168,12 +168,12 @@ export class Pickups extends Context.Service<Pickups, {
         yield* shippersAndCarriers(principal)
         yield* transaction.run(Effect.gen(function*() {
           const { tenantId } = principal
-          const { pickup, row } = yield* own(principal, number, isTestNumber(number))
+          const { pickup, row } = yield* findOwn(principal, number, isTestNumber(number))
           if (pickup.status === "Cancelled") return
           if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
           yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
           const after = cancelledPickup(pickup)
-          yield* keep(tenantId, row, after, { what: "cancelled", by: principal.client, status: after.words })
+          yield* storeChange(tenantId, row, after, { what: "cancelled", by: principal.client, status: after.words })
         })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
       })
 
@@ -191,7 +191,7 @@ export class Pickups extends Context.Service<Pickups, {
       })
 
       /** Finds and locks a pickup by number or by Waybill's id. For carriers. */
-      const carriersOwn = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
+      const findForCarrier = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
         const { tenantId } = principal
         const viewer = viewerOf(principal)
         const byNumber = isPickupNumber(pickupId)
@@ -202,9 +202,9 @@ export class Pickups extends Context.Service<Pickups, {
         return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
       })
 
-      const take = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
+      const applyReport = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
         const { tenantId } = principal
-        const { pickup, row } = yield* carriersOwn(principal, pickupId)
+        const { pickup, row } = yield* findForCarrier(principal, pickupId)
         const fingerprint = yield* fingerprintOf(report)
         if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
         const outcome = reportedPickup(pickup, report)
@@ -212,7 +212,7 @@ export class Pickups extends Context.Service<Pickups, {
         const number = yield* numberAfter(row, report, outcome.pickup.status)
         const event: PickupEvent = { what: "reported", by: principal.client, status: outcome.pickup.words, report }
         const taken = Effect.as(
-          keep(tenantId, row, { ...outcome.pickup, lastReport: fingerprint }, event, number),
+          storeChange(tenantId, row, { ...outcome.pickup, lastReport: fingerprint }, event, number),
           reportResult("accepted", { ...row, number }, outcome.pickup)
         )
         return yield* Effect.catchTag(taken, "PickupNumberTaken", (error) =>
@@ -222,13 +222,13 @@ export class Pickups extends Context.Service<Pickups, {
       const report = Effect.fn("Pickups.report")(function*(principal: Principal, pickupId: string, body: unknown) {
         yield* carriersOnly(principal)
         const read = yield* readReport(body)
-        return yield* transaction.run(take(principal, pickupId, read))
+        return yield* transaction.run(applyReport(principal, pickupId, read))
       })
 
       const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
         yield* carriersOnly(principal)
         return yield* transaction.run(Effect.gen(function*() {
-          const { pickup, row } = yield* carriersOwn(principal, pickupId)
+          const { pickup, row } = yield* findForCarrier(principal, pickupId)
           const history = yield* store.history(principal.tenantId, row.pickupId)
           return pickupRecord(row, pickup, yield* mapPaced(history, ({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
         }))

@@ -29,9 +29,9 @@ const Decision = Schema.Struct({
 
 const decode = Schema.decodeUnknownEffect(Decision)
 
-const unusable = (sentence: string) => new PickupDeskFailed({ cause: new Error(sentence) })
+const invalidDecision = (sentence: string) => new PickupDeskFailed({ cause: new Error(sentence) })
 
-const lastWords = { accept: [], reject: ["The carrier cannot take this request."], callUs: ["Call the carrier about this request."] }
+const defaultMessages = { accept: [], reject: ["The carrier cannot take this request."], callUs: ["Call the carrier about this request."] }
 
 /** Refuses decisions that must not reach a shipper. SPEC-GAP-C14 */
 export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision, request: PickupRequest) {
@@ -39,9 +39,9 @@ export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision
   const { carrierName, messages, routing, scac, trailerNumber } = read
   const number = read.decision === "accept" ? given(read.carrierPickupNumber) : undefined
   if (number !== undefined && !isPickupNumber(number)) {
-    return yield* unusable("The desk issued a pickup number that is not 1 to 100 printable characters without outer blanks.")
+    return yield* invalidDecision("The desk issued a pickup number that is not 1 to 100 printable characters without outer blanks.")
   }
-  if (number !== undefined && isTestNumber(number)) return yield* unusable(`The desk issued ${number}, but such numbers are those of tests.`)
+  if (number !== undefined && isTestNumber(number)) return yield* invalidDecision(`The desk issued ${number}, but such numbers are those of tests.`)
   const decided: Decided = {
     decision: read.decision,
     number,
@@ -51,7 +51,7 @@ export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision
       routing: routing ?? null,
       trailerNumber: trailerNumber ?? request.trailerNumber
     },
-    messages: messages === undefined || messages.length === 0 ? lastWords[read.decision] : messages
+    messages: messages === undefined || messages.length === 0 ? defaultMessages[read.decision] : messages
   }
   return decided
 })

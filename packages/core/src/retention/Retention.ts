@@ -67,10 +67,10 @@ export class Retention extends Context.Service<Retention, {
 
       const sweepTenant = Effect.fnUntraced(function*(tenantId: string, now: number) {
         const noticed = now - Math.max(windows.keepNoticesMillis, keepSettledMillis)
-        return (yield* untilNone(queue.prune(tenantId, now - keepSettledMillis))) +
-          (yield* untilNone(statuses.prune(tenantId, { delivered: now - windows.keepDeliveredShipmentsMillis, noticed }))) +
-          (yield* untilNone(bills.prune(tenantId, { ended: now - windows.keepEndedBillsMillis, noticed }))) +
-          (yield* untilNone(pickups.prune(tenantId, { ordered: now - windows.keepPickupsMillis, answered: now - days(keyDays) }))) +
+        return (yield* pruneAll(queue.prune(tenantId, now - keepSettledMillis))) +
+          (yield* pruneAll(statuses.prune(tenantId, { delivered: now - windows.keepDeliveredShipmentsMillis, noticed }))) +
+          (yield* pruneAll(bills.prune(tenantId, { ended: now - windows.keepEndedBillsMillis, noticed }))) +
+          (yield* pruneAll(pickups.prune(tenantId, { ordered: now - windows.keepPickupsMillis, answered: now - days(keyDays) }))) +
           (yield* contents.sweep(tenantId, now - days(uploadDays)))
       })
 
@@ -78,7 +78,7 @@ export class Retention extends Context.Service<Retention, {
         const now = yield* Clock.currentTimeMillis
         const tenants = yield* access.listTenants
         const removed = yield* Effect.forEach(tenants, ({ tenantId }) => sweepTenant(tenantId, now))
-        const entries = yield* untilNone(audit.prune(firstIdAt(now - windows.keepAuditMillis)))
+        const entries = yield* pruneAll(audit.prune(firstIdAt(now - windows.keepAuditMillis)))
         return removed.reduce((sum, each) => sum + each, entries)
       }).pipe(Effect.withSpan("Retention.sweep"))
 
@@ -88,7 +88,7 @@ export class Retention extends Context.Service<Retention, {
 }
 
 /** Deletes in steps of a few thousand rows, with a pause after each, so that other work never waits long. */
-const untilNone = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
+const pruneAll = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
   let removed = 0
   for (;;) {
     const some = yield* throttled(prune, (count) => count > 0)

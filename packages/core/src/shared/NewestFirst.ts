@@ -1,4 +1,4 @@
-/** Reading the newest entries of something that may have any number of them, of any size. */
+/** Reads the newest entries of a history of any length, with entries of any size. */
 
-/** Bytes of entries after which a store answers no older ones. */
+/** Total size in bytes after which a store returns no older entries. */
 export const maxNewestBytes = 8_000_000

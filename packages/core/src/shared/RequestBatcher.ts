@@ -2,9 +2,9 @@
 import { Deferred, Effect, Exit } from "effect"
 
 /** Limit of statements in flight per tenant. Requests that arrive meanwhile wait for the next batch. */
-const maxUnderWay = 4
+const maxInFlight = 4
 
-const maxQuestionsPerStatement = 512
+const maxBatchSize = 512
 
 interface Waiting<Question, Answer, E> {
   readonly question: Question
@@ -13,7 +13,7 @@ interface Waiting<Question, Answer, E> {
 
 interface TenantQueue<Question, Answer, E> {
   readonly waiting: Array<Waiting<Question, Answer, E>>
-  underWay: number
+  inFlight: number
 }
 
 /**
@@ -37,20 +37,20 @@ export const makeRequestBatcher = <Question, Answer, E>(
     const drain = Effect.fnUntraced(function*(tenantId: string, queue: TenantQueue<Question, Answer, E>) {
       // requests made in the same turn of the event loop join this batch
       yield* Effect.yieldNow
-      while (queue.waiting.length > 0) yield* answer(tenantId, queue.waiting.splice(0, maxQuestionsPerStatement))
-      queue.underWay -= 1
-      if (queue.underWay === 0) queues.delete(tenantId)
+      while (queue.waiting.length > 0) yield* answer(tenantId, queue.waiting.splice(0, maxBatchSize))
+      queue.inFlight -= 1
+      if (queue.inFlight === 0) queues.delete(tenantId)
     })
 
     return (tenantId, question) =>
       Effect.suspend(() => {
         const answered = Deferred.makeUnsafe<Answer, E>()
-        const queue = queues.get(tenantId) ?? { waiting: [], underWay: 0 }
+        const queue = queues.get(tenantId) ?? { waiting: [], inFlight: 0 }
         queues.set(tenantId, queue)
         queue.waiting.push({ question, answered })
       // an idle queue starts at once; another statement starts only when more than one request waits
-        if (queue.underWay === 0 || (queue.underWay < maxUnderWay && queue.waiting.length > 1)) {
-          queue.underWay += 1
+        if (queue.inFlight === 0 || (queue.inFlight < maxInFlight && queue.waiting.length > 1)) {
+          queue.inFlight += 1
           fork(drain(tenantId, queue))
         }
         return Deferred.await(answered)

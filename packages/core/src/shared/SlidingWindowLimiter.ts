@@ -3,7 +3,7 @@
 const windowMillis = 60_000
 
 /** Expired instants are removed only when there are more than this, because copying the array costs time. */
-const worthCutting = 1024
+const compactAbove = 1024
 
 export class SlidingWindowLimiter {
   private calls: Array<number> = []
@@ -12,7 +12,7 @@ export class SlidingWindowLimiter {
   /** Admits a call at `now` and returns 0, or returns the milliseconds to wait. */
   admit(perMinute: number, now: number): number {
     while (this.first < this.calls.length && now - this.calls[this.first]! >= windowMillis) this.first += 1
-    if (this.first > worthCutting && this.first > this.calls.length / 2) {
+    if (this.first > compactAbove && this.first > this.calls.length / 2) {
       this.calls = this.calls.slice(this.first)
       this.first = 0
     }

@@ -4,7 +4,7 @@ import { Context, Effect, type Fiber, Option, References, Tracer } from "effect"
 const shape = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /** Effect's default tracer, which exports nothing. It is in place when no other tracer is configured. */
-const nobody = Context.get(Context.empty(), Tracer.Tracer)
+const noTracer = Context.get(Context.empty(), Tracer.Tracer)
 
 const traceparentOf = Effect.map(
   Effect.option(Effect.currentParentSpan),
@@ -15,7 +15,7 @@ const traceparentOf = Effect.map(
 )
 
 /** Whether spans of this fiber are exported. */
-export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(References.TracerEnabled) && fiber.getRef(Tracer.Tracer) !== nobody
+export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean => fiber.getRef(References.TracerEnabled) && fiber.getRef(Tracer.Tracer) !== noTracer
 
 /**
  * Adds a span when tracing is on, and costs nothing when it is off. Use it for calls that run thousands of times a second, where
@@ -26,7 +26,7 @@ export const traced = (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>
 
 /** The `traceparent` of the current span. `undefined` outside a span, when the span is not sampled, and when tracing is off. */
 export const currentTraceparent: Effect.Effect<string | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
-  tracer === nobody ? Effect.undefined : traceparentOf)
+  tracer === noTracer ? Effect.undefined : traceparentOf)
 
 /** Parses a `traceparent` into a span of another process. */
 export const spanFrom = (traceparent: string | undefined): Tracer.ExternalSpan | undefined => {

@@ -22,10 +22,10 @@ const resumeNext = (): void => {
 
 /** Resumes in the next turn of the event loop. */
 export const nextTurn: Effect.Effect<void> = Effect.callback<void>((resume) => {
-  const mine = () => resume(Effect.void)
-  if (waiting.push(mine) === 1) dispatcher.scheduleTask(resumeNext, 0)
+  const resumeThis = () => resume(Effect.void)
+  if (waiting.push(resumeThis) === 1) dispatcher.scheduleTask(resumeNext, 0)
   return Effect.sync(() => {
-    const at = waiting.indexOf(mine)
+    const at = waiting.indexOf(resumeThis)
     // an empty slot keeps the schedule of the other waiters
     if (at >= 0) waiting[at] = () => {}
   })
@@ -53,11 +53,11 @@ const paceOf = (clock: Clock.Clock): Pace => {
 }
 
 /** At or below this number of items, reading the clock costs more than it saves. */
-const few = 8
+const smallListLength = 8
 
 /** Maps many items, in slices. */
 export const mapPaced = <A, B>(items: ReadonlyArray<A>, map: (item: A, index: number) => B): Effect.Effect<ReadonlyArray<B>> =>
-  items.length <= few ? Effect.sync(() => items.map(map)) : mapInSlices(items, map)
+  items.length <= smallListLength ? Effect.sync(() => items.map(map)) : mapInSlices(items, map)
 
 /** Runs an action for many items, in slices. */
 export const forEachPaced = <A>(items: ReadonlyArray<A>, act: (item: A, index: number) => void): Effect.Effect<void> =>

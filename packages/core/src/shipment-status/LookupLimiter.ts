@@ -25,7 +25,7 @@ export interface LookupCaller {
 
 export interface LookupLimiter {
   /** Takes one lookup from the caller's limit, or fails with the time until the next one. */
-  readonly pay: (caller: LookupCaller) => Effect.Effect<void, TooManyLookups>
+  readonly take: (caller: LookupCaller) => Effect.Effect<void, TooManyLookups>
 }
 
 export const makeLookupLimiter: Effect.Effect<LookupLimiter> = Effect.gen(function*() {
@@ -33,7 +33,7 @@ export const makeLookupLimiter: Effect.Effect<LookupLimiter> = Effect.gen(functi
   const limits = { perMinute, atOnce: Math.min(perMinute, Math.max(1, othersLookupsAtOnce ?? Math.floor(perMinute / 10))) }
   const limiters = new RecentMap<SpreadLimiter>(maxCallers)
   return {
-    pay: ({ client, tenantId }) =>
+    take: ({ client, tenantId }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const caller = JSON.stringify([tenantId, client])
         const limiter = limiters.get(caller) ?? new SpreadLimiter()

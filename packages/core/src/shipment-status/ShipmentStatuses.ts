@@ -94,7 +94,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
         if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
         // other parties' and missing shipments cost the same, so that the limit does not reveal which of them it is
-        if (own !== "all") yield* lookupLimiter.pay(principal)
+        if (own !== "all") yield* lookupLimiter.take(principal)
         if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }
       }, traced("ShipmentStatuses.verified"))
@@ -102,11 +102,11 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy, principal?: Principal) {
         const own = principal === undefined ? [] : ownOf(principal)
         // without freight of its own, the caller pays before any read
-        if (own.length === 0) yield* lookupLimiter.pay(caller)
+        if (own.length === 0) yield* lookupLimiter.take(caller)
         const key = usableKey(by)
         const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
         if (found?.own === true) return publicBodyOf(found.verified)
-        if (own !== "all" && own.length > 0) yield* lookupLimiter.pay(caller)
+        if (own !== "all" && own.length > 0) yield* lookupLimiter.take(caller)
         if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return new PublicBody(found.public)
       }, traced("ShipmentStatuses.public"))
@@ -122,7 +122,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
           return
         }
         if (principal.accounts.includes(accountNumber)) return
-        yield* lookupLimiter.pay(principal)
+        yield* lookupLimiter.take(principal)
         return yield* (yield* accountKnown(principal, accountNumber))
           ? new AccountNotPermitted({ accountNumber })
           : new AccountNotFound({ accountNumber })

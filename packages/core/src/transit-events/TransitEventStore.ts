@@ -76,8 +76,8 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
   /** All events of these shipments, in (shipmentId, sequence, eventId) order. */
   readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**
-   * The latest events of a shipment in descending (sequence, eventId) order, and the shipment's accounts. `limit` at most, and none
-   * before which more than `maxNewestBytes` are answered.
+   * The latest events of a shipment in descending (sequence, eventId) order, and the shipment's accounts. At most `limit` events, and no
+   * more after `maxNewestBytes`.
    */
   readonly recent: (
     tenantId: string,

@@ -25,7 +25,7 @@ const grantsOf = ({ carrier = [] }: FreightBill, accounts: ReadonlyArray<string>
 /** The grants for every account that the bill ever had. */
 export const grantsEver = (bill: FreightBill): ReadonlyArray<string> => grantsOf(bill, [...new Set(bill.versions.flatMap((each) => each.accounts))])
 
-const meets = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): boolean => accounts.some((account) => seen.has(account))
+const hasAny = (accounts: ReadonlyArray<string>, seen: ReadonlySet<string>): boolean => accounts.some((account) => seen.has(account))
 
 /**
  * A subscription that sees the new version gets it. A subscription that saw the bill before and no longer does gets a removal, built from
@@ -44,12 +44,12 @@ export const notificationsOf = (before: FreightBill | undefined, after: FreightB
   }
   for (const viewer of viewers) {
     const { accounts, settings } = viewer
-    if (meets(now, accounts)) {
+    if (hasAny(now, accounts)) {
       if (!current.impact && settings.dataOptions.shipmentDataType === "revenue_impacts_only") continue
       const view = logViewOf(settings)
-      const visible = view === "none" ? "" : shown.map((each) => meets(each, accounts) ? 1 : 0).join("")
-      add(`${view} ${visible}`, viewer, now, () => versionJson(after, view, (each) => meets(grantsOf(after, each.accounts), accounts)))
-    } else if (before !== undefined && meets(until, accounts)) {
+      const visible = view === "none" ? "" : shown.map((each) => hasAny(each, accounts) ? 1 : 0).join("")
+      add(`${view} ${visible}`, viewer, now, () => versionJson(after, view, (each) => hasAny(grantsOf(after, each.accounts), accounts)))
+    } else if (before !== undefined && hasAny(until, accounts)) {
       add("removal", viewer, until, () => removalJson(before, current.version, date))
     }
   }

@@ -42,13 +42,13 @@ const nextClosing = (unit: number, now: number, offsetAt: OffsetAt): number => {
     const next = (Math.floor((from + offset) / unit) + 1) * unit - offset
     if (offsetAt(next) === offset) return next
     const change = firstOtherOffset(from, next, offset, offsetAt)
-    if (strikes(unit, change, offset, offsetAt(change))) return change
+    if (startsUnit(unit, change, offset, offsetAt(change))) return change
     from = change
   }
 }
 
 /** Whether a full hour or a new day begins at a change of offset. */
-const strikes = (unit: number, change: number, before: number, after: number): boolean =>
+const startsUnit = (unit: number, change: number, before: number, after: number): boolean =>
   unit === hourMillis
     ? (change + after) % hourMillis === 0
     : Math.floor((change + after) / dayMillis) > Math.floor((change - 1 + before) / dayMillis)

@@ -41,7 +41,7 @@ export const needsInformationCode = (status: PickupStatus): boolean =>
   status === "Rescheduled" || status === "Cancelled" || status === "Re-Attempt"
 
 /** Published wordings that are more specific than a status. They are shown as written. SPEC-GAP-C11 */
-export const finerWords: Readonly<Record<string, PickupStatus>> = {
+export const specificWordings: Readonly<Record<string, PickupStatus>> = {
   "Departed with Exact Match": "Departed",
   "Departed with Shipments": "Departed",
   "Departed with No Freight": "Departed",
@@ -50,7 +50,7 @@ export const finerWords: Readonly<Record<string, PickupStatus>> = {
   "Pickup Cancelled": "Cancelled"
 }
 
-export interface SaidStatus {
+export interface ParsedStatus {
   readonly status: PickupStatus
   /** In the published spelling. */
   readonly words: string
@@ -58,16 +58,16 @@ export interface SaidStatus {
 
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/gu, "").replace(/canceled$/u, "cancelled")
 
-const bySpelling = new Map<string, SaidStatus>([
-  ...pickupStatuses.map((status): [string, SaidStatus] => [letters(status), { status, words: status }]),
-  ...Object.entries(finerWords).map(([words, status]): [string, SaidStatus] => [letters(words), { status, words }])
+const bySpelling = new Map<string, ParsedStatus>([
+  ...pickupStatuses.map((status): [string, ParsedStatus] => [letters(status), { status, words: status }]),
+  ...Object.entries(specificWordings).map(([words, status]): [string, ParsedStatus] => [letters(words), { status, words }])
 ])
 
 /** Every status and specific wording. */
-export const pickupStatusWords: ReadonlyArray<string> = [...pickupStatuses, ...Object.keys(finerWords)]
+export const pickupStatusWords: ReadonlyArray<string> = [...pickupStatuses, ...Object.keys(specificWordings)]
 
 /** Parses a status, ignoring case, blanks and hyphens; `undefined` for other text. */
-export const readPickupStatus = (text: string): SaidStatus | undefined => bySpelling.get(letters(text))
+export const readPickupStatus = (text: string): ParsedStatus | undefined => bySpelling.get(letters(text))
 
 /** Why a move is not permitted, in one sentence. */
 export const whyNotMoved = (from: PickupStatus, to: PickupStatus): string =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   canMovePickup,
-  finerWords,
+  specificWordings,
   firstStatuses,
   informationCodes,
   isFinalPickup,
@@ -41,7 +41,7 @@ describe("pickup statuses", () => {
   })
 
   it("have every published wording and code on the page", () => {
-    for (const [words, status] of Object.entries(finerWords)) assert.include(page, `| \`${words}\` | \`${status}\` |`)
+    for (const [words, status] of Object.entries(specificWordings)) assert.include(page, `| \`${words}\` | \`${status}\` |`)
     const listed = Array.from(page.matchAll(/^\| (\d{3}) \| ([^|]+) \| ([^|]+) \|$/gm), ([, code, description, subCodes]) => [code, description, subCodes])
     assert.deepStrictEqual(
       listed,
@@ -71,7 +71,7 @@ describe("pickup statuses", () => {
     const spelled = words.split(/[ -]/).join(between)
     const read = readPickupStatus(upper ? spelled.toUpperCase() : spelled.toLowerCase())
     assert.strictEqual(read?.words, words)
-    assert.strictEqual(read?.status, finerWords[words] ?? words)
+    assert.strictEqual(read?.status, specificWordings[words] ?? words)
   })
 
   it("are accepted in both English spellings, and other text is refused", () => {
