@@ -1,4 +1,4 @@
-/** The whole service behind its web handler, in memory: what a test sends, and what it gets back. */
+/** The whole service in memory, behind its web handler. */
 import {
   type AccessStore,
   ApiKeys,
@@ -16,7 +16,7 @@ import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, ty
 export { reportedEvent }
 
 export const operatorKey = "operator-key-for-tests"
-/** Of an operator called `grafana`. */
+/** Key of an operator called `grafana`. */
 export const readOnlyKey = "read-only-key-for-tests"
 for (const key of [operatorKey, readOnlyKey]) globalThis.waybillTestOutput?.secret(key)
 
@@ -24,13 +24,13 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Untyped, because tests look into it member by member. */
+  /** Untyped, because tests access its members freely. */
   readonly json: any
 }
 
 export interface SendOptions {
   readonly key?: string | undefined
-  /** Text goes out as it is, anything else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -46,13 +46,13 @@ export interface TestServiceOptions extends WaybillHttpOptions {
   readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessPorts>
   readonly standard?: AuthenticatorStandardOptions
   readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
-  /** So many that no test meets the limit by accident, unless it says otherwise. */
+  /** Default: too many for a test to reach the limit by accident. */
   readonly othersLookupsPerMinute?: number
-  /** The least that its log keeps; everything by default. */
+  /** Lowest level that the log keeps. Default: all. */
   readonly logLevel?: "Debug" | "Error"
-  /** The service on another storage, in place of the one in memory. */
+  /** The service on another storage, instead of memory. */
   readonly waybill?: ReturnType<typeof TestWaybill.layer>
-  /** Services that take the place of working ones. */
+  /** Layers that replace working services. */
   readonly over?: Layer.Layer<never, never, Layer.Success<ReturnType<typeof TestWaybill.layer>>> | undefined
 }
 
@@ -69,7 +69,7 @@ export const layerOfService = (options: TestServiceOptions = {}) =>
     options.over === undefined ? options.waybill ?? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
   )).pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, lookupsOf(options))))
 
-/** All at once, so that no test depends on time. */
+/** All allowed at once, so that no test depends on time. */
 const lookupsOf = ({ othersLookupsPerMinute = 100_000 }: TestServiceOptions) => ({ othersLookupsPerMinute, othersLookupsAtOnce: othersLookupsPerMinute })
 
 type Services = Layer.Success<ReturnType<typeof layerOfService>>
@@ -85,7 +85,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
         globalThis.waybillTestOutput?.said(JSON.stringify(entry))
       })]),
       Layer.succeed(References.MinimumLogLevel, options.logLevel ?? "Debug"),
-      // or it would count what other files' services answered
+      // A new registry, because it would count responses of other files' services.
       Layer.sync(Metric.MetricRegistry, () => new Map())
     ))
   )
@@ -117,7 +117,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
       })
     )
 
-  /** A tenant with a secret called `main`, a carrier, and keys for whoever is asked for. */
+  /** A tenant with a secret called `main`, a carrier, and functions that create keys. */
   const tenant = async (tenantId: string) => {
     await run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: tenantId })))
     await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey, body: { anyClient: true } })
@@ -151,20 +151,20 @@ export const startService = async (options: TestServiceOptions = {}) => {
   return {
     send,
     fetch,
-    /** The answer as it begins, its body not read. */
+    /** The response with its body unread. */
     respond: (request: Request): Promise<Response> => handler(request),
     run,
     tenant,
     log,
     context,
-    /** What a receiver got so far, its body read. */
+    /** Requests that a receiver got so far, with their bodies. */
     received: (url: string) =>
       run(Effect.flatMap(ScriptedReceivers, (receivers) =>
         Effect.map(receivers.requests(url), (requests) =>
           requests.map(({ body, headers }) => ({ headers, text: decoder.decode(body), json: JSON.parse(decoder.decode(body)) as any }))))),
-    /** What a receiver does from now on. */
+    /** Sets the behaviour of a receiver. */
     script: (url: string, script: Script) => run(Effect.flatMap(ScriptedReceivers, (receivers) => receivers.script(url, script))),
-    /** Sends whatever is due. */
+    /** Sends everything due. */
     deliver: () => run(Effect.flatMap(DeliveryWorker, (worker) => worker.drain)),
     stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
@@ -173,7 +173,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
 export type TestService = Awaited<ReturnType<typeof startService>>
 export type TestTenant = Awaited<ReturnType<TestService["tenant"]>>
 
-/** Whether an answer is a refusal as area D writes it, and under which code. */
+/** The code of an error in area D's format, or `undefined`. */
 export const problemCode = (answer: Answer): string | undefined =>
   answer.headers.get("content-type") === "application/problem+json" && answer.json?.status === answer.status &&
     typeof answer.json.title === "string" && typeof answer.json.instance === "string"

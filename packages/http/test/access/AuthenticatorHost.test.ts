@@ -24,7 +24,7 @@ const start = async (seen: Array<Request> = []) => {
   return { service, ask }
 }
 
-it("takes the host's word for who is calling", async () => {
+it("accepts the host's principal", async () => {
   const { ask, service } = await start()
   const events = [reportedEvent("S1", { eventId: "a", accounts: ["A1"] }), reportedEvent("S2", { eventId: "b", accounts: ["A2"] })]
   expect((await ask("carrier", "POST", "/intake/v1/transit-events", { events })).status).toBe(200)
@@ -34,7 +34,7 @@ it("takes the host's word for who is calling", async () => {
   await service.stop()
 })
 
-it("answers 401 to whom the host does not know, and 503 when the host could not find out", async () => {
+it("answers 401 when the host does not know the caller, and 503 when the host fails", async () => {
   const { ask, service } = await start()
   for (const session of [undefined, "unknown"]) {
     const answer = await ask(session)
@@ -46,13 +46,13 @@ it("answers 401 to whom the host does not know, and 503 when the host could not 
   await service.stop()
 })
 
-it("does not let a principal that is none near a store", async () => {
+it("refuses an invalid principal before it reaches a store", async () => {
   const { ask, service } = await start()
   expect((await ask("nonsense")).status).toBe(500)
   await service.stop()
 })
 
-it("shows the host method, address and headers, and leaves the body alone", async () => {
+it("passes method, address and headers to the host, and leaves the body unread", async () => {
   const seen: Array<Request> = []
   const { ask, service } = await start(seen)
   await ask("carrier", "POST", "/intake/v1/transit-events?partial=true", { events: [reportedEvent("S1")] })

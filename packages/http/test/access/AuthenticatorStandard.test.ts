@@ -11,7 +11,7 @@ const audience = "waybill"
 
 type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>["privateKey"]
 
-/** An identity provider's key set behind a port, which may be told to fail. */
+/** A fake identity provider's key set that can be told to fail. */
 const startKeys = async () => {
   const pairs = await Promise.all(["k1", "k2"].map(async (kid) => ({ kid, ...(await generateKeyPair("ES256")) })))
   const rsa = await generateKeyPair("RS256")
@@ -69,7 +69,7 @@ const list = (bearer: string, headers: Readonly<Record<string, string>> = {}): P
 const idsOf = (answer: Answer) => answer.json.data.map((event: { eventId: string }) => event.eventId)
 
 describe("keys", () => {
-  it("are taken from X-API-Key or as a bearer token (SPEC-GAP-X1)", async () => {
+  it("are accepted in X-API-Key or as a bearer token (SPEC-GAP-X1)", async () => {
     expect((await service.send("GET", "/visibility/v1/events", { key: acme.carrier })).status).toBe(200)
     expect((await list(acme.carrier)).status).toBe(200)
     expect((await service.send("GET", "/visibility/v1/events", { headers: { authorization: `bEARER   ${acme.carrier} ` } })).status).toBe(200)
@@ -87,30 +87,30 @@ describe("keys", () => {
     ["with an id that is none", (key: string) => key.replace(/\.[0-9a-f-]{36}\./, `.${"-".repeat(36)}.`)],
     ["the operator's, a little longer", `${operatorKey}x`],
     ["twice in one header", (key: string) => `${key}, ${key}`]
-  ])("that are %s answer 401", async (_what, change) => {
+  ])("that are %s get 401", async (_what, change) => {
     const answer = await service.send("GET", "/visibility/v1/events", { key: typeof change === "string" ? change : change(acme.carrier) })
     expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
     expect(answer.headers.get("www-authenticate")).toBe("Bearer realm=\"waybill\", error=\"invalid_token\"")
   })
 
-  it("that are wrong all answer the same", async () => {
+  it("that are wrong all get the same response", async () => {
     const answers = await Promise.all(["abc", "wb.x.y.z", acme.carrier.slice(0, -1), "a.b.c"].map((key) =>
       service.send("GET", "/visibility/v1/events", { key, headers: { "x-request-id": "same" } })))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  it("no credentials at all answer 401 and say which to send", async () => {
+  it("are missing: 401 that says what to send", async () => {
     const answer = await service.send("GET", "/visibility/v1/events")
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer realm=\"waybill\""])
     expect(answer.json.detail).toContain("X-API-Key")
   })
 
-  it.each(["Basic YTpi", "Bearer", "Digest x", "Bearer a b"])("an Authorization header that is %s is a credential that does not hold", async (authorization) => {
+  it.each(["Basic YTpi", "Bearer", "Digest x", "Bearer a b"])("in an Authorization header that is %s are invalid", async (authorization) => {
     const answer = await service.send("GET", "/visibility/v1/events", { key: acme.carrier, headers: { authorization } })
     expect(answer.status).toBe(401)
   })
 
-  it("two credentials must be the same caller's", async () => {
+  it("in two headers must belong to the same caller", async () => {
     const shop = await acme.customer("shop", ["A1"])
     const both = (key: string, bearer: string) => service.send("GET", "/visibility/v1/events", { key, headers: { authorization: `Bearer ${bearer}` } })
     expect((await both(acme.carrier, acme.carrier)).status).toBe(200)
@@ -123,7 +123,7 @@ describe("keys", () => {
 })
 
 describe("tokens", () => {
-  it("say who is calling, for which tenant, and whose freight they may see", async () => {
+  it("identify the caller, its tenant and its accounts", async () => {
     await acme.publish(reportedEvent("T1", { eventId: "a1", accounts: ["A1"] }), reportedEvent("T2", { eventId: "a2", accounts: ["A2"] }))
     expect(idsOf(await list(await token()))).toEqual(["a1"])
     expect(idsOf(await list(await token({ claims: { accounts: ["A2"] } })))).toEqual(["a2"])
@@ -131,7 +131,7 @@ describe("tokens", () => {
     expect((await list(await token({ key: keys.rsa, header: { alg: "RS256", kid: "rsa" } }))).status).toBe(200)
     })
 
-  it("without a key id are checked against every key that could fit", async () => {
+  it("without a key id are checked with every matching key", async () => {
     const bare = await new SignJWT({ iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["customer"] })
       .setProtectedHeader({ alg: "ES256" }).sign(keys.key)
     expect((await list(bare)).status).toBe(200)
@@ -141,14 +141,14 @@ describe("tokens", () => {
     expect((await list(foreign)).status).toBe(401)
   })
 
-  it("make operators too", async () => {
+  it("authenticate operators too", async () => {
     const operator = await token({ claims: { roles: ["operator"], tenant: undefined, accounts: undefined } })
     expect((await service.send("GET", "/operator/v1/tenants/acme/deliveries", { headers: { authorization: `Bearer ${operator}` } })).status).toBe(200)
     expect((await list(operator)).status).toBe(403)
     expect((await list(await token({ claims: { roles: ["operator", "carrier"] } }))).status).toBe(403)
   })
 
-  it("hold a minute longer, for clocks that differ", async () => {
+  it("stay valid for one more minute, for clock differences", async () => {
     expect((await list(await token({ claims: { exp: now() - 30 } }))).status).toBe(200)
     expect((await list(await token({ claims: { exp: now() - 90 } }))).status).toBe(401)
     expect((await list(await token({ claims: { nbf: now() + 30 } }))).status).toBe(200)
@@ -171,12 +171,12 @@ describe("tokens", () => {
     ["accounts that are no list", { claims: { accounts: "A1" } }],
     ["a key id nobody knows", { header: { kid: "k9" } }],
     ["the other key's id", { header: { kid: "k2" } }]
-  ])("with %s answer 401", async (_what, options) => {
+  ])("with %s get 401", async (_what, options) => {
     const answer = await list(await token(options))
     expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
   })
 
-  it("that do not hold are told of in the log by their reason, and by nothing of the token", async () => {
+  it("that are invalid are logged with their reason, and nothing of the token", async () => {
     const before = service.log.length
     const tokens: ReadonlyArray<readonly [string, string]> = [
       ["JWT expired", await token({ claims: { exp: now() - 3600 } })],
@@ -197,7 +197,7 @@ describe("tokens", () => {
     for (const [, bearer] of tokens) for (const part of bearer.split(".").slice(1)) expect(said).not.toContain(part)
   })
 
-  it("signed with a shared secret, or with nothing, answer 401", async () => {
+  it("signed with a shared secret, or not at all, get 401", async () => {
     const claims = { iss: issuer, aud: audience, exp: now() + 300, sub: "shop", tenant: "acme", roles: ["carrier"] }
     const symmetric = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "k1" }).sign(new TextEncoder().encode("x".repeat(32)))
     expect((await list(symmetric)).status).toBe(401)
@@ -207,7 +207,7 @@ describe("tokens", () => {
     expect((await list(forged)).status).toBe(401)
   })
 
-  it("that are junk make nobody ask the provider", async () => {
+  it("that are junk cause no fetch from the provider", async () => {
     const before = keys.state.asked
     for (const junk of ["a.b.c", "e30.e30.e30", (await token({ claims: { iss: "https://evil.example/" } })), `${"x".repeat(3000)}.y.z`]) {
       expect((await list(junk)).status).toBe(401)
@@ -215,7 +215,7 @@ describe("tokens", () => {
     expect(keys.state.asked).toBe(before)
   })
 
-  it("keep deliveries in step with the accounts that they last named", async () => {
+  it("update the accounts that deliveries use", async () => {
     const seen: Array<unknown> = []
     const store = await service.run(AccessStore)
     const original = store.putClientAccess
@@ -232,7 +232,7 @@ describe("tokens", () => {
   })
 })
 
-describe("a provider that is not there", () => {
+describe("an unreachable provider", () => {
   let lonely: TestService
   let failing: Awaited<ReturnType<typeof startKeys>>
 
@@ -252,7 +252,7 @@ describe("a provider that is not there", () => {
     return lonely.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${bearer}` } })
   }
 
-  it("answers 503, because that says nothing about the token, and heals by itself", async () => {
+  it("causes 503, because the token may be valid, and recovers by itself", async () => {
     await lonely.tenant("acme")
     const answer = await ask()
     expect([answer.status, problemCode(answer), answer.headers.get("retry-after")]).toEqual([503, "authentication_unavailable", "1"])
@@ -261,14 +261,14 @@ describe("a provider that is not there", () => {
     expect((await ask()).status).toBe(200)
   })
 
-  it("keys go on working", async () => {
+  it("does not affect keys", async () => {
     const tenant = await lonely.tenant("acme")
     expect((await lonely.send("GET", "/visibility/v1/events", { key: tenant.carrier })).status).toBe(200)
   })
 })
 
 describe("without a provider", () => {
-  it("tokens answer 401", async () => {
+  it("refuses tokens with 401", async () => {
     const plain = await startService()
     await plain.tenant("acme")
     const answer = await plain.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${await token()}` } })

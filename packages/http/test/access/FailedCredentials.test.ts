@@ -21,11 +21,11 @@ const start = async (options: TestServiceOptions = {}) => {
   return { service, acme, ask, fail }
 }
 
-/** The right address of a key with another secret part. */
+/** The id of an existing key with another secret part. */
 const guess = (key: string, n = 0) => `${key.slice(0, -6)}${String(n).padStart(6, "A")}`
 
 describe("failed credentials", () => {
-  it("are checked sixty times a minute from one address, then answered 429 unchecked; other addresses go on", async () => {
+  it("are checked sixty times per minute and address, then answered 429 unchecked; other addresses are not affected", async () => {
     const { acme, ask, fail } = await start()
     await fail("wrong-key", "198.51.100.7")
     const answer = await ask("wrong-key", "198.51.100.7")
@@ -37,7 +37,7 @@ describe("failed credentials", () => {
     expect((await ask("wrong-key", "198.51.100.8")).status).toBe(401)
   })
 
-  it("are answered in the shape of the area that was asked, and name the quota", async () => {
+  it("get errors in the format of the requested area, which name the quota", async () => {
     const { ask, fail } = await start()
     await fail("wrong-key", "198.51.100.7")
     const shapes = await Promise.all(["/in-transit/v1/shipment/pro/1/verified", "/invoicing/invoices", "/pickup/v1/pickups/", "/pfc/v1/subscriptions/x/inflight"]
@@ -49,7 +49,7 @@ describe("failed credentials", () => {
     expect(shapes[3]!.json).toMatchObject({ code: "TOO_MANY_REQUESTS", details: { resource: "quota", value: "failedCredentials" } })
   })
 
-  it("of a neighbour behind one address do not lock out who was here with the right ones", async () => {
+  it("of a neighbour at the same address do not lock out callers with recently valid ones", async () => {
     const { acme, ask, fail } = await start()
     expect((await ask(acme.carrier, "198.51.100.7")).status).toBe(200)
     expect((await ask(operatorKey, "198.51.100.7", "/operator/v1/tenants")).status).toBe(200)
@@ -59,7 +59,7 @@ describe("failed credentials", () => {
     expect((await ask(operatorKey, "198.51.100.7", "/operator/v1/tenants")).status).toBe(200)
   })
 
-  it("of one key from many addresses are slowed down, and the right key still works from an address that did not fail", async () => {
+  it("for one key from many addresses are limited, and the valid key still works from an address without failures", async () => {
     const { acme, ask } = await start()
     for (let n = 0; n < failuresPerMinute; n++) expect((await ask(guess(acme.carrier, n), `198.51.${n}.1`)).status).toBe(401)
     expect((await ask(guess(acme.carrier), "198.51.0.1")).status).toBe(429)
@@ -70,7 +70,7 @@ describe("failed credentials", () => {
     expect((await ask(guess(other), "198.51.0.1")).status).toBe(401)
   })
 
-  it("are not counted where no credentials came, nor for an address that is not known", async () => {
+  it("are not counted when no credentials were sent, nor for an unknown address", async () => {
     const { ask, service } = await start()
     for (let n = 0; n <= failuresPerMinute; n++) {
       expect((await service.send("GET", "/visibility/v1/events", { headers: { "x-forwarded-for": "198.51.100.7" } })).status).toBe(401)
@@ -89,7 +89,7 @@ describe("failed credentials", () => {
     expect(admits(failures, presented(1), 61_000)).toBe(true)
   })
 
-  it("of ever new addresses and keys do not fill the memory", () => {
+  it("from many addresses and for many keys use bounded memory", () => {
     const failures = new FailedCredentials()
     for (let n = 0; n < 3 * mostRemembered; n++) {
       failures.failed(presented(n), 0)
@@ -98,7 +98,7 @@ describe("failed credentials", () => {
     expect(failures.size).toBe(3 * mostRemembered)
   })
 
-  it("that are no keys are not taken for one another", async () => {
+  it("that are not keys are counted separately", async () => {
     const digests = await Promise.all(["Basic YTpi", "Basic Yzpk", "Digest x"].map((authorization) =>
       Effect.runPromise(Effect.map(presentedAs(undefined, { authorization }), ({ digest }) => digest))))
     expect(new Set(digests).size).toBe(3)
@@ -106,7 +106,7 @@ describe("failed credentials", () => {
 })
 
 describe("the log of refusals", () => {
-  it("has the address and the reason, and nothing of what was presented", async () => {
+  it("has the address and the reason, and nothing of the credentials", async () => {
     const { acme, ask, service } = await start()
     const before = service.log.length
     await ask(guess(acme.carrier), "198.51.100.7")
@@ -121,7 +121,7 @@ describe("the log of refusals", () => {
     expect(JSON.stringify(service.log.slice(before))).not.toContain("wb.")
   })
 
-  it("has some lines a minute of one address, and then their number", async () => {
+  it("has a few lines per minute and address, and then a count", async () => {
     const { ask, service } = await start()
     const before = service.log.length
     for (let n = 0; n < 70; n++) await ask("wrong-key", "198.51.100.7")
@@ -131,7 +131,7 @@ describe("the log of refusals", () => {
     expect(lines.filter(({ annotations }) => annotations["address"] === "198.51.100.8")).toHaveLength(1)
   })
 
-  it("tells the number of a minute that is over, and has an end however many addresses there are", async () => {
+  it("reports the count of a past minute, and is bounded for any number of addresses", async () => {
     const log = new RefusalLog()
     const lines: Array<string> = []
     const logger = Logger.layer([Logger.map(Logger.formatStructured, ({ annotations, message }) => void lines.push(`${annotations["address"]} ${String(message)}`))])

@@ -14,7 +14,7 @@ const parsed = (text: string) =>
   })
 
 describe("a list of operator keys", () => {
-  it("has keys alone, with names, and read-only ones", () => {
+  it("accepts plain keys, named keys, and read-only ones", () => {
     expect(parsed(`${operatorKey}, nightly:${nightly},grafana:read:${reader}`)).toEqual([
       { name: "operator", key: operatorKey, readOnly: false },
       { name: "nightly", key: nightly, readOnly: false },
@@ -39,7 +39,7 @@ describe("a list of operator keys", () => {
   })
 })
 
-describe("an operator's key", () => {
+describe("an operator key", () => {
   let service: TestService
   let acme: TestTenant
 
@@ -52,7 +52,7 @@ describe("an operator's key", () => {
 
   const clientOf = (id: string) => service.log.find(({ annotations }) => annotations["correlationId"] === id && annotations["client"] !== undefined)?.annotations["client"]
 
-  it("names who called in the log, and several work at once", async () => {
+  it("names its operator in the log, and several work at once", async () => {
     for (const [key, name] of [[operatorKey, "operator"], [nightly, "nightly"], [newNightly, "nightly"], [reader, "grafana"]] as const) {
       const id = `as-${name}`
       expect((await service.send("GET", "/operator/v1/tenants", { key, headers: { "x-request-id": id } })).status).toBe(200)
@@ -60,7 +60,7 @@ describe("an operator's key", () => {
     }
   })
 
-  it("that is read-only reads everything but bodies of deliveries, and writes nothing", async () => {
+  it("that is read-only reads everything except delivery bodies, and writes nothing", async () => {
     await acme.subscribe(acme.carrier)
     await acme.publish(reportedEvent("S1"))
     await service.deliver()

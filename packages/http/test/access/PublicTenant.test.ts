@@ -6,7 +6,7 @@ import { makePublicTenant } from "../../src/access/PublicTenant.ts"
 
 const tenant = (tenantId: string, ...hosts: ReadonlyArray<string>): Tenant => ({ tenantId, name: tenantId, hosts, state: "active" })
 
-/** `ask` answers the tenant, or the status of the refusal. */
+/** `ask` returns the tenant, or the status of the error. */
 const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?: string) => {
   let lists = 0
   const tenants = Tenants.of({
@@ -32,7 +32,7 @@ const withTenants = (list: () => ReadonlyArray<Tenant> | undefined, configured?:
 const run = <A>(effect: Effect.Effect<A>) => Effect.runPromise(Effect.provide(effect, TestClock.layer()))
 
 describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
-  it("is the one whose host was called, whatever its case and port", () =>
+  it("is the tenant of the requested host, regardless of case and port", () =>
     run(Effect.gen(function*() {
       const { ask } = yield* withTenants(() => [tenant("acme", "track.acme.example"), tenant("bolt", "bolt.example", "www.bolt.example")], "acme")
       expect(yield* ask("track.acme.example")).toBe("acme")
@@ -40,20 +40,20 @@ describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
       expect(yield* ask("bolt.example.")).toBe("bolt")
     })))
 
-  it("is the configured one where the host is nobody's", () =>
+  it("is the configured one for an unknown host", () =>
     run(Effect.gen(function*() {
       const { ask } = yield* withTenants(() => [tenant("acme", "acme.example"), tenant("bolt")], "bolt")
       expect(yield* ask("localhost:8080")).toBe("bolt")
       expect(yield* ask(undefined)).toBe("bolt")
     })))
 
-  it("is the only one there is where nothing is configured", () =>
+  it("is the only one if none is configured", () =>
     run(Effect.gen(function*() {
       const { ask } = yield* withTenants(() => [tenant("acme", "acme.example")])
       expect(yield* ask("localhost")).toBe("acme")
     })))
 
-  it("is not guessed: with several, with none, or where the configured one does not exist, there is none", () =>
+  it("is not guessed: there is none with several tenants, with none, or if the configured one does not exist", () =>
     run(Effect.gen(function*() {
       for (const [list, configured] of [[[tenant("acme"), tenant("bolt")], undefined], [[], undefined], [[tenant("acme")], "bolt"]] as const) {
         const { ask } = yield* withTenants(() => list, configured)
@@ -61,7 +61,7 @@ describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
       }
     })))
 
-  it("is looked up again after a few seconds, and not at every call", () =>
+  it("is loaded again after a few seconds, and not for every call", () =>
     run(Effect.gen(function*() {
       let list = [tenant("acme")]
       const { ask, lists } = yield* withTenants(() => list)
@@ -74,7 +74,7 @@ describe("the tenant of a call without credentials (SPEC-GAP-A31)", () => {
       expect(lists()).toBe(2)
     })))
 
-  it("is asked for again at once after the storage did not answer", () =>
+  it("is loaded again at once after a storage failure", () =>
     run(Effect.gen(function*() {
       let list: ReadonlyArray<Tenant> | undefined = undefined
       const { ask } = yield* withTenants(() => list)

@@ -8,7 +8,7 @@ const started = async () => {
   return waybill
 }
 
-/** Says how many of its items were read. */
+/** Counts how many of its items were read. */
 const watchedList = (length: number) => {
   const seen = { items: 0 }
   const list = new Proxy(Array.from({ length }, () => 0), {
@@ -22,8 +22,8 @@ const watchedList = (length: number) => {
 
 const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, 0]))
 
-describe("what a host hands over", () => {
-  it("is refused for an object of many members, wherever it stands, before it is copied", async () => {
+describe("an argument from a host", () => {
+  it("is refused for an object with too many members, at any depth, before it is copied", async () => {
     const waybill = await started()
     const refused = { code: "invalid_input", message: expect.stringContaining("An object has at most 1000 members.") }
     const wide = members(1001)
@@ -46,7 +46,7 @@ describe("what a host hands over", () => {
     expect(seen.items).toBe(0)
   })
 
-  it("is refused for many values in many lists, and others have their turn meanwhile", async () => {
+  it("is refused for too many values in many lists, without blocking other work", async () => {
     const waybill = await started()
     const lists = Array.from({ length: 200 }, () => Array.from({ length: 1000 }, () => 0))
     let turns = 0

@@ -1,4 +1,4 @@
-/** A host that has the service in memory, and a receiver of webhooks beside it. */
+/** A host with the service in memory, and a webhook receiver. */
 import { makeStorage, type WaybillStorage } from "@waybill/core"
 import { StorageMemory } from "@waybill/testkit"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ export const sealingKey = new Uint8Array(32).fill(7)
 export const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
 export const customer: HostPrincipal = { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] }
 
-/** Memory, with transactions of a host that can be rolled back: a promise that decides. */
+/** Memory storage with host transactions that can be rolled back: a promise decides. */
 export const memory = (): WaybillStorage =>
   makeStorage({
     layer: StorageMemory.layer,

@@ -44,7 +44,7 @@ const publish = (url: string) =>
     body: JSON.stringify({ events: [reportedEvent("S1")] })
   })
 
-/** What express.json() does: reads all, parses, and passes on. */
+/** Like express.json(): reads the body, parses it, and calls the next handler. */
 const parseBody = async (req: IncomingMessage, keep: boolean) => {
   const chunks: Array<Buffer> = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
@@ -83,7 +83,7 @@ describe("toNodeHandler", () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it("keeps the prefix of a router that took it off, as Express does", async () => {
+  it("keeps the prefix that a router removed, as Express does", async () => {
     const handler = toNodeHandler(waybill)
     const url = await serve((req, res) => {
       const inner = Object.assign(req, { originalUrl: req.url!, baseUrl: "/api/freight" })
@@ -99,7 +99,7 @@ describe("toNodeHandler", () => {
     expect(created.headers.get("location")).toMatch(new RegExp(`^${url}/api/freight/visibility/v1/subscriptions/`))
   })
 
-  it("says loudly what to do when a parser has eaten the body", async () => {
+  it("explains what to do when a parser consumed the body", async () => {
     const handler = toNodeHandler(waybill)
     const warnings: Array<Error> = []
     const onWarning = (warning: Error) => void warnings.push(warning)
@@ -111,24 +111,24 @@ describe("toNodeHandler", () => {
     await new Promise((resolve) => setImmediate(resolve))
     process.off("warning", onWarning)
     expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining("before the parser")])
-    // what has no body lost none
+    // Requests without a body lose nothing.
     expect((await fetch(`${url}/visibility/v1/events`)).status).toBe(200)
   })
 
-  it("hands the same error to `next` where there is one", async () => {
+  it("passes the same error to `next` if there is one", async () => {
     const handler = toNodeHandler(waybill)
     const url = await serve((req, res) =>
       void parseBody(req, false).then(() => handler(req, res, (error) => res.writeHead(500).end(String(error)))))
     expect(await (await publish(url)).text()).toMatch(/^Error: Something read this request's body before Waybill could/)
   })
 
-  it("takes the bytes that a parser kept", async () => {
+  it("accepts the bytes that a parser kept", async () => {
     const handler = toNodeHandler(waybill)
     const url = await serve((req, res) => void parseBody(req, true).then(() => handler(req as NodeRequest, res)))
     expect(await (await publish(url)).json()).toMatchObject({ results: [{ result: "accepted" }] })
   })
 
-  it("answers what cannot become a `Request`, and refuses large bodies without reading them", async () => {
+  it("answers requests that cannot become a `Request`, and refuses large bodies without reading them", async () => {
     const url = await serve(toNodeHandler(waybill))
     const port = Number(new URL(url).port)
     const raw = (text: string) =>
@@ -145,7 +145,7 @@ describe("toNodeHandler", () => {
       .toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it("tells the service when the caller hangs up", async () => {
+  it("aborts the service's request when the caller disconnects", async () => {
     let signal: AbortSignal | undefined
     const hanging = toNodeHandler({
       handler: (request) => {
@@ -162,7 +162,7 @@ describe("toNodeHandler", () => {
     expect(signal.aborted).toBe(true)
   })
 
-  it("tells the service where the call came from, as the framework has it where it has it", async () => {
+  it("uses the framework's caller address if there is one", async () => {
     const told: Array<unknown> = []
     const handler = toNodeHandler({
       handler: async (_request, options) => {
@@ -175,7 +175,7 @@ describe("toNodeHandler", () => {
     expect(told).toEqual(["127.0.0.1", "198.51.100.7"])
   })
 
-  it("gives a handler's own failure to `next`", async () => {
+  it("passes a handler's own failure to `next`", async () => {
     const failing = toNodeHandler({ handler: () => Promise.reject(new Error("broken")) })
     const url = await serve((req: IncomingMessage, res: ServerResponse) => failing(req, res, (error) => res.writeHead(500).end(String(error))))
     expect(await (await fetch(url)).text()).toBe("Error: broken")

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { rejection, start } from "./Host.ts"
 
 describe("operator methods of an embedded host", () => {
-  it("are in the audit log as the host's, refused ones too, and reads of lists are not", async () => {
+  it("are in the audit log under the name host, refused ones included, and list reads are not", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     const { id } = await waybill.apiKeys.create("acme", { name: "shipper", roles: ["customer"], accounts: ["A1"] })

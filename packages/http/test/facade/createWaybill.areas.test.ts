@@ -12,7 +12,7 @@ const change = (...given: Parameters<typeof charge>) => charge(...given) as unkn
 const stranger = { ...customer, client: "stranger", accounts: ["A9"] }
 
 describe("shipment status", () => {
-  it("is registered, reported, looked up and followed with promises", async () => {
+  it("is registered, reported, looked up and subscribed to with promises", async () => {
     const receiver = await startReceiver()
     const waybill = start({ egressAllow: ["127.0.0.0/8"] })
     await waybill.tenants.put("acme", { name: "Acme" })
@@ -40,7 +40,7 @@ describe("shipment status", () => {
     expect((await waybill.statusSubscriptions.unsubscribe(customer, transactionId)).transactionId).toBe(transactionId)
   })
 
-  it("follows what is published as transit events", async () => {
+  it("is updated by published transit events", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.shipments.register(carrier, [reportedShipment("S1", { accounts: ["A1"] }) as unknown as PostedShipment])
@@ -48,7 +48,7 @@ describe("shipment status", () => {
     expect(await waybill.shipments.verified(customer, { kind: "pro", proNumber: "PRO-S1" })).toMatchObject({ shipment: { ShipmentMilestoneStatus: "Picked-up" } })
   })
 
-  it("rejects with what was wrong, and which status it would have been", async () => {
+  it("rejects with the error and its HTTP status", async () => {
     const waybill = start({ othersLookupsPerMinute: 1 })
     await waybill.tenants.put("acme", { name: "Acme" })
     const by = { kind: "po", poNumber: "P", destinationPostalCode: "1" } as const
@@ -62,7 +62,7 @@ describe("shipment status", () => {
     expect(await rejection(waybill.statusSubscriptions.unsubscribe(customer, "none"))).toMatchObject({ code: "subscription_not_found", status: 404 })
   })
 
-  it("counts public lookups through `handler` by what the host tells of the caller", async () => {
+  it("counts public lookups through `handler` by the host's key for the caller", async () => {
     const waybill = start({ apiKeys: true, othersLookupsPerMinute: 1, publicTenant: "acme", clientAddress: (request) => request.headers.get("x-session") ?? undefined })
     for (const tenantId of ["acme", "bolt"]) await waybill.tenants.put(tenantId, { name: tenantId })
     await waybill.shipments.register(carrier, [shipment("S1")])
@@ -95,7 +95,7 @@ describe("freight charges", () => {
     expect(await waybill.chargeSubscriptions.get(customer, created.subscriptionId)).toMatchObject({ status: "inactive" })
   })
 
-  it("reject with what was wrong, and which status it would have been", async () => {
+  it("reject with the error and its HTTP status", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     const wish = { webhookUrl: "https://receiver.example/", accounts: ["A1"], dataOptions: {} }
@@ -113,7 +113,7 @@ describe("freight charges", () => {
 })
 
 describe("within a transaction of the host", () => {
-  it("every method that writes takes part", async () => {
+  it("every method that writes joins it", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     const tx = new HostTransaction()
@@ -131,7 +131,7 @@ describe("within a transaction of the host", () => {
   })
 })
 
-describe("windows of slow cadences", () => {
+describe("windows of hourly and daily notifications", () => {
   afterEach(() => void vi.useRealTimers())
 
   it("close at the wall clock of the host's time zone, with `runOnce`", async () => {
@@ -142,7 +142,7 @@ describe("windows of slow cadences", () => {
     await waybill.chargeSubscriptions.create(customer, { webhookUrl: receiver.url, accounts: ["A1"], dataOptions: {}, frequency: "daily" })
     await waybill.freightCharges.publish(carrier, [change("created", "B1"), change("created", "B2")])
     await waybill.freightCharges.publish(carrier, [change("updated", "B1", { total: 300 })])
-    // midnight in Chicago is 06:00 in UTC
+    // Midnight in Chicago is 06:00 in UTC.
     vi.setSystemTime(new Date("2026-11-21T05:59:59Z"))
     expect(await waybill.runOnce()).toBe(0)
     vi.setSystemTime(new Date("2026-11-21T06:00:00Z"))
@@ -166,7 +166,7 @@ describe("windows of slow cadences", () => {
 describe("retention", () => {
   afterEach(() => void vi.useRealTimers())
 
-  it("removes with `start` what the host keeps no longer", async () => {
+  it("removes expired data with `start`", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:20:00Z") })
     const waybill = start({ retention: { keepDeliveredShipmentsMillis: 3_600_000, keepEndedBillsMillis: undefined as never } })
     await waybill.tenants.put("acme", { name: "Acme" })

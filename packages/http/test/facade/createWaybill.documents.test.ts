@@ -30,7 +30,7 @@ const started = async (...options: Parameters<typeof start>): Promise<Waybill> =
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
 
 describe("invoices", () => {
-  it("are created, listed, found, replaced, deleted and remembered with promises", async () => {
+  it("are created, listed, found, replaced and deleted with promises, and have a history", async () => {
     const waybill = await started()
     expect(await waybill.invoices.create(carrier, invoice())).toEqual({ message: "Invoice INV-1 was created.", warnings: [] })
     expect((await waybill.invoices.create(carrier, invoice({ uniqueID: "INV-2", total: "1" }))).warnings.length).toBe(1)
@@ -48,7 +48,7 @@ describe("invoices", () => {
     ])
   })
 
-  it("reject with what was wrong, and which status it would have been", async () => {
+  it("reject with the error and its HTTP status", async () => {
     const waybill = await started()
     await waybill.invoices.create(carrier, invoice())
     expect(await rejection(waybill.invoices.create(carrier, { ...invoice(), shipmentID: "x" }))).toMatchObject({ code: "invoice_exists", status: 400 })
@@ -75,7 +75,7 @@ describe("documents", () => {
     return files
   }
 
-  it("are uploaded as bytes or base64, read as streams, listed, deleted and remembered", async () => {
+  it("are uploaded as bytes or base64, read as streams, listed and deleted, and have a history", async () => {
     const waybill = await started()
     const files = await roundTrip(waybill)
     expect((await waybill.documents.list(customer, { documentType: ["POD"] })).data.length).toBe(1)
@@ -87,7 +87,7 @@ describe("documents", () => {
     expect(history.map(({ action }) => action)).toEqual(["documents added", "documents deleted", "documents deleted"])
   })
 
-  it("reject what is too large or no document, and where it stands", async () => {
+  it("reject files that are too large or not a document, with their location", async () => {
     const waybill = await started()
     const large = await rejection(waybill.documents.upload(carrier, documents(fileSample("PDF", 1), new Uint8Array(25 * 1024 * 1024 + 1).fill(0))))
     expect([large.code, large.status]).toEqual(["file_format_unknown", 400])
@@ -96,7 +96,7 @@ describe("documents", () => {
     expect(await rejection(waybill.documents.get(carrier, "4711"))).toMatchObject({ status: 404 })
   })
 
-  it("are kept in a directory when one is named, and go from there", async () => {
+  it("are kept in a directory if configured, and deleted from there", async () => {
     const folder = join(directory, "kept")
     const waybill = await started({ documents: documentsInDirectory(folder) })
     const files = await roundTrip(waybill)
@@ -107,7 +107,7 @@ describe("documents", () => {
     expect(filesIn(folder).length).toBe(1)
   })
 
-  it("are kept in S3 when a bucket is named", async () => {
+  it("are kept in S3 if a bucket is configured", async () => {
     const bucket = new S3Double()
     const waybill = await started({ documents: documentsInS3({ client: bucket, bucket: "documents" }) })
     await roundTrip(waybill)
@@ -116,7 +116,7 @@ describe("documents", () => {
     expect(bucket.objects.size).toBe(0)
   })
 
-  it("stay where they are when they are deleted in a transaction of the host, which may end either way", async () => {
+  it("keep their contents when they are deleted in a transaction of the host, which may roll back", async () => {
     const folder = join(directory, "within")
     const waybill = await started({ documents: documentsInDirectory(folder) })
     const { documents: within } = waybill.within(new HostTransaction())
@@ -126,12 +126,12 @@ describe("documents", () => {
     expect([await rejection(waybill.documents.get(carrier, "4711")), filesIn(folder).length]).toEqual([expect.objectContaining({ status: 404 }), 1])
   })
 
-  it("are refused as an option when they are none", () => {
+  it("refuse an invalid option", () => {
     expect(() => createWaybill({ storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }), sealingKeys: [sealingKey], documents: {} as never }))
       .toThrow("documentsInDirectory")
   })
 
-  it("finish being sent before the service stops", async () => {
+  it("are sent completely before the service stops", async () => {
     const waybill = await started({ authenticate: async () => carrier })
     await waybill.documents.upload(carrier, documents(fileSample("PDF", 3_000_000)))
     const response = await waybill.handler(new Request("http://x/invoicing/documents/4711"))
@@ -143,7 +143,7 @@ describe("documents", () => {
 })
 
 describe("pickups", () => {
-  it("are ordered, changed, followed, reported and cancelled with promises", async () => {
+  it("are ordered, updated, tracked, reported and cancelled with promises", async () => {
     const waybill = await started()
     const [answer] = await waybill.pickups.create(customer, pickup(), { idempotencyKey: "one" })
     const number = answer!.carrierPickupNumber!
@@ -159,7 +159,7 @@ describe("pickups", () => {
     expect(await rejection(waybill.pickups.cancel(stranger, number))).toMatchObject({ code: "pickup_not_found", status: 404 })
   })
 
-  it("are decided by the host's desk, which learns of cancellations", async () => {
+  it("are decided by the host's desk, which is told of cancellations", async () => {
     const orders: Array<PickupOrder> = []
     const cancelled: Array<string> = []
     const waybill = await started({
@@ -179,7 +179,7 @@ describe("pickups", () => {
     expect(cancelled).toEqual(["DESK-1"])
   })
 
-  it("are not ordered when the desk fails, by promise as over HTTP", async () => {
+  it("are not ordered when the desk fails, by promise and over HTTP", async () => {
     const log: Array<string> = []
     const waybill = await started({
       authenticate: async () => customer,
@@ -194,7 +194,7 @@ describe("pickups", () => {
     expect([response.status, response.headers.get("retry-after"), Object.keys(JSON.parse(text)), text.includes("555-0100"), log.length]).toEqual([503, "1", ["message"], false, 1])
   })
 
-  it("take part in a transaction of the host where they write, as invoices and documents do", async () => {
+  it("join a transaction of the host when they write, like invoices and documents", async () => {
     const waybill = await started()
     const transaction = new HostTransaction()
     const within = waybill.within(transaction)

@@ -35,7 +35,7 @@ describe("createWaybill", () => {
     expect((await rejection(waybill.subscriptions.get(customer, subscription.id))).code).toBe("subscription_not_found")
   })
 
-  it("delivers what is due when it is asked to, for hosts that run no worker", async () => {
+  it("delivers everything due on demand, for hosts without a worker", async () => {
     const receiver = await startReceiver()
     const waybill = start({ egressAllow: ["127.0.0.1"] })
     await waybill.tenants.put("acme", { name: "Acme" })
@@ -74,7 +74,7 @@ describe("createWaybill", () => {
     expect((await waybill.deliveries.list("acme", { order: "newest" })).data).toEqual([])
   })
 
-  it("rejects with what was wrong, where, and which status it would have been", async () => {
+  it("rejects with the error, its location and its HTTP status", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     const bad = await rejection(waybill.events.publish(carrier, [{ ...reportedEvent("S1"), type: "LOST" as never }]))
@@ -89,7 +89,7 @@ describe("createWaybill", () => {
     expect(nobody.message).toContain("This principal cannot be used.")
   })
 
-  it("reads values as JSON has them: what is undefined was not given, and a Date is an instant", async () => {
+  it("reads values as JSON does: undefined members are absent, and a Date is an instant", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme", hosts: undefined as never })
     await waybill.secrets.put("acme", "main", { anyClient: true, accounts: undefined as never })
@@ -108,7 +108,7 @@ describe("createWaybill", () => {
     expect(await rejection(waybill.events.publish(carrier, [{ ...reportedEvent("S1"), attributes: circle }]))).toMatchObject({ code: "invalid_input" })
   })
 
-  it("takes part in the host's transaction with `within`, and only with one it can join", async () => {
+  it("joins the host's transaction with `within`, if it supports it", async () => {
     const waybill = start()
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.secrets.put("acme", "main", { anyClient: true })
@@ -134,7 +134,7 @@ describe("createWaybill", () => {
     expect((await get("/visibility/v1/events", { "x-api-key": key })).status).toBe(401)
   })
 
-  it("answers HTTP below a path that a router in front of it matched", async () => {
+  it("answers HTTP below a path that a router matched", async () => {
     const waybill = start({ authenticate: async () => carrier })
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.secrets.put("acme", "main", { anyClient: true })
@@ -150,14 +150,14 @@ describe("createWaybill", () => {
     expect(created.headers.get("location")).toMatch(/^https:\/\/freight\.example\/api\/freight\/visibility\/v1\/subscriptions\/[0-9a-f-]{36}$/)
   })
 
-  it("uses the host's log-in", async () => {
+  it("uses the host's authentication", async () => {
     const waybill = start({ authenticate: async (request) => request.headers.get("authorization") === "Bearer good" ? customer : undefined })
     await waybill.tenants.put("acme", { name: "Acme" })
     const get = (authorization: string) => waybill.handler(new Request("http://x/visibility/v1/events", { headers: { authorization } }))
     expect([(await get("Bearer good")).status, (await get("Bearer bad")).status]).toEqual([200, 401])
   })
 
-  it("hands its log to the host, without a secret in it", async () => {
+  it("passes its log to the host, without secrets", async () => {
     const log: Array<LogEntry> = []
     const waybill = start({ apiKeys: true, log: (entry) => void log.push(entry) })
     await waybill.tenants.put("acme", { name: "Acme" })
@@ -173,7 +173,7 @@ describe("createWaybill", () => {
     expect(JSON.stringify(log)).not.toContain(key)
   })
 
-  it("opens nothing before the first call, and asks a storage that was not there again", async () => {
+  it("connects at the first call, and again after the storage was unavailable", async () => {
     let attempts = 0
     let there = false
     const flaky = makeStorage({
@@ -193,7 +193,7 @@ describe("createWaybill", () => {
     expect(await waybill.tenants.put("acme", { name: "Acme" })).toMatchObject({ tenantId: "acme" })
   })
 
-  it("releases everything when it stops, lets what is running finish, and takes nothing more", async () => {
+  it("releases everything when it stops, waits for running calls, and refuses new ones", async () => {
     let released = 0
     const storage = makeStorage({
       layer: Layer.provideMerge(
@@ -239,7 +239,7 @@ describe("createWaybill", () => {
     expect(() => createWaybill({ storage: memory(), sealingKeys: [sealingKey], ...options })).toThrow(message)
   })
 
-  it("takes sealing keys as base64", async () => {
+  it("accepts sealing keys as base64", async () => {
     const waybill = start({ sealingKeys: [Buffer.from(sealingKey).toString("base64")] })
     await waybill.tenants.put("acme", { name: "Acme" })
     expect((await waybill.secrets.put("acme", "main", { anyClient: true })).hmacSecretId).toBe("main")

@@ -1,9 +1,9 @@
-/** Tests that run on the test kit go on to run on the real thing: the same names in both. */
+/** Tests on the test kit must also work on the real service, so both have the same names. */
 import { startTestWaybill } from "@waybill/testkit"
 import { expect, it } from "vitest"
 import { start } from "./Host.ts"
 
-/** The methods of the test kit are not recorded, so it has no audit log to show. */
+/** The test kit does not record its methods, so it has no audit log. */
 const hostsOnly: ReadonlyArray<string> = ["audit"]
 
 const methodsOf = (service: object): Record<string, ReadonlyArray<string>> =>

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** A tenant with a debtor who subscribed. */
+/** A tenant with a subscribed debtor. */
 const subscribed = async (more: object = {}) => {
   const tenant = await service.tenant(`charges-${tenants++}`)
   const debtor = await tenant.customer("debtor", ["A1"])
@@ -25,7 +25,7 @@ const subscribed = async (more: object = {}) => {
 const versionsIn = (received: ReadonlyArray<{ readonly json: any }>) =>
   received.flatMap(({ json }) => json.map(({ pfc }: any) => `${pfc.uniqueID} ${pfc.header.function}`))
 
-describe("what a debtor receives", () => {
+describe("a debtor's notification", () => {
   it("is an array of PFC objects, each with its version and log, as the carrier wrote them", async () => {
     const { tenant, url } = await subscribed()
     await tenant.charge(charge("created", "BILL-1", { more: { carrierNote: { kept: 1.5 } } }))
@@ -47,14 +47,14 @@ describe("what a debtor receives", () => {
     expect(Object.keys(received[0]!.headers)).not.toContain("webhook-signature")
   })
 
-  it("is signed where a secret was named, or registered for the client", async () => {
+  it("is signed when a secret is named, or registered for the client", async () => {
     const { tenant, url } = await subscribed({ hmacSecretId: "main" })
     await tenant.charge(charge("created", "SIGNED"))
     await service.deliver()
     expect((await service.received(url))[0]!.headers["webhook-signature"]).toMatch(/^v1,/)
   })
 
-  it("is, once another owes the bill, one removal without a word of the other", async () => {
+  it("is one removal without details of the new debtor, when another debtor takes over the bill", async () => {
     const { tenant, url } = await subscribed()
     const other = await tenant.customer("other", ["A2"])
     await tenant.subscribeToCharges(other, ["A2"], { webhookUrl: "https://other.example/charges" })
@@ -79,7 +79,7 @@ describe("what a debtor receives", () => {
     expect(others[0]!.text).not.toContain("263.78")
   })
 
-  it("is of its own accounts and its own tenant only, whatever scope was asked for", async () => {
+  it("covers only its own accounts and tenant, whatever scope was requested", async () => {
     const { tenant, url } = await subscribed({ billScope: "all_accounts" })
     const elsewhere = await service.tenant(`elsewhere-${tenants++}`)
     await elsewhere.charge(charge("created", "ELSEWHERE", { account: "A1" }))
@@ -88,14 +88,14 @@ describe("what a debtor receives", () => {
     expect(await service.received(url)).toEqual([])
   })
 
-  it("waits for the window of a slow cadence", async () => {
+  it("waits for the window of an hourly or daily subscription", async () => {
     const { tenant, url } = await subscribed({ frequency: "daily" })
     await tenant.charge(charge("created", "SLOW"))
     await service.deliver()
     expect(await service.received(url)).toEqual([])
   })
 
-  it("is nothing any more once it is cancelled", async () => {
+  it("is not sent after the subscription is cancelled", async () => {
     const { debtor, subscriptionId, tenant, url } = await subscribed()
     await service.send("DELETE", `/pfc/v1/subscriptions/${subscriptionId}`, { key: debtor })
     await tenant.charge(charge("created", "LATE"))
@@ -105,7 +105,7 @@ describe("what a debtor receives", () => {
 })
 
 describe("a suspended subscription", () => {
-  /** Suspended by a receiver that wants nothing more. */
+  /** Suspended by a receiver that answers 410. */
   const suspended = async () => {
     const made = await subscribed()
     await service.script(made.url, Receiver.gone)
@@ -119,7 +119,7 @@ describe("a suspended subscription", () => {
     return made
   }
 
-  it("goes on with what waited, in order, when its owner's webhook test is accepted", async () => {
+  it("resumes with the waiting notifications, in order, when its owner's webhook test succeeds", async () => {
     const { debtor, status, url } = await suspended()
     const answer = await service.send("POST", "/pfc/webhooks/test", { key: debtor, body: { webhookUrl: url } })
     expect([answer.status, answer.json.resumed]).toEqual([200, 1])
@@ -129,7 +129,7 @@ describe("a suspended subscription", () => {
     expect(versionsIn(received.filter(({ json }) => json[0].pfc.isTest === false))).toEqual(["FIRST PFC1", "FIRST PFC1", "SECOND PFC1"])
   })
 
-  it("goes on when the operator resumes it, and only in its own tenant", async () => {
+  it("resumes when the operator resumes it, and only in its own tenant", async () => {
     const { operate, status, subscriptionId, url } = await suspended()
     await service.tenant("acme")
     const foreign = await service.send("POST", `/operator/v1/tenants/acme/subscriptions/${subscriptionId}/resume`, { key: operatorKey })
@@ -148,7 +148,7 @@ describe("a suspended subscription", () => {
     expect([(await resume(subscriptionId, undefined)).status, (await resume(subscriptionId, tenant.carrier)).status]).toEqual([401, 403])
     const transit = (await tenant.subscribe(tenant.carrier)).json.id
     for (const id of ["1", "%00", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77"]) expect((await resume(id, operatorKey)).status).toBe(404)
-    // one of another area is resumed by the same call
+    // The same call resumes a subscription of another area.
     expect((await resume(transit, operatorKey)).status).toBe(200)
   })
 })

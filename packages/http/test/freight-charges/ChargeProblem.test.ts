@@ -7,8 +7,8 @@ import { bodyTooLarge, methodNotAllowed, unknownPath } from "../../src/shared/Re
 
 const written = (problem: Problem) => JSON.parse(chargeProblem.write(problem))
 
-describe("a refusal in area E", () => {
-  it("names the field that is wrong, as people write it", () => {
+describe("an error of area E", () => {
+  it("names the path of the invalid field", () => {
     expect(written(problemOf(InvalidInput.of(fault(["webhookUrl"], "Must be a valid URI.", "invalid"))))).toEqual({
       code: "INVALID_REQUEST",
       message: "Must be a valid URI.",
@@ -19,7 +19,7 @@ describe("a refusal in area E", () => {
       .toEqual(["dataOptions.eventType", "accounts[3]", "body", "a/b.c~d"])
   })
 
-  it("names every field where several are wrong", () => {
+  it("names every invalid field", () => {
     expect(written(problemOf(InvalidInput.of(fault(["webhookUrl"], "Missing."), fault(["accounts"], "Empty.")))).details).toEqual({
       field: "webhookUrl",
       error: "Missing.",
@@ -27,7 +27,7 @@ describe("a refusal in area E", () => {
     })
   })
 
-  it("has one code for each status (SPEC-GAP-E30)", () => {
+  it("has one code per status (SPEC-GAP-E30)", () => {
     const codeOf = (problem: Problem) => written(problem).code
     expect([
       codeOf(problemOf(new Unauthenticated({ presented: true }))),
@@ -40,7 +40,7 @@ describe("a refusal in area E", () => {
     ]).toEqual(["UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "UNAVAILABLE", "INTERNAL_ERROR", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE"])
   })
 
-  it("has details only where there is something to tell", () => {
+  it("has details only when there are any", () => {
     expect(Object.keys(written(problemOf(new Unauthenticated({ presented: false }))))).toEqual(["code", "message"])
   })
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** A client of its own, so that no earlier subscription conflicts. */
+/** A new client, so that no earlier subscription conflicts. */
 const nextDebtor = (...accounts: ReadonlyArray<string>) => acme.customer(`debtor-${clients++}`, accounts)
 
 const call = (method: string, path: string, key?: string, body?: unknown) =>
@@ -28,7 +28,7 @@ const wish = (...accounts: ReadonlyArray<string>) => ({ webhookUrl: "https://rec
 const refusal = ({ headers, json, status }: Answer) => [status, headers.get("content-type"), json.code]
 
 describe("creating a subscription", () => {
-  it("answers 201 with every default filled in", async () => {
+  it("answers 201 with all defaults filled in", async () => {
     const key = await nextDebtor("B1", "B2")
     const answer = await create(key, wish("B1"))
     expect(answer.status).toBe(201)
@@ -48,7 +48,7 @@ describe("creating a subscription", () => {
     expect([found.status, found.json]).toEqual([200, answer.json])
   })
 
-  it("gives back what was asked for", async () => {
+  it("returns the requested values", async () => {
     const key = await nextDebtor("B1")
     const asked = {
       ...wish("B1"),
@@ -86,7 +86,7 @@ describe("creating a subscription", () => {
     for (const key of [undefined, "wrong"]) expect(refusal(await create(key, wish("A1")))).toEqual([401, "application/json", "UNAUTHORIZED"])
   })
 
-  it("answers 409 and the account when one of the caller's covers it already, until that one is cancelled", async () => {
+  it("answers 409 with the account when another subscription of the caller covers it, until that is cancelled", async () => {
     const key = await nextDebtor("B1", "B2", "B3")
     const { json: { subscriptionId } } = await create(key, wish("B1", "B2"))
     const conflict = await create(key, wish("B3", "B2"))
@@ -97,7 +97,7 @@ describe("creating a subscription", () => {
     expect((await create(key, wish("B3", "B2"))).status).toBe(201)
   })
 
-  it("is refused as JSON or size before anything else", async () => {
+  it("checks JSON and size before anything else", async () => {
     expect(refusal(await create(debtor, "{"))).toEqual([400, "application/json", "INVALID_REQUEST"])
     const large = await create(debtor, { ...wish("A1"), note: "x".repeat(3 * 1024 * 1024) })
     expect(refusal(large)).toEqual([413, "application/json", "BODY_TOO_LARGE"])
@@ -106,8 +106,8 @@ describe("creating a subscription", () => {
   })
 })
 
-describe("one's own subscription", () => {
-  it("is cancelled with 204, again as well, and is inactive then", async () => {
+describe("a subscription of the caller", () => {
+  it("is cancelled with 204, repeatedly, and is inactive then", async () => {
     const key = await nextDebtor("B1")
     const { json: { subscriptionId } } = await create(key, wish("B1"))
     for (let n = 0; n < 2; n++) {
@@ -117,7 +117,7 @@ describe("one's own subscription", () => {
     expect((await call("GET", `/v1/subscriptions/${subscriptionId}`, key)).json.status).toBe("inactive")
   })
 
-  it("lists what was in flight when it was made: an array, empty where there was nothing", async () => {
+  it("lists bills that were in flight when it was created: an array, possibly empty", async () => {
     await acme.charge(charge("created", "INFLIGHT1", { account: "F1" }), charge("created", "INFLIGHT2", { account: "F2" }))
     await acme.charge(charge("created", "INFLIGHT3", { account: "F1" }))
     await acme.charge(charge("final", "INFLIGHT3", { account: "F1" }))
@@ -135,7 +135,7 @@ describe("one's own subscription", () => {
     expect((await call("GET", `/v1/subscriptions/${other.json.subscriptionId}/inflight`, key)).text).toBe("[]")
   })
 
-  it("is nobody else's: other ids answer 404 exactly like unknown ones, at every call", async () => {
+  it("is hidden from others: their calls get 404, as for unknown ids", async () => {
     const rival = await service.tenant("rival")
     const rivals = await rival.customer("debtor", ["A1"])
     const foreign = [
@@ -167,7 +167,7 @@ describe("the webhook test", () => {
   const url = "https://receiver.example/tested"
   const test = (key: string | undefined, body: unknown) => call("POST", "/webhooks/test", key, body)
 
-  it("sends one sample that is marked as a test, and answers 200 when it is taken", async () => {
+  it("sends one sample that is marked as a test, and answers 200 when it is accepted", async () => {
     const answer = await test(debtor, { webhookUrl: url })
     expect([answer.status, answer.json.message]).toEqual([200, expect.any(String)])
     const [request] = await service.received(url)
@@ -176,7 +176,7 @@ describe("the webhook test", () => {
     expect(request!.headers["webhook-id"]).toEqual(expect.any(String))
   })
 
-  it("answers 400 with what happened when it is not taken", async () => {
+  it("answers 400 with the outcome when it is not accepted", async () => {
     await service.script(url, Receiver.fail(503))
     const answer = await test(debtor, { webhookUrl: url })
     expect(refusal(answer)).toEqual([400, "application/json", "INVALID_REQUEST"])
@@ -192,7 +192,7 @@ describe("the webhook test", () => {
     }
   )
 
-  it("needs credentials, and is limited for each client", async () => {
+  it("requires credentials, and has a rate limit per client", async () => {
     expect(refusal(await test(undefined, { webhookUrl: url }))).toEqual([401, "application/json", "UNAUTHORIZED"])
     const key = await nextDebtor("A1")
     const statuses: Array<number> = []

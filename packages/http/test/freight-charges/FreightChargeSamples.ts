@@ -1,4 +1,4 @@
-/** Freight bills as a carrier's system hands them in. */
+/** Freight bills as a carrier's system publishes them. */
 
 const party = (account: string, name: string) => ({
   account,
@@ -16,7 +16,7 @@ export interface BillSettings {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** A PFC object; its version is left to the service. */
+/** A PFC object without a version, which the service counts. */
 export const bill = (uniqueID: string, { account = "A1", more = {}, total = 263.78 }: BillSettings = {}) => ({
   pfc: { uniqueID, date: "2026-11-20T08:15:00.000", version: "v1.0", isTest: false },
   payment: { terms: "Prepaid" },

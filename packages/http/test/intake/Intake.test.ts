@@ -12,7 +12,7 @@ afterAll(() => service.stop())
 
 const report = (body: unknown, query = "") => service.send("POST", `/intake/v1/transit-events${query}`, { key: acme.carrier, body })
 
-it("answers item by item, in their order, with what the service assigned", async () => {
+it("answers per item, in order, with assigned ids", async () => {
   const given = reportedEvent("I1", { eventId: "i1-a" })
   await report({ events: [given] })
   const answer = await report({ events: [reportedEvent("I1"), given, reportedEvent("I2", { eventId: "i2-a", sequence: 7 })] })
@@ -24,13 +24,13 @@ it("answers item by item, in their order, with what the service assigned", async
   ])
 })
 
-it("takes one event, bare or wrapped, and a bare list", async () => {
+it("accepts one event, bare or wrapped, and a bare list", async () => {
   for (const body of [reportedEvent("I3"), { events: reportedEvent("I3") }, [reportedEvent("I3")]]) {
     expect((await report(body)).json.results).toMatchObject([{ index: 0, result: "accepted", shipmentId: "I3" }])
   }
 })
 
-it("refuses the whole call for one bad event, and says which and where", async () => {
+it("refuses the whole call for one invalid event, with its location", async () => {
   const answer = await report({ events: [reportedEvent("I4", { eventId: "i4" }), { ...reportedEvent("I4"), type: "LOST", occurredAt: "soon" }] })
   expect(answer.status).toBe(400)
   expect(problemCode(answer)).toBe("invalid_input")
@@ -38,7 +38,7 @@ it("refuses the whole call for one bad event, and says which and where", async (
   expect((await service.send("GET", "/visibility/v1/events?shipmentId=I4", { key: acme.carrier })).json.data).toEqual([])
 })
 
-it("accepts the good ones with ?partial=true and tells what is wrong with the others", async () => {
+it("accepts the valid ones with ?partial=true and reports the errors of the others", async () => {
   await report({ events: [reportedEvent("I5", { eventId: "i5" })] })
   const answer = await report(
     { events: [{ type: "DELAY" }, reportedEvent("I5"), reportedEvent("I5", { eventId: "i5", type: "DELIVERED" }), 5] },
@@ -62,7 +62,7 @@ it.each([[{ events: [] }], [{}], ["text"], [null], [{ events: Array.from({ lengt
   expect([answer.status, problemCode(answer)]).toEqual([400, typeof body === "string" ? "invalid_json" : "invalid_input"])
 })
 
-it("takes a thousand large events in one call, and no more than 16 MiB", async () => {
+it("accepts a thousand large events in one call, and at most 16 MiB", async () => {
   const note = "n".repeat(9_000)
   const many = Array.from({ length: 1000 }, (_, n) => reportedEvent(`L${n % 10}`, { more: { notes: note } }))
   const taken = await report({ events: many })
@@ -71,7 +71,7 @@ it("takes a thousand large events in one call, and no more than 16 MiB", async (
   expect([tooMany.status, problemCode(tooMany)]).toEqual([413, "body_too_large"])
 })
 
-it("is for carriers only", async () => {
+it("requires the role carrier", async () => {
   const customer = await acme.customer("shop", ["A1"])
   const answer = await service.send("POST", "/intake/v1/transit-events", { key: customer, body: { events: [reportedEvent("I7")] } })
   expect([answer.status, problemCode(answer)]).toEqual([403, "not_permitted"])

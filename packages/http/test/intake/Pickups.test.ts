@@ -23,8 +23,8 @@ const order = async (): Promise<string> => {
 const report = (number: string, body: unknown, key: string | undefined = acme.carrier) => service.send("POST", `/intake/v1/pickups/${number}/status`, { key, body })
 const record = (number: string, key: string | undefined = acme.carrier) => service.send("GET", `/intake/v1/pickups/${number}`, { key })
 
-describe("what the carrier's system says of a pickup", () => {
-  it("moves it, is a duplicate when it comes again, and is kept with who and when", async () => {
+describe("a pickup report of the carrier's system", () => {
+  it("updates the pickup, is a duplicate when repeated, and is kept with author and time", async () => {
     const number = await order()
     const body = { status: "en route", stopEta: `${day}T13:00:00Z`, equipmentInformation: { driverName: "Kim", stopsAway: 2 } }
     const taken = await report(number, body)
@@ -50,7 +50,7 @@ describe("what the carrier's system says of a pickup", () => {
     expect((await record(number)).json.history.length).toBe(1)
   })
 
-  it("is for carriers of the tenant", async () => {
+  it("requires a carrier of the tenant", async () => {
     const rival = await service.tenant("rival")
     const number = await order()
     const own = { status: "En Route" }

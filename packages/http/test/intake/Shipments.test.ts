@@ -19,7 +19,7 @@ const record = (shipmentId: string, key: string | undefined = acme.carrier) =>
   service.send("GET", `/intake/v1/shipments/${shipmentId}`, { key, headers: { "x-request-id": "same" } })
 
 describe("POST /shipments", () => {
-  it("answers item by item, in their order", async () => {
+  it("answers per item, in order", async () => {
     await acme.register(reportedShipment("I1"))
     const answer = await acme.register(reportedShipment("I2"), reportedShipment("I1"), reportedShipment("I1", { GrossWeight: 7 }))
     expect([answer.status, answer.json.results]).toEqual([200, [
@@ -29,20 +29,20 @@ describe("POST /shipments", () => {
     ]])
   })
 
-  it("takes one shipment, bare or wrapped, and a bare list", async () => {
+  it("accepts one shipment, bare or wrapped, and a bare list", async () => {
     for (const [index, body] of [reportedShipment("O0"), { shipments: reportedShipment("O1") }, [reportedShipment("O2")]].entries()) {
       expect((await post("shipments", body)).json.results).toEqual([{ index: 0, result: "accepted", shipmentId: `O${index}` }])
     }
   })
 
-  it("refuses the whole call for one bad shipment, and says which and where", async () => {
+  it("refuses the whole call for one invalid shipment, with its location", async () => {
     const answer = await acme.register(reportedShipment("W1"), { ...reportedShipment("W2"), ProNumber: 5, GrossWeight: "heavy" })
     expect([answer.status, problemCode(answer)]).toEqual([400, "invalid_input"])
     expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toEqual(["/shipments/1/ProNumber", "/shipments/1/GrossWeight"])
     expect((await record("W1")).status).toBe(404)
   })
 
-  it("accepts the good ones with ?partial=true", async () => {
+  it("accepts the valid ones with ?partial=true", async () => {
     const answer = await post("shipments", { shipments: [{}, reportedShipment("P1"), 5] }, { query: "?partial=true" })
     expect(answer.json.results.map(({ index, result }: { index: number; result: string }) => [index, result])).toEqual([[0, "error"], [1, "accepted"], [2, "error"]])
     expect(answer.json.results[0].errors[0]).toMatchObject({ pointer: "/shipments/0/shipmentId", code: "required" })
@@ -51,7 +51,7 @@ describe("POST /shipments", () => {
 })
 
 describe("GET /shipments/{shipmentId}", () => {
-  it("answers carriers all that is known: fields, accounts and what became of each report", async () => {
+  it("returns the full record to carriers: fields, accounts and the outcome of each report", async () => {
     await acme.register(movingShipment("G/1 ", { shipmentId: "G/1", accounts: ["A1"] }))
     await acme.update({ shipmentId: "G/1", shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-20T09:00:00Z" })
     const answer = await record("G%2F1")
@@ -60,7 +60,7 @@ describe("GET /shipments/{shipmentId}", () => {
     expect(JSON.stringify(answer.json)).toContain("Out for Delivery")
   })
 
-  it("is nobody else's: customers 403, other tenants 404 like an unknown one", async () => {
+  it("refuses others: customers with 403, other tenants with 404 as for unknown ids", async () => {
     const rival = await service.tenant("rival")
     await acme.register(movingShipment("G2", { accounts: ["A1"] }))
     expect([(await record("G2", customer)).status, (await record("G2", operatorKey)).status]).toEqual([403, 403])
@@ -73,7 +73,7 @@ describe("GET /shipments/{shipmentId}", () => {
 })
 
 describe("POST /status-updates", () => {
-  it("answers item by item, and takes the same update only once", async () => {
+  it("answers per item, and accepts the same update only once", async () => {
     await acme.register(reportedShipment("U1"), reportedShipment("U2"))
     const update = { shipmentId: "U1", shipmentMilestoneStatus: "Picked-up", occurredAt: "2026-11-18T20:00:00Z", updateId: "u1-a" }
     expect((await acme.update(update)).json.results).toMatchObject([{ index: 0, result: "accepted", shipmentId: "U1" }])
@@ -84,7 +84,7 @@ describe("POST /status-updates", () => {
     ]])
   })
 
-  it("refuses a move that is not permitted and says why, and what nobody knows", async () => {
+  it("refuses a transition that is not permitted, with the reason, and unknown shipments", async () => {
     await acme.register(movingShipment("U3", { ShipmentMilestoneStatus: "Delivered" }))
     const answer = await acme.update({ shipmentId: "U3", shipmentMilestoneStatus: "In Transit", occurredAt: "2099-01-01T00:00:00Z" })
     expect([answer.status, problemCode(answer), answer.json.errors[0].pointer]).toEqual([400, "invalid_input", expect.stringMatching(/^\/updates\/0/)])
@@ -93,7 +93,7 @@ describe("POST /status-updates", () => {
     expect(unknown.json.results).toMatchObject([{ index: 0, result: "error", errors: [{ code: "unknown_reference" }] }])
   })
 
-  it("stands in the event log too, so that neither view contradicts the other", async () => {
+  it("updates the event log too, so that both views agree", async () => {
     await acme.register(reportedShipment("U4", { accounts: ["A1"] }))
     await acme.update({ shipmentId: "U4", shipmentMilestoneStatus: "Picked-up", occurredAt: "2026-11-18T20:00:00Z" })
     const events = await service.send("GET", "/visibility/v1/events?shipmentId=U4", { key: customer })
@@ -104,7 +104,7 @@ describe("POST /status-updates", () => {
 describe("every intake call", () => {
   const calls = ["shipments", "status-updates", "freight-charges"] as const
 
-  it.each(calls)("/%s is for carriers only", async (call) => {
+  it.each(calls)("/%s requires the role carrier", async (call) => {
     for (const key of [customer, operatorKey]) {
       const answer = await post(call, {}, { key })
       expect([answer.status, problemCode(answer)]).toEqual([403, "not_permitted"])
@@ -112,7 +112,7 @@ describe("every intake call", () => {
     expect((await service.send("POST", `/intake/v1/${call}`, { body: {} })).status).toBe(401)
   })
 
-  it.each(calls)("/%s refuses what is no list of 1 to 1,000 items", async (call) => {
+  it.each(calls)("/%s refuses a body that is not a list of 1 to 1,000 items", async (call) => {
     const member = { shipments: "shipments", "status-updates": "updates", "freight-charges": "charges" }[call]
     for (const body of [{}, { [member]: [] }, { [member]: "x" }, "null", "5", "[]", { [member]: Array.from({ length: 1001 }, () => ({})) }]) {
       const answer = await post(call, body)

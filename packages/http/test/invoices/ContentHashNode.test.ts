@@ -6,7 +6,7 @@ import { ContentHashNode } from "../../src/invoices/ContentHashNode.ts"
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 describe("ContentHashNode", () => {
-  it.effect("makes the SHA-256 of FIPS 180, however the content is cut", () =>
+  it.effect("computes the SHA-256 of FIPS 180, wherever the content is split", () =>
     Effect.gen(function*() {
       const { sha256 } = yield* ContentHash
       const hashOf = (...pieces: ReadonlyArray<string>) => {

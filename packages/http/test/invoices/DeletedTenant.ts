@@ -1,4 +1,4 @@
-/** A tenant with documents that is deleted while one more is being uploaded, beside another tenant that stays. */
+/** Deletes a tenant with documents during an upload, next to another tenant that stays. */
 import { DeliveryOptions, DocumentContents, FreightChargeOptions, InvoiceDocuments, type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
 import { ContentHashNode, documentsSample, fileSample, HmacNode, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
@@ -31,7 +31,7 @@ export const deleteTenantWithDocuments = (storage: Layer.Layer<StoragePorts, unk
       yield* writer.write(fileSample("PDF", 10))
       before()
       yield* removal.remove("gone")
-      // what a killed process left is older than the sweep
+      // Leftovers of a killed process are older than the sweep.
       const begun = Date.now()
       yield* fixtures.eventually(Effect.sync(() => Date.now()), (now) => now > begun + 1)
       yield* removal.sweep

@@ -22,7 +22,7 @@ const filesIn = (folder: string) =>
   readdirSync(join(directory, folder), { recursive: true, withFileTypes: true }).filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name))
 
 describe("DocumentContentsDirectory", () => {
-  it.effect("keeps each tenant's files in a folder of its own, as they are", () =>
+  it.effect("keeps each tenant's files in its own folder, unchanged", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       for (const tenantId of ["acme", "ACME", "../bolt", "a/b"]) {
@@ -39,7 +39,7 @@ describe("DocumentContentsDirectory", () => {
       for (const file of files) assert.strictEqual(Buffer.compare(readFileSync(file), fileSample("PDF", 300_000)), 0)
     }).pipe(Effect.provide(layerIn("tenants"))))
 
-  it.live("has no file of a tenant that was deleted, and every file of others", () => {
+  it.live("has no file of a deleted tenant, and every file of others", () => {
     const folders = (name: string) => filesIn("deleted").filter((path) => path.includes(`/${name}/`)).length
     return deleteTenantWithDocuments(
       layerIn("deleted"),
@@ -48,7 +48,7 @@ describe("DocumentContentsDirectory", () => {
     )
   })
 
-  it.effect("leaves nothing of what is not kept", () =>
+  it.effect("leaves nothing of files that are not kept", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       yield* Effect.ignore(Effect.scoped(Effect.gen(function*() {
@@ -60,13 +60,13 @@ describe("DocumentContentsDirectory", () => {
       assert.deepStrictEqual(filesIn("nothing"), [])
     }).pipe(Effect.provide(layerIn("nothing"))))
 
-  it.effect("says what is the matter when it cannot write", () =>
+  it.effect("reports why it cannot write", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory: "/dev/null/documents" }))))
       assert.strictEqual(error.operation, "DocumentContents.layer")
     }).pipe(Effect.provide(StorageMemory.layer)))
 
-  it.effect("makes no path of an id that is none of its own", () =>
+  it.effect("builds paths only from ids of its own", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       for (const id of ["../../etc/passwd", "..", "/etc/passwd", "incoming", "\0", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77/.."]) {

@@ -17,7 +17,7 @@ DocumentContentsSuite.suite("S3", over(new S3Double()))
 describe("DocumentContentsS3", () => {
   const bucket = new S3Double()
 
-  it.effect("sends large files in parts of five mebibytes, and keeps each under its tenant's prefix", () =>
+  it.effect("uploads large files in parts of five mebibytes, and keeps each under its tenant's prefix", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       const file = fileSample("PDF", 11 * 1024 * 1024)
@@ -36,7 +36,7 @@ describe("DocumentContentsS3", () => {
       assert.strictEqual(bucket.objects.size, 0)
     }).pipe(Effect.provide(over(bucket))))
 
-  it.live("has no object and no upload of a tenant that was deleted, and every object of others", () => {
+  it.live("has no object and no upload of a deleted tenant, and every object of others", () => {
     const own = new S3Double()
     const counts = () => [...["gone", "stays"].map((name) => [...own.objects.keys()].filter((key) => key.startsWith(`waybill/${name}/`)).length), own.uploads.size]
     return deleteTenantWithDocuments(
@@ -46,7 +46,7 @@ describe("DocumentContentsS3", () => {
     )
   })
 
-  it.effect("gives up what was never kept, page after page of it", () =>
+  it.effect("aborts uploads that were never kept, page by page", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       yield* Effect.scoped(Effect.gen(function*() {
@@ -58,7 +58,7 @@ describe("DocumentContentsS3", () => {
       assert.strictEqual(bucket.uploads.size, 0)
     }).pipe(Effect.provide(over(bucket))))
 
-  it.effect("fails as storage does when S3 does", () =>
+  it.effect("fails with a storage error when S3 fails", () =>
     Effect.gen(function*() {
       const contents = yield* DocumentContents
       const error = yield* Effect.flip(Effect.scoped(contents.open("acme")))
@@ -66,10 +66,10 @@ describe("DocumentContentsS3", () => {
     }).pipe(Effect.provide(over(Object.assign(new S3Double(), { createMultipartUpload: () => Promise.reject(new Error("no")) })))))
 })
 
-/** The package is the host's to install. */
+/** The host installs this package. */
 const sdk = await import("@aws-sdk/client-s3" as string).catch(() => undefined)
 
-describe.skipIf(sdk === undefined)("through the maintained client", async () => {
+describe.skipIf(sdk === undefined)("with the S3 client of AWS", async () => {
   if (sdk === undefined) return
   const server = await startS3(new S3Double())
   const client = new sdk.S3({

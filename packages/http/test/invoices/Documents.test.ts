@@ -23,7 +23,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64")
 
 const nextNumber = () => `N-${++numbers}`
 
-/** A valid upload as JSON has it. */
+/** A valid upload as JSON. */
 const sample = (invoiceNumber: string, documents: ReadonlyArray<readonly [string, ...ReadonlyArray<Uint8Array | string>]> = [["POD", fileSample("PDF", 100)]], more: object = {}) =>
   documentsSample({
     invoiceNumber,
@@ -50,7 +50,7 @@ const detail = ({ headers }: Answer) => headers.get("x-waybill-detail")
 const nothingOf = async (invoiceNumber: string) => expect((await call("GET", `/documents/${invoiceNumber}`, acme.carrier)).status).toBe(404)
 
 describe("uploading documents", () => {
-  it("answers 201 with a message, names the new files in a header (SPEC-GAP-B33), and gives every file back as it was", async () => {
+  it("answers 201 with a message, returns the new file ids in a header (SPEC-GAP-B33), and stores every file unchanged", async () => {
     const number = nextNumber()
     const files = { pdf: fileSample("PDF", 5), tif: fileSample("TIF", 70_001), jpeg: fileSample("JPEG", 65_536), png: fileSample("PNG", 8) }
     const body = sample(number, [["POD", files.pdf, files.tif], ["W&I", files.jpeg], ["OTHER", files.png]], { note: { kept: true } })
@@ -74,7 +74,7 @@ describe("uploading documents", () => {
     expect([head.status, head.text, head.headers.get("content-length")]).toEqual([200, "", String(found.text.length)])
   })
 
-  it("reads members in any order and layout, escapes and line breaks in base64 too", async () => {
+  it("reads members in any order and format, including escapes and line breaks in base64", async () => {
     const number = nextNumber()
     const { documents, ...record } = sample(number)
     const [text] = (documents[0] as { files: ReadonlyArray<string> }).files
@@ -83,7 +83,7 @@ describe("uploading documents", () => {
     expect((await call("GET", `/documents/${number}`, debtor)).json.documents[0].files[0].content).toBe(text)
   })
 
-  it("adds to what the number has", async () => {
+  it("adds files to those of the invoice number", async () => {
     const number = nextNumber()
     await upload(sample(number))
     await upload(sample(number, [["BOL", fileSample("PNG", 20)]]))
@@ -110,7 +110,7 @@ describe("uploading documents", () => {
     ["endless nesting", `{"documents":${"[".repeat(50_000)}`, 400, ["300"], "levels"],
     ["a record of more than a mebibyte", { ...documentsSample(), note: "x".repeat(mebibyte) }, 413, ["300"], "bytes"],
     ["documents twice", `{"documents":[{"documentType":"POD","files":["JVBERi0="]}],${JSON.stringify(documentsSample({ documents: [{ documentType: "POD", files: ["JVBERi0="] }] })).slice(1)}`, 400, ["300"], "documents"]
-  ])("refuses %s with the area's codes, and leaves nothing", async (_what, body, status, codes, place) => {
+  ])("refuses %s with the area's codes, and stores nothing", async (_what, body, status, codes, place) => {
     const number = nextNumber()
     const sent = typeof body === "string" ? body : JSON.stringify(Array.isArray(body) ? body : { ...body, invoiceNumber: number })
     const answer = await upload(sent)
@@ -119,7 +119,7 @@ describe("uploading documents", () => {
     await nothingOf(number)
   })
 
-  it("takes 100 files a call, and no more", async () => {
+  it("accepts at most 100 files per call", async () => {
     const number = nextNumber()
     const files = (count: number) => Array.from({ length: count }, (_, n) => fileSample("PDF", 10 + n))
     const answer = await upload(sample(number, [["POD", ...files(101)]]))
@@ -128,7 +128,7 @@ describe("uploading documents", () => {
     expect((await upload(sample(number, [["POD", ...files(100)]]))).status).toBe(201)
   })
 
-  it("needs a body, as JSON", async () => {
+  it("requires a JSON body", async () => {
     expect(refusal(await call("POST", "/documents", acme.carrier))).toEqual([400, "application/json", ["300"]])
     expect(refusal(await upload(""))).toEqual([400, "application/json", ["300"]])
     const send = (headers: Readonly<Record<string, string>>) => service.send("POST", "/invoicing/documents", { key: acme.carrier, body: "{}", headers })
@@ -136,7 +136,7 @@ describe("uploading documents", () => {
     expect(refusal(await send({ "content-encoding": "gzip" }))).toEqual([415, "application/json", ["400"]])
   })
 
-  it("is for carriers, each for its own numbers", async () => {
+  it("requires a carrier, and its own numbers", async () => {
     const number = nextNumber()
     const bound = await acme.carrierOf("bound", { mc: "1" })
     expect(refusal(await upload(sample(number), bound))).toEqual([403, "application/json", ["600"]])
@@ -146,7 +146,7 @@ describe("uploading documents", () => {
     await nothingOf(number)
   })
 
-  it("gives up what breaks off or stalls, and leaves nothing", async () => {
+  it("aborts when the body breaks off or stalls, and stores nothing", async () => {
     const number = nextNumber()
     const text = JSON.stringify(sample(number, [["POD", fileSample("PDF", 300_000)]]))
     const begun = (then: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>) => {
@@ -176,7 +176,7 @@ describe("uploading documents", () => {
     await hasty.stop()
   })
 
-  it("logs no content and none of what was sent", async () => {
+  it("logs no file content and nothing of the request body", async () => {
     const before = service.log.length
     const secret = base64(Buffer.from("%PDF-secret-content"))
     await upload(sample(nextNumber(), [["POD", secret]]))
@@ -192,7 +192,7 @@ describe("large files", () => {
     return hash.digest("hex")
   }
 
-  it("are taken up to 25 MiB each, several in a call, and come back the same", async () => {
+  it("are accepted up to 25 MiB each, several per call, and returned unchanged", async () => {
     const number = nextNumber()
     const body = uploadBody([25 * mebibyte, 3 * mebibyte + 1], { invoiceNumber: number, accounts: ["A1"] })
     expect((await uploadStream(body.stream)).status).toBe(201)
@@ -202,7 +202,7 @@ describe("large files", () => {
     expect(sha256([small])).toBe(sha256(pdfPieces(3 * mebibyte + 1)))
   }, 60_000)
 
-  it("are refused at the first byte too many, while they arrive, and nothing of the call is kept", async () => {
+  it("are refused at the first byte above the limit, while they arrive, and the call stores nothing", async () => {
     const number = nextNumber()
     for (const sizes of [[25 * mebibyte + 1], [1000, 200 * mebibyte]]) {
       const body = uploadBody(sizes, { invoiceNumber: number })
@@ -221,7 +221,7 @@ describe("large files", () => {
     expect(body.pulled()).toBeLessThan(300_000)
   }, 60_000)
 
-  it("come eight at once, as many as a client may send", async () => {
+  it("are uploaded eight at once, the limit per client", async () => {
     const uploads = Array.from({ length: 8 }, (_, n) => uploadStream(uploadBody([4 * mebibyte + n], { invoiceNumber: `EIGHT-${n}`, accounts: ["A1"] }).stream))
     expect((await Promise.all(uploads)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
     const downloads = await Promise.all(Array.from({ length: 8 }, (_, n) => call("GET", `/documents/EIGHT-${n}`, debtor)))
@@ -232,7 +232,7 @@ describe("large files", () => {
 })
 
 describe("listing documents", () => {
-  it("filters by everything at once, showing files of the types that were asked for, and answers an empty list for none", async () => {
+  it("applies all filters, shows files of the requested types, and returns an empty list for no match", async () => {
     const bolt = await service.tenant("bolt")
     await upload(sample("L1", [["POD", fileSample("PDF", 10)], ["BOL", fileSample("PDF", 11)]], { DOT: "1", MC: "11" }), bolt.carrier)
     await upload(sample("L2", [["W&I", fileSample("PNG", 10)]], { DOT: "2", MC: "22" }), bolt.carrier)
@@ -271,7 +271,7 @@ describe("deleting documents", () => {
     await nothingOf(number)
   })
 
-  it("takes fileIds in every spelling, all of them or none", async () => {
+  it("accepts fileIds in every spelling, and deletes all of them or none", async () => {
     const number = nextNumber()
     await upload(sample(number, [["POD", ...Array.from({ length: 8 }, (_, n) => fileSample("PDF", 10 + n))]]))
     const ids = await idsOf(number)
@@ -285,7 +285,7 @@ describe("deleting documents", () => {
     expect(await idsOf(number)).toEqual(ids.slice(6))
   })
 
-  it("deletes nothing when file ids are empty or misspelt (SPEC-GAP-B34)", async () => {
+  it("deletes nothing when file ids are empty or the name is misspelled (SPEC-GAP-B34)", async () => {
     const number = nextNumber()
     await upload(sample(number))
     const ids = await idsOf(number)
@@ -296,8 +296,8 @@ describe("deleting documents", () => {
   })
 })
 
-describe("who sees documents", () => {
-  it("is whom the record or an invoice of the number addresses", async () => {
+describe("documents", () => {
+  it("are visible to the addressees of the record or of an invoice with the number", async () => {
     const number = nextNumber()
     const five = await acme.customer("five", ["A5"])
     await upload(sample(number))
@@ -306,7 +306,7 @@ describe("who sees documents", () => {
     expect((await call("GET", `/documents/${number}`, five)).status).toBe(200)
   })
 
-  it("is nobody else: others are answered as if there were none, at every call", async () => {
+  it("are hidden from others: their calls get the same response as for unknown ones", async () => {
     const rival = await service.tenant("rival")
     const [number, unknown] = [nextNumber(), nextNumber()]
     await upload(sample(number))
@@ -327,7 +327,7 @@ describe("who sees documents", () => {
     expect((await call("GET", `/documents/${number}`, debtor)).status).toBe(200)
   })
 
-  it.each(["%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300), "..%2F.."])("answers 404 for a number such as %s", async (id) => {
+  it.each(["%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300), "..%2F.."])("get 404 for a number such as %s", async (id) => {
     for (const method of ["GET", "DELETE"]) expect(refusal(await call(method, `/documents/${id}`, acme.carrier))).toEqual([404, "application/json", ["300"]])
   })
 })

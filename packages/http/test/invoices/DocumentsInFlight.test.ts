@@ -1,4 +1,4 @@
-/** How much of a file is between the wire and the storage, counted piece by piece. */
+/** Measures how much of a file is in memory between request and storage. */
 import { DocumentContents, InvoiceDocuments } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
@@ -16,7 +16,7 @@ let written = 0
 let read = 0
 let observe = () => {}
 
-/** The storage's own contents, watched. */
+/** The storage's contents with counters. */
 const watched = Layer.effect(
   DocumentContents,
   Effect.gen(function*() {
@@ -52,7 +52,7 @@ beforeEach(() => {
 afterAll(() => service.stop())
 
 describe("a file of 25 MiB", () => {
-  it("is never in memory as a whole: what came and what is written stay close together", async () => {
+  it("is never in memory as a whole: received and written bytes stay close together", async () => {
     const body = uploadBody([size])
     let held = 0
     observe = () => {
@@ -71,7 +71,7 @@ describe("a file of 25 MiB", () => {
     expect(held).toBeLessThan(few)
   }, 60_000)
 
-  it("is read no faster than it is taken, and no further than it is wanted", async () => {
+  it("is read no faster and no further than its reader requests", async () => {
     const response = await service.respond(new Request("http://waybill.test/invoicing/documents/4711", { headers: { "x-api-key": acme.carrier } }))
     const reader = response.body!.getReader()
     let taken = 0
@@ -87,7 +87,7 @@ describe("a file of 25 MiB", () => {
     expect([read - stopped < few, read < size]).toEqual([true, true])
   }, 60_000)
 
-  it("is not read at all for a HEAD", async () => {
+  it("is not read for a HEAD", async () => {
     const answer = await service.send("HEAD", "/invoicing/documents/4711", { key: acme.carrier })
     expect([answer.status, Number(answer.headers.get("content-length")) > size * 4 / 3, read]).toEqual([200, true, 0])
   })

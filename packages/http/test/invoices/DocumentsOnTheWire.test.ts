@@ -1,4 +1,4 @@
-/** Uploads and downloads on real sockets: what comes late, breaks off or is refused half way. */
+/** Uploads and downloads over real sockets: slow, interrupted, and refused half way. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys, DocumentContents, InvoiceDocuments, StorageError, Tenants } from "@waybill/core"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
@@ -46,8 +46,8 @@ const sizeOf = async (response: Response): Promise<number> => {
   return Buffer.from(document!.files[0]!.content, "base64").length
 }
 
-describe("a document on the wire", () => {
-  it("goes in and comes back, through the server and through a host's own", async () => {
+describe("a document over a socket", () => {
+  it("is uploaded and downloaded, through the server and through a host's own", async () => {
     const host = startHost({ authenticate: async () => carrier })
     await host.tenants.put("acme", { name: "Acme" })
     const listener = createServer(toNodeHandler(host))
@@ -63,7 +63,7 @@ describe("a document on the wire", () => {
     await new Promise((resolve) => listener.close(resolve))
   }, 60_000)
 
-  it("that is too large is answered while it is still being sent", async () => {
+  it("that is too large gets its response while it is still being sent", async () => {
     const body = uploadBody([60 * mebibyte], { invoiceNumber: "LARGE" })
     const response = await upload(server, body.stream)
     expect([response.status, await response.json(), response.headers.get("x-waybill-detail")]).toEqual([413, ["300"], expect.stringContaining("26214400")])
@@ -71,7 +71,7 @@ describe("a document on the wire", () => {
     expect((await download(server, "LARGE")).status).toBe(404)
   }, 60_000)
 
-  it("whose sender hangs up leaves nothing, and no alarm", async () => {
+  it("whose sender disconnects leaves no data and no error log", async () => {
     const before = log.length
     await new Promise<void>((resolve) => {
       const request = send(server.url, { method: "POST", headers: { "x-api-key": server.key, "content-type": "application/json", "content-length": 1_000_000 } })
@@ -84,7 +84,7 @@ describe("a document on the wire", () => {
     expect(await (await fetch(server.url, { headers: { "x-api-key": server.key } })).text()).not.toContain("LARGE")
   })
 
-  it("is read no further when its receiver hangs up", async () => {
+  it("is read no further when its receiver disconnects", async () => {
     await upload(server, uploadBody([20 * mebibyte], { invoiceNumber: "GIVEN-UP" }).stream)
     const aborted = new AbortController()
     const response = await fetch(`${server.url}/GIVEN-UP`, { headers: { "x-api-key": server.key }, signal: aborted.signal })
@@ -95,7 +95,7 @@ describe("a document on the wire", () => {
     expect(await sizeOf(await download(server, "GIVEN-UP"))).toBe(20 * mebibyte)
   }, 60_000)
 
-  it("that storage loses half way ends the connection before its length, and the log says why", async () => {
+  it("that storage loses half way ends the connection early, and the log says why", async () => {
     const losing = Layer.effect(
       DocumentContents,
       Effect.map(DocumentContents, (contents) =>

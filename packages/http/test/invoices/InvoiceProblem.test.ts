@@ -8,7 +8,7 @@ import { bodyBroken, bodyTooLarge, stopping, unknownPath } from "../../src/share
 const invalid = (...codes: ReadonlyArray<"invalid" | "conflict" | "required">) =>
   problemOf(new InvalidInput({ faults: codes.map((code, at) => ({ pointer: `/a/${at}`, detail: `Fault ${at}.`, code })) }))
 
-describe("a refusal of area B (SPEC-GAP-B30)", () => {
+describe("an error of area B (SPEC-GAP-B30)", () => {
   it.each([
     ["bad data", invalid("invalid", "required"), ["300"]],
     ["a broken rule", invalid("conflict"), ["500"]],
@@ -22,11 +22,11 @@ describe("a refusal of area B (SPEC-GAP-B30)", () => {
     ["storage that fails", problemOf(new StorageError({ operation: "x", cause: undefined })), ["700"]],
     ["a defect", internalProblem, ["700"]],
     ["a process that stops", stopping.problem, ["700"]]
-  ])("for %s has the codes of it", (_what, problem, codes) => {
+  ])("for %s has its codes", (_what, problem, codes) => {
     expect(JSON.parse(invoiceProblem.write(problem))).toEqual(codes)
   })
 
-  it("names every fault with its place in the header", () => {
+  it("names every error with its location in the header", () => {
     expect(invoiceProblem.headers.write(invalid("invalid", "conflict"))).toEqual({ "x-waybill-detail": "a.0: Fault 0. a.1: Fault 1." })
   })
 
@@ -36,8 +36,8 @@ describe("a refusal of area B (SPEC-GAP-B30)", () => {
   })
 })
 
-describe("a refusal of area C", () => {
-  it("is a sentence, and nothing for what is not there", () => {
+describe("an error of area C", () => {
+  it("is a message, and has no body for 404", () => {
     expect(pickupProblem.write(invalid("invalid"), "urn:uuid:1")).toBe("{\"message\":\"a.0: Fault 0.\"}")
     expect(pickupProblem.write(unknownPath.problem, "urn:uuid:1")).toBeUndefined()
   })

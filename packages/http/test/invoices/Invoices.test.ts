@@ -22,7 +22,7 @@ const call = (method: string, path: string, key?: string, body?: unknown) =>
 
 const create = (body: unknown, key: string | undefined = acme.carrier) => call("POST", "/invoices", key, body)
 
-/** An invoice nobody else uses. */
+/** A new invoice. */
 const fresh = (overrides: Parameters<typeof invoiceSample>[0] = {}) => {
   const uniqueID = `INV-${++numbers}`
   return invoiceSample({ uniqueID, invoiceNumber: `N-${numbers}`, shipmentID: `SHP-${numbers}`, accounts: ["A1"], ...overrides })
@@ -32,7 +32,7 @@ const refusal = ({ headers, json, status }: Answer) => [status, headers.get("con
 
 const detail = ({ headers }: Answer) => headers.get("x-waybill-detail")
 
-/** Every call of the area, for an invoice of this id. */
+/** Every call of the area, for an invoice with this id. */
 const everyCall = (invoice: ReturnType<typeof invoiceSample>): ReadonlyArray<readonly [string, string, unknown?]> => [
   ["GET", `/invoices/${invoice.uniqueID}`],
   ["PUT", `/invoices/${invoice.uniqueID}`, invoice],
@@ -40,7 +40,7 @@ const everyCall = (invoice: ReturnType<typeof invoiceSample>): ReadonlyArray<rea
 ]
 
 describe("creating an invoice", () => {
-  it("answers 200 with a message, twice for the same content", async () => {
+  it("answers 200 with a message, and again for the same content", async () => {
     const invoice = fresh()
     for (let n = 0; n < 2; n++) {
       const answer = await create(invoice)
@@ -49,7 +49,7 @@ describe("creating an invoice", () => {
     expect(refusal(await create({ ...invoice, shipmentID: "other" }))).toEqual([400, "application/json", ["500"]])
   })
 
-  it("keeps every member as it came, money to the last digit", async () => {
+  it("keeps every member unchanged, amounts to the last digit", async () => {
     const value = "12345678901234567890.1234567890"
     const invoice = fresh({ costs: [value], total: value, more: { note: { deep: ["é", "\u2028", null] }, comments: [{ id: 1, commentText: "x" }] } })
     await create(invoice)
@@ -57,7 +57,7 @@ describe("creating an invoice", () => {
     expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([200, "application/json", JSON.stringify(invoice)])
   })
 
-  it("takes what does not add up, and says so in a header, then and later", async () => {
+  it("accepts an invoice that does not add up, with a warning in a header, then and later", async () => {
     const invoice = fresh({ costs: ["1.00"], total: "2.00" })
     const created = await create(invoice)
     expect([created.status, created.headers.get("x-waybill-warning")]).toEqual([200, expect.stringMatching(/\S/)])
@@ -72,7 +72,7 @@ describe("creating an invoice", () => {
     ["no carrier", invoiceSample({ DOT: "", MC: "" }), ["300"], "DOT"],
     ["an array", [], ["300"], "invoice"],
     ["half of JSON", "{", ["400"], "JSON"]
-  ])("refuses %s, names the place in a header, and leaves nothing behind", async (_what, body, codes, place) => {
+  ])("refuses %s, names the location in a header, and stores nothing", async (_what, body, codes, place) => {
     const before = (await call("GET", "/invoices", acme.carrier)).text
     const answer = await create(body)
     expect(refusal(answer)).toEqual([400, "application/json", codes])
@@ -80,13 +80,13 @@ describe("creating an invoice", () => {
     expect((await call("GET", "/invoices", acme.carrier)).text).toBe(before)
   })
 
-  it("has a header of printable ASCII, and not a long one, whatever it complains about", async () => {
+  it("has a short header of printable ASCII, whatever the error contains", async () => {
     const answer = await create(fresh({ more: { attributes: Array.from({ length: 90 }, () => ({ id: "é😀" })) } }))
     expect(answer.status).toBe(400)
     expect(detail(answer)).toMatch(/^[\x20-\x7e]{900,1000}$/)
   })
 
-  it("refuses what is no JSON, too large, or of another type", async () => {
+  it("refuses invalid JSON, large bodies, and other media types", async () => {
     expect(refusal(await create({ ...fresh(), note: "x".repeat(3 * 1024 * 1024) }))).toEqual([413, "application/json", ["300"]])
     const text = await service.send("POST", "/invoicing/invoices", { key: acme.carrier, body: "{}", headers: { "content-type": "text/plain" } })
     expect(refusal(text)).toEqual([415, "application/json", ["400"]])
@@ -94,7 +94,7 @@ describe("creating an invoice", () => {
     expect(refusal(await call("GET", "/nothing", acme.carrier))).toEqual([404, "application/json", ["400"]])
   })
 
-  it("is for carriers, each for its own numbers", async () => {
+  it("requires a carrier, and its own numbers", async () => {
     const bound = await acme.carrierOf("bound", { dot: "7654321" })
     expect((await create(fresh({ DOT: "USDOT 07654321" }), bound)).status).toBe(200)
     const other = await create(fresh(), bound)
@@ -104,7 +104,7 @@ describe("creating an invoice", () => {
     for (const key of [undefined, "wrong"]) expect(refusal(await call("POST", "/invoices", key, fresh()))).toEqual([401, "application/json", ["500"]])
   })
 
-  it("puts what the codes cannot say into the log, under the id of the call", async () => {
+  it("logs the details that the codes cannot express, with the correlation id", async () => {
     const before = service.log.length
     await call("GET", "/invoices/nothing-here", debtor)
     const line = service.log.slice(before).find(({ annotations }) => annotations["problem"] !== undefined)
@@ -114,7 +114,7 @@ describe("creating an invoice", () => {
 })
 
 describe("replacing an invoice", () => {
-  it("answers 200, and the new one is there as a whole", async () => {
+  it("answers 200, and replaces the whole invoice", async () => {
     const invoice = fresh({ more: { note: "old" } })
     await create(invoice)
     const { note: _, ...next } = invoice as Record<string, unknown>
@@ -123,7 +123,7 @@ describe("replacing an invoice", () => {
     expect((await call("GET", `/invoices/${invoice.uniqueID}`, debtor)).json).toEqual({ ...next, shipmentID: "new" })
   })
 
-  it("wants one id in path and body, and an invoice that is there", async () => {
+  it("requires equal ids in path and body, and an existing invoice", async () => {
     const invoice = fresh()
     await create(invoice)
     const answer = await call("PUT", "/invoices/other", acme.carrier, invoice)
@@ -140,7 +140,7 @@ describe("replacing an invoice", () => {
     ["with dots", "comments.commentText=a&comments.id=2", [{ id: 2, commentText: "a" }]],
     ["as plain text", "comments=because", [{ commentText: "because" }]],
     ["not at all", "", []]
-  ])("takes comments %s, and so does deleting", async (_what, query, comments) => {
+  ])("accepts comments %s, as deleting does", async (_what, query, comments) => {
     const invoice = fresh()
     await create(invoice)
     expect((await call("PUT", `/invoices/${invoice.uniqueID}?${query}`, acme.carrier, invoice)).status).toBe(200)
@@ -154,7 +154,7 @@ describe("replacing an invoice", () => {
     ])
   })
 
-  it("refuses comments that are none", async () => {
+  it("refuses invalid comments", async () => {
     const invoice = fresh()
     await create(invoice)
     for (const query of ["id=one", "comments=%ff", "comments=[object%20Object]"]) {
@@ -163,7 +163,7 @@ describe("replacing an invoice", () => {
     expect((await call("GET", `/invoices/${invoice.uniqueID}`, acme.carrier)).status).toBe(200)
   })
 
-  it("leaves one of two that come at once, whole", async () => {
+  it("stores one of two concurrent replacements completely", async () => {
     const invoice = fresh()
     await create(invoice)
     const versions = Array.from({ length: 10 }, (_, n) => ({ ...invoice, shipmentID: `S-${n}`, invoiceCharges: Array.from({ length: 20 }, () => ({ ...invoice.invoiceCharges[0]!, chargeCode: `C-${n}` })) }))
@@ -174,7 +174,7 @@ describe("replacing an invoice", () => {
 })
 
 describe("deleting an invoice", () => {
-  it("answers 200 with a message (SPEC-GAP-B32), and then it is not there", async () => {
+  it("answers 200 with a message (SPEC-GAP-B32), and removes it", async () => {
     const invoice = fresh()
     await create(invoice)
     const answer = await call("DELETE", `/invoices/${invoice.uniqueID}`, acme.carrier)
@@ -184,7 +184,7 @@ describe("deleting an invoice", () => {
 })
 
 describe("listing invoices", () => {
-  it("filters by everything at once, in the order of their ids, and answers an empty list for none", async () => {
+  it("applies all filters, sorts by id, and returns an empty list for no match", async () => {
     const bolt = await service.tenant("bolt")
     const [one, two, three] = [
       invoiceSample({ uniqueID: "L1", invoiceNumber: "N1", shipmentID: "S1", DOT: "1", MC: "11" }),
@@ -207,7 +207,7 @@ describe("listing invoices", () => {
     expect(refusal(await call("GET", "/invoices?uniqueID=a&uniqueID=b", bolt.carrier))).toEqual([400, "application/json", ["300"]])
   })
 
-  it("has pages, each with the way to the next (SPEC-GAP-B31)", async () => {
+  it("has pages, each with a cursor of the next (SPEC-GAP-B31)", async () => {
     const coil = await service.tenant("coil")
     for (let n = 0; n < 5; n++) await create(invoiceSample({ uniqueID: `P${n}` }), coil.carrier)
     const seen: Array<string> = []
@@ -228,8 +228,8 @@ describe("listing invoices", () => {
   })
 })
 
-describe("who sees an invoice", () => {
-  it("is the carrier that wrote it, whoever it is addressed to, and whoever owns its shipment", async () => {
+describe("an invoice", () => {
+  it("is visible to its carrier, its addressees, and the owners of its shipment", async () => {
     await acme.register(movingShipment("OWNED", { accounts: ["A7"] }))
     const [addressed, shipped] = [fresh({ accounts: ["A5"] }), fresh({ accounts: [], shipmentID: "OWNED" })]
     for (const invoice of [addressed, shipped]) await create(invoice)
@@ -239,7 +239,7 @@ describe("who sees an invoice", () => {
     expect((await call("GET", "/invoices", seven)).json.map((each: any) => each.uniqueID)).toEqual([shipped.uniqueID])
   })
 
-  it("is nobody else: foreign accounts, other carriers and other tenants are answered like an id that is not there", async () => {
+  it("is hidden from others: foreign accounts, other carriers and other tenants get the same response as for an unknown id", async () => {
     const rival = await service.tenant("rival")
     const invoice = fresh({ accounts: ["A1"] })
     await create(invoice)
@@ -265,7 +265,7 @@ describe("who sees an invoice", () => {
     expect((await call("GET", `/invoices/${invoice.uniqueID}`, debtor)).json).toEqual(invoice)
   })
 
-  it("tells invoices of one id apart by their carrier, and never guesses which to delete (SPEC-GAP-B11)", async () => {
+  it("is identified by its carrier among equal ids, and a delete never guesses (SPEC-GAP-B11)", async () => {
     const [one, other] = [fresh(), fresh({ DOT: "2", MC: "22" })].map((each, _at, [first]) => ({ ...each, uniqueID: first!.uniqueID }))
     for (const invoice of [one, other]) await create(invoice)
     const path = `/invoices/${one!.uniqueID}`
@@ -276,7 +276,7 @@ describe("who sees an invoice", () => {
     expect((await call("GET", path, debtor)).json).toEqual(one)
   })
 
-  it.each(["%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300), "%20", "..%2F..", "__proto__"])("answers 404 for an id such as %s", async (id) => {
+  it.each(["%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300), "%20", "..%2F..", "__proto__"])("gets 404 for an id such as %s", async (id) => {
     for (const method of ["GET", "DELETE"]) expect(refusal(await call(method, `/invoices/${id}`, acme.carrier))).toEqual([404, "application/json", ["300"]])
   })
 })

@@ -1,4 +1,4 @@
-/** As much of S3 as the adapter uses, in this process. */
+/** An in-memory S3 with the methods that the adapter uses. */
 import { createHash, randomUUID } from "node:crypto"
 import type { S3Calls } from "../../src/s3.ts"
 
@@ -22,7 +22,7 @@ const smallestPart = 5 * 1024 * 1024
 
 const etagOf = (bytes: Uint8Array): string => `"${createHash("md5").update(bytes).digest("hex")}"`
 
-/** One bucket. Throws what S3 answers when something is not there, not whole, or too small. */
+/** One bucket. Throws S3's errors for missing, incomplete or too small objects. */
 export class S3Double implements S3Calls {
   readonly objects = new Map<string, Uint8Array>()
   readonly uploads = new Map<string, Upload>()
@@ -65,7 +65,7 @@ export class S3Double implements S3Calls {
     this.uploads.delete(UploadId)
   }
 
-  /** Two a page, so that pages are turned. */
+  /** Two per page, to test pagination. */
   async listMultipartUploads({ KeyMarker = "", Prefix, UploadIdMarker = "" }: Parameters<S3Calls["listMultipartUploads"]>[0]) {
     const placeOf = (key: string, id: string) => `${key} ${id}`
     const all = [...this.uploads].filter(([id, { key }]) => key.startsWith(Prefix) && placeOf(key, id) > placeOf(KeyMarker, UploadIdMarker))

@@ -1,4 +1,4 @@
-/** The double behind HTTP, as `@aws-sdk/client-s3` calls it with path-style addresses. */
+/** The S3 double over HTTP, for `@aws-sdk/client-s3` with path-style addresses. */
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { S3Calls } from "../../src/s3.ts"
@@ -22,7 +22,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   return request.headers["content-encoding"]?.includes("aws-chunked") === true ? unchunked(body) : body
 }
 
-/** `aws-chunked`: the length of a chunk in hexadecimal, its bytes, and checksums after the last, empty one. */
+/** Decodes `aws-chunked`: the length of a chunk in hexadecimal, its bytes, and checksums after the last, empty one. */
 const unchunked = (body: Buffer): Buffer => {
   const chunks: Array<Buffer> = []
   for (let at = 0; at < body.length;) {

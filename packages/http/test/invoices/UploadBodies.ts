@@ -1,11 +1,11 @@
-/** Bodies of uploads that are never in memory as a whole. */
+/** Upload bodies that are produced while they are sent. */
 import { documentsSample } from "@waybill/testkit"
 
 export const mebibyte = 1024 * 1024
 
 const pieceBytes = 48 * 1024
 
-/** A PDF of so many bytes, the same each time, piece by piece; a multiple of three each but the last. */
+/** A PDF of this size, the same each time, in chunks; all except the last have a multiple of three bytes. */
 export const pdfPieces = function*(size: number): Iterable<Uint8Array> {
   for (let from = 0; from < size; from += pieceBytes) {
     const piece = new Uint8Array(Math.min(pieceBytes, size - from))
@@ -17,11 +17,11 @@ export const pdfPieces = function*(size: number): Iterable<Uint8Array> {
 
 export interface CountedBody {
   readonly stream: ReadableStream<Uint8Array>
-  /** Bytes that were asked for so far. */
+  /** Bytes that were read so far. */
   readonly pulled: () => number
 }
 
-/** The JSON of an upload of PDFs of these sizes. */
+/** The JSON of an upload with PDFs of these sizes. */
 export const uploadBody = (sizes: ReadonlyArray<number>, overrides: Parameters<typeof documentsSample>[0] = {}): CountedBody => {
   const [before, after] = JSON.stringify(documentsSample({ ...overrides, documents: [{ documentType: "POD", files: ["HERE"] }] })).split("\"HERE\"")
   const text = function*(): Iterable<string> {

@@ -12,12 +12,12 @@ interface ReadUpload {
   readonly refused: (UploadPart & { readonly _tag: "Refused" }) | undefined
 }
 
-/** Reads chunks as a server does, and remembers what it was handed. */
+/** Reads chunks as a server does, and records the parts. */
 const read = (chunks: Iterable<Uint8Array>): ReadUpload => {
   const reader = new UploadReader()
   const files: Array<{ path: string; pieces: Array<Uint8Array>; ended: boolean }> = []
   for (const chunk of chunks) {
-    // whoever reads a request uses its buffer again
+    // A server may reuse its read buffer.
     const reused = Uint8Array.from(chunk)
     for (const part of reader.push(reused)) {
       if (part._tag === "Refused") return { files: files.map(whole), rest: "", refused: part }
@@ -54,7 +54,7 @@ type Draw = ReturnType<typeof drawsOf>
 
 const pick = <A>(draw: Draw, values: ReadonlyArray<A>): A => values[draw(values.length)]!
 
-/** The same text, some of its characters written as escapes. */
+/** The same text with some characters escaped. */
 const escaped = (draw: Draw, text: string, often: number): string =>
   [...text].map((character) => draw(often) > 0 ? character : character === "/" && draw(2) === 0 ? "\\/" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
 
@@ -73,7 +73,7 @@ const anything = (draw: Draw, depth = 0): string => {
 const shuffled = <A>(draw: Draw, values: ReadonlyArray<A>): ReadonlyArray<A> =>
   values.map((value) => [draw(1_000_000), value] as const).sort(([a], [b]) => a - b).map(([, value]) => value)
 
-/** JSON of an upload in some order and layout, and the files in it. */
+/** JSON of an upload in random order and format, and its files. */
 const uploadOf = (draw: Draw) => {
   const files: Array<Uint8Array> = []
   const document = () => {
@@ -103,7 +103,7 @@ const cut = (draw: Draw, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return chunks
 }
 
-/** What `JSON.parse` makes of the whole, its files replaced by their numbers. */
+/** The result of `JSON.parse` with each file replaced by its number. */
 const numbered = (value: any): unknown => {
   let number = 0
   for (const document of value.documents) document.files = document.files.map(() => String(number++))
@@ -114,7 +114,7 @@ const parsed = (text: string): unknown => JSON.parse(text.replace(/^\ufeff/, "")
 
 describe("UploadReader", () => {
   it.effect.prop(
-    "hands out every file as it was, wherever the bytes are cut, and leaves the rest as JSON",
+    "yields every file unchanged, wherever the bytes are split, and leaves the rest as JSON",
     [Seed],
     ([seed]) =>
       Effect.sync(() => {
@@ -129,7 +129,7 @@ describe("UploadReader", () => {
   )
 
   it.effect.prop(
-    "says the same however the same bytes are cut, garbage too",
+    "yields the same for the same bytes however they are split, invalid input included",
     [Seed],
     ([seed]) =>
       Effect.sync(() => {
@@ -137,12 +137,12 @@ describe("UploadReader", () => {
         const bytes = encoder.encode(uploadOf(draw).text)
         for (let n = draw(4); n >= 0; n--) bytes[draw(bytes.length)] = pick(draw, [0x22, 0x5c, 0x7b, 0x5d, 0x2c, 0x00, 0xff, 0x0a, 0x75])
         const [one, other] = [read([bytes]), read(cut(draw, bytes))]
-        // where a text has two faults, either may be seen first
+        // When a text has two faults, either may be detected first.
         assert.strictEqual(other.refused === undefined, one.refused === undefined)
         if (one.refused !== undefined) return
         assert.strictEqual(other.rest, one.rest)
         assert.deepStrictEqual(other.files, one.files)
-        // whatever was not refused is JSON exactly if its rest is
+        // Accepted input is valid JSON exactly if its rest is.
         const isJson = (json: string) => {
           try {
             parsed(json)
@@ -156,7 +156,7 @@ describe("UploadReader", () => {
     { arbitrary: { runs: 1000 } }
   )
 
-  it("takes only what stands at documents[*].files[*] for a file", () => {
+  it("takes only the strings at documents[*].files[*] for files", () => {
     const text = JSON.stringify({
       files: ["AAAA"],
       documents: [{ files: ["QUJD", ["AAAA"], { files: ["AAAA"] }, 5, null], documentType: "POD", more: { files: ["AAAA"] } }, ["AAAA"], "AAAA", { files: "AAAA" }, { files: { 0: "AAAA" } }],
@@ -171,7 +171,7 @@ describe("UploadReader", () => {
     }
   })
 
-  it("tells where a file stands", () => {
+  it("reports the location of a file", () => {
     const { files } = readText("{\"documents\":[{\"files\":[]},{\"files\":[\"AAAA\",null,\"AAAA\"]}],\"documents\":[{\"files\":[\"AAAA\"]}]}")
     assert.deepStrictEqual(files.map(({ path }) => path), ["documents/1/files/0", "documents/1/files/2", "documents/0/files/0"])
   })
@@ -200,11 +200,11 @@ describe("UploadReader", () => {
     })
   }
 
-  it("takes line breaks as mail writes them, when JSON escapes them", () => {
+  it("accepts the line breaks of mail, escaped in JSON", () => {
     assert.strictEqual(decoder.decode(readText(`${file("QUJD\\r\\nREVG")}"]}]}`).files[0]!.bytes), "ABCDEF")
   })
 
-  it("stops at what is too deep, and at a record that is too large, and holds no more than that", () => {
+  it("stops at the depth limit and at the record limit, and buffers no more than that", () => {
     const deep = (depth: number) => readText("[".repeat(depth)).refused?.why
     assert.deepStrictEqual([deep(maxDepth), deep(maxDepth + 1), readText("{\"a\":".repeat(50_000)).refused?.why], [undefined, "tooDeep", "tooDeep"])
     const blank = new Uint8Array(65_536).fill(0x20)
@@ -218,7 +218,7 @@ describe("UploadReader", () => {
     }
   })
 
-  it("hands a file on as it comes, and gives up on blanks without end in place of one", () => {
+  it("yields a file as it arrives, and limits whitespace in place of one", () => {
     const reader = new UploadReader()
     const chunk = encoder.encode("A".repeat(65_536))
     reader.push(encoder.encode(file("")))

@@ -1,4 +1,4 @@
-/** What every mount is asked, whatever framework it is in. */
+/** Checks that run against every mount, in any framework. */
 import { documentsSample, fileSample } from "@waybill/testkit"
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
@@ -14,7 +14,7 @@ export const users: Readonly<Record<string, HostPrincipal>> = {
   shopB: { tenantId: "acme", client: "b", roles: ["customer"], accounts: ["B"] }
 }
 
-/** What a log-in of the host left in its own request, by `userOf`. */
+/** A service whose `authenticate` reads the framework's request with `userOf`. */
 export const startWaybill = async (userOf: (host: any) => HostPrincipal | undefined): Promise<Waybill> => {
   const waybill = start({ authenticate: async (_request, host) => userOf(host) })
   await waybill.tenants.put("acme", { name: "Acme" })
@@ -35,7 +35,7 @@ export const publish = (mount: string, eventId: string, account = "A") =>
     body: JSON.stringify({ events: [reportedEvent(`S-${account}`, { eventId, accounts: [account] })] })
   })
 
-/** Node keeps the first of two Host headers and passes over the other. */
+/** Node keeps the first of two Host headers and ignores the other. */
 const statusOfTwoHosts = async (mount: string): Promise<number> => {
   const { pathname, port } = new URL(mount)
   const socket = connect(Number(port), "127.0.0.1")
@@ -45,7 +45,7 @@ const statusOfTwoHosts = async (mount: string): Promise<number> => {
   return Number(text.split(" ")[1])
 }
 
-/** The prefix stays in what is answered, and every method and status comes through. What is no JSON, a parser before it refuses itself. */
+/** Responses keep the prefix, and every method and status passes. A parser in front refuses invalid JSON itself. */
 export const expectService = async (mount: string, { behindParser = false } = {}): Promise<void> => {
   for (const account of ["A", "B"]) {
     const published = await publish(mount, `e-${account}`, account)
@@ -83,7 +83,7 @@ export const expectService = async (mount: string, { behindParser = false } = {}
   expect([broken.status, await broken.json()]).toMatchObject([400, { code: "invalid_json" }])
 }
 
-/** Many at a time, and everybody sees their own. */
+/** Concurrent requests of different callers, each with its own data. */
 export const expectEverybodyTheirOwn = async (mount: string): Promise<void> => {
   const seen = await Promise.all(Array.from({ length: 60 }, async (_, at) => {
     const user = ["shopA", "shopB", "nobody"][at % 3]!
@@ -95,7 +95,7 @@ export const expectEverybodyTheirOwn = async (mount: string): Promise<void> => {
   expect([...new Set(seen)].sort()).toEqual(["nobody 401", "shopA S-A", "shopB S-B"])
 }
 
-/** A body of several hundred kilobytes without a length, and as much back. */
+/** Uploads several hundred kilobytes without a Content-Length, and reads as much. */
 export const upload = (mount: string, photo: Uint8Array) => {
   const json = JSON.stringify(documentsSample({ accounts: ["A"], documents: [{ documentType: "POD", files: [Buffer.from(photo).toString("base64")] }] }))
   let at = 0
@@ -124,7 +124,7 @@ export const expectDocuments = async (mount: string): Promise<void> => {
   expect(Buffer.from(file.content, "base64").equals(photo)).toBe(true)
 }
 
-/** A service that only remembers how it was reached. */
+/** A service that records its requests. */
 export const remembering = () => {
   const reached: Array<HandlerOptions & { readonly request: Request }> = []
   return {
@@ -136,7 +136,7 @@ export const remembering = () => {
   }
 }
 
-/** A service whose first answer never comes, and whose second breaks off. */
+/** A service whose first response never comes, and whose second breaks off. */
 export const troubled = () => {
   let heard: (signal: AbortSignal) => void = () => {}
   const asked = new Promise<AbortSignal>((resolve) => heard = resolve)
@@ -166,7 +166,7 @@ export const expectTroubleToBeTold = async (mount: string, { asked }: ReturnType
   await expect(fetch(`${mount}/break`).then((answer) => answer.text())).rejects.toThrow()
 }
 
-/** A service that sends each piece back as it comes. */
+/** A service that echoes each chunk as it arrives. */
 export const echo = () => ({
   handler: async (request: Request) => {
     const pieces = request.body!.getReader()
@@ -183,7 +183,7 @@ export const echo = () => ({
   }
 })
 
-/** No piece is sent before the one before it came back: whoever waits for the whole body waits for ever. */
+/** Sends each chunk only after the previous one was echoed: fails if a body is buffered as a whole. */
 export const expectStreams = async (mount: string): Promise<void> => {
   const { hostname, pathname, port } = new URL(mount)
   const call = request({ hostname, port, path: `${pathname}/echo`, method: "POST", headers: { "content-type": "application/json" } })

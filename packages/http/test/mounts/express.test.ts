@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
 import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, upload, userNamed } from "./Mounted.ts"
 
-// it brings no types along
+// It has no types.
 const express = createRequire(import.meta.url)("express")
 
 const listen = async (app: any): Promise<string> => {
@@ -35,7 +35,7 @@ const started = async (...before: ReadonlyArray<unknown>) => {
 }
 
 describe("Express", () => {
-  it("has the service below a path, with its own log-in, and documents pass as streams", async () => {
+  it("mounts the service below a path, with its own authentication and streamed documents", async () => {
     const { app, mount } = await started()
     app.use(express.json())
     await expectService(mount)
@@ -43,7 +43,7 @@ describe("Express", () => {
     await expectDocuments(mount)
   })
 
-  it("has it below a router and a parameter", async () => {
+  it("mounts it below a router and a parameter", async () => {
     const service = remembering()
     const app = express()
     const router = express.Router()
@@ -54,13 +54,13 @@ describe("Express", () => {
     expect(service.reached.map(({ mountPath, request }) => [mountPath, request.url])).toEqual([["/tenants/a%20b/freight", `${url}/tenants/a%20b/freight/healthz?x=1`]])
   })
 
-  it("says what to do behind express.json()", async () => {
+  it("explains what to do behind express.json()", async () => {
     const { mount } = await started(express.json())
     const answer = await publish(mount, "e1")
     expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining("Mount toNodeHandler(waybill) before the parser")])
   })
 
-  it("takes what express.json() kept, and what express.raw() made", async () => {
+  it("accepts bytes that express.json() kept, and those of express.raw()", async () => {
     const keep = (req: any, _res: unknown, bytes: Buffer) => {
       req.rawBody = bytes
     }
@@ -71,12 +71,12 @@ describe("Express", () => {
     }
   })
 
-  it("refuses uploads itself where its parser comes first with the usual limit", async () => {
+  it("refuses uploads itself when its parser comes first with the usual limit", async () => {
     const { mount } = await started(express.json())
     expect((await upload(mount, new Uint8Array(200_000))).status).toBe(413)
   })
 
-  it("tells whose call it is as `trust proxy` has it", async () => {
+  it("uses the caller's address according to `trust proxy`", async () => {
     const service = remembering()
     const app = express().set("trust proxy", true)
     app.use(toNodeHandler(service))
@@ -84,13 +84,13 @@ describe("Express", () => {
     expect(service.reached[0]).toMatchObject({ remoteAddress: "198.51.100.7", mountPath: "" })
   })
 
-  it("lets bodies through as they come, in and out", async () => {
+  it("streams bodies in both directions", async () => {
     const app = express()
     app.use("/freight", toNodeHandler(echo()))
     await expectStreams(`${await listen(app)}/freight`)
   })
 
-  it("tells when the caller hangs up, and breaks off with the answer", async () => {
+  it("aborts when the caller disconnects, and when the response breaks off", async () => {
     const service = troubled()
     const app = express()
     app.use("/freight", toNodeHandler(service))

@@ -28,14 +28,14 @@ const started = async (prepare: (app: ReturnType<typeof appOf>) => void = () => 
 }
 
 describe("Fastify", () => {
-  it("has the service below a prefix, with its own log-in, and documents pass as streams", async () => {
+  it("mounts the service below a prefix, with its own authentication and streamed documents", async () => {
     const mount = await started()
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
   })
 
-  it("does not hold bodies against the limit of the host, nor give them to its parsers, and leaves those alone", async () => {
+  it("applies neither the host's body limit nor its parsers, and does not change them", async () => {
     const parsed: Array<string> = []
     const mount = await started((app) => {
       app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
@@ -50,7 +50,7 @@ describe("Fastify", () => {
     expect([await ordered.json(), parsed]).toEqual([{ item: 1 }, ["{\"item\":1}"]])
   })
 
-  it("takes the stream that a preParsing hook put in place of the body", async () => {
+  it("accepts a stream that a preParsing hook substituted for the body", async () => {
     const mount = await started((app) =>
       app.addHook("preParsing", async (_request, _reply, payload) => {
         const chunks: Array<Buffer> = []
@@ -61,7 +61,7 @@ describe("Fastify", () => {
     await expectDocuments(mount)
   })
 
-  it("says what to do when something read the body", async () => {
+  it("explains what to do when a hook read the body", async () => {
     const mount = await started((app) =>
       app.addHook("onRequest", async ({ raw }) => {
         for await (const _chunk of raw) { /* gone */ }
@@ -71,7 +71,7 @@ describe("Fastify", () => {
     expect((await fetch(`${mount}/visibility/v1/events`)).status).toBe(401)
   })
 
-  it("has it below a prefix with a parameter and inside another plugin, and adds the headers of its hooks", async () => {
+  it("mounts it below a prefix with a parameter and inside another plugin, and keeps headers of its hooks", async () => {
     const service = remembering()
     const app = appOf({ trustProxy: true })
     app.addHook("onSend", async (_request, reply) => void reply.header("x-host", "mine"))
@@ -85,7 +85,7 @@ describe("Fastify", () => {
     ])
   })
 
-  it("has it without a prefix, and answers what is injected", async () => {
+  it("mounts it without a prefix, and answers injected requests", async () => {
     const service = remembering()
     const app = appOf()
     app.register(toFastifyPlugin(service))
@@ -103,18 +103,18 @@ describe("Fastify", () => {
     const get = (path: string) =>
       new Promise((resolve, reject) => session.request({ ":path": path }).on("response", (headers) => resolve(headers[":status"])).on("error", reject).resume())
     expect(await get("/freight/healthz")).toBe(200)
-    // its answer wants to close the connection, which HTTP/2 has no header for
+    // The response closes the connection, and HTTP/2 has no header for that.
     expect(await get(`/freight/visibility/v1/events?shipmentId=${"x".repeat(9000)}`)).toBe(414)
     await new Promise<void>((resolve) => session.close(resolve))
   })
 
-  it("lets bodies through as they come, in and out", async () => {
+  it("streams bodies in both directions", async () => {
     const app = appOf()
     app.register(toFastifyPlugin(echo()), { prefix: "/freight" })
     await expectStreams(`${await listen(app)}/freight`)
   })
 
-  it("tells when the caller hangs up, and breaks off with the answer", async () => {
+  it("aborts when the caller disconnects, and when the response breaks off", async () => {
     const service = troubled()
     const app = appOf()
     app.register(toFastifyPlugin(service), { prefix: "/freight" })

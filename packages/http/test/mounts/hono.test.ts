@@ -36,14 +36,14 @@ const started = async (prepare: (app: Hono<Env>) => void = () => {}) => {
 }
 
 describe("Hono", () => {
-  it("has the service below a path, with its own log-in, and documents pass as streams", async () => {
+  it("mounts the service below a path, with its own authentication and streamed documents", async () => {
     const mount = await started()
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
   })
 
-  it("takes what Hono keeps of a body that was read by way of it", async () => {
+  it("accepts a body that was read through Hono", async () => {
     const mounts = [
       await started((app) => app.post("*", validator("json", (value) => value))),
       await started((app) =>
@@ -58,7 +58,7 @@ describe("Hono", () => {
     }
   })
 
-  it("says what to do when something read the body otherwise", async () => {
+  it("explains what to do when the body was read otherwise", async () => {
     const mount = await started((app) =>
       app.post("*", async (c, next) => {
         await c.req.raw.text()
@@ -68,7 +68,7 @@ describe("Hono", () => {
     expect([answer.status, await answer.json()]).toMatchObject([500, { code: "body_already_read", detail: expect.stringContaining("request.clone()") }])
   })
 
-  it("has it below a base path, a parameter and another application", async () => {
+  it("mounts it below a base path, a parameter and another application", async () => {
     const service = remembering()
     const inner = new Hono().basePath("/tenants/:tenant").all("/freight/*", toHonoHandler(service))
     const url = await listen(new Hono().route("/api", inner))
@@ -77,7 +77,7 @@ describe("Hono", () => {
     expect(service.reached[0]!.request.url).toBe(`${url}/api/tenants/a%20b/freight/healthz?x=1`)
   })
 
-  it("runs without Node, and is told what it cannot know there", async () => {
+  it("runs without Node, with an option for the remote address", async () => {
     const service = remembering()
     const app = new Hono()
     app.all("/freight/*", toHonoHandler(service, { remoteAddress: ({ req }) => req.raw.headers.get("cf-connecting-ip") ?? undefined }))
@@ -86,7 +86,7 @@ describe("Hono", () => {
     expect([mountPath, remoteAddress, (host as Context).req.path]).toEqual(["/freight", "198.51.100.7", "/freight/healthz"])
   })
 
-  it("takes the path where Hono does not tell it, and says so", async () => {
+  it("accepts an explicit path, and requires it when Hono provides none", async () => {
     const service = remembering()
     const context: HonoContext = { req: { raw: new Request("http://x/freight/healthz"), bodyCache: {}, arrayBuffer: async () => new ArrayBuffer(0) }, env: undefined }
     await toHonoHandler(service, { mountPath: "/freight" })(context)
@@ -94,16 +94,16 @@ describe("Hono", () => {
     await expect(toHonoHandler(service)(context)).rejects.toThrow("mountPath")
   })
 
-  it("lets bodies through as they come, in and out", async () => {
+  it("streams bodies in both directions", async () => {
     const app = new Hono()
     app.all("/freight/*", toHonoHandler(echo()))
     await expectStreams(`${await listen(app)}/freight`)
   })
 
-  it("tells when the caller hangs up, and breaks off with the answer", async () => {
-    // its server tells the console
-    const told = vi.spyOn(console, "error").mockReturnValue()
-    onTestFinished(() => void told.mockRestore())
+  it("aborts when the caller disconnects, and when the response breaks off", async () => {
+    // Its server logs to the console.
+    const logged = vi.spyOn(console, "error").mockReturnValue()
+    onTestFinished(() => void logged.mockRestore())
     const service = troubled()
     const app = new Hono()
     app.all("/freight/*", toHonoHandler(service))

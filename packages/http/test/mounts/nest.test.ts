@@ -28,7 +28,7 @@ const startApp = async (module: DynamicModule, options: object, prepare: (app: a
 }
 
 describe("Nest", () => {
-  it("has the service before its body parser, with its own log-in, and documents pass as streams", async () => {
+  it("mounts the service before its body parser, with its own authentication and streamed documents", async () => {
     const waybill = await startWaybill((req) => req.user)
     const url = await startApp(moduleOf(waybill), {}, (app) => {
       app.setGlobalPrefix("api")
@@ -39,12 +39,12 @@ describe("Nest", () => {
     await expectDocuments(`${url}/freight`)
   })
 
-  it("lets bodies through as they come, in and out", async () => {
+  it("streams bodies in both directions", async () => {
     const url = await startApp(moduleOf({}), {}, (app) => app.use("/freight", toNodeHandler(echo())))
     await expectStreams(`${url}/freight`)
   })
 
-  it("has it as middleware of a module, behind the parser, where `rawBody` keeps the bytes", async () => {
+  it("mounts it as middleware of a module, behind the parser, if `rawBody` keeps the bytes", async () => {
     const waybill = await startWaybill((req) => req.user)
     class Root {
       configure(consumer: MiddlewareConsumer) {

@@ -6,7 +6,7 @@ import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { type NextHandlers, type NextRoute, toNextHandlers } from "../../src/mounts/next.ts"
 import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
 
-/** Calls the route of a catch-all folder as Next does: parameters decoded, and promised. */
+/** Calls the route of a catch-all folder like Next: with decoded parameters in a promise. */
 const folder = "/api/freight/"
 const called = (handlers: NextHandlers, request: Request) => {
   const path = new URL(request.url).pathname.slice(folder.length).split("/").map(decodeURIComponent)
@@ -25,40 +25,40 @@ const started = async (waybill: Pick<Waybill, "handler">): Promise<string> => {
 }
 
 describe("Next", () => {
-  it("has the service in a catch-all route, with its own log-in, and documents pass as streams", async () => {
+  it("mounts the service in a catch-all route, with its own authentication and streamed documents", async () => {
     const mount = await started(await startWaybill((request: Request) => userNamed(request.headers.get("authorization"))))
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
   })
 
-  it("lets bodies through as they come, in and out", async () => {
+  it("streams bodies in both directions", async () => {
     await expectStreams(await started(echo()))
   })
 
-  it("finds the folder before the catch-all, whatever is in either", async () => {
+  it("finds the folder before the catch-all, whatever the paths contain", async () => {
     const service = remembering()
     const { GET } = toNextHandlers(service)
     const request = new Request("https://freight.example/a%20b/freight/shipment/pro/1%2F2?x=/y/z")
     expect(await (await GET(request, { params: Promise.resolve({ tenant: "a b", rest: ["shipment", "pro", "1/2"] }) })).text()).toBe("told")
-    // before Next 15
+    // Before Next 15.
     await GET(request, { params: { rest: ["shipment", "pro", "1/2"] } as never })
     expect(service.reached.map(({ host, mountPath }) => [mountPath, host === request])).toEqual([["/a%20b/freight", true], ["/a%20b/freight", true]])
   })
 
-  it("has the types that Next demands of a route", () => {
+  it("has the types that Next requires of a route", () => {
     type Demanded = (request: Request & { readonly nextUrl: URL }, context: { params: Promise<{ tenant: string; path: Array<string> }> }) => Promise<Response | void> | Response | void
     const demanded: Readonly<Record<"GET" | "OPTIONS", Demanded>> = toNextHandlers(remembering())
-    // up to Next 15 the other way round: what the handler takes is a kind of what Next gives
+    // The reverse assignment, as up to Next 15.
     const given: (route: NextRoute) => { params: Promise<object> } = (route) => route
     expect([typeof demanded.GET, typeof given]).toEqual(["function", "function"])
   })
 
-  it("says where it belongs", async () => {
+  it("explains where to mount it", async () => {
     await expect(toNextHandlers(remembering()).GET(new Request("http://x/freight"), { params: Promise.resolve({ id: "1" }) })).rejects.toThrow("app/freight/[...path]/route.ts")
   })
 
-  it("says what to do when something read the body", async () => {
+  it("explains what to do when the body was read", async () => {
     const { POST } = toNextHandlers(await startWaybill(() => undefined))
     const request = new Request("http://x/freight/intake/v1/transit-events", { method: "POST", body: "{}" })
     await request.json()

@@ -18,7 +18,7 @@ const script = (url: string, behaviour: Parameters<ScriptedReceivers["Service"][
 
 const received = (url: string) => service.run(Effect.flatMap(ScriptedReceivers, (receivers) => receivers.requests(url)))
 
-describe("who may operate", () => {
+describe("access to the operator API", () => {
   const calls = [
     ["PUT", "acme"],
     ["POST", "acme/api-keys"],
@@ -40,7 +40,7 @@ describe("who may operate", () => {
     ["POST", "acme/subscriptions/1/resume"]
   ] as const
 
-  it("nobody without credentials, and nobody but operators, at any call (SPEC-GAP-X2)", async () => {
+  it("is refused without credentials, and to callers who are not operators, for every call (SPEC-GAP-X2)", async () => {
     const tenant = await service.tenant("acme")
     for (const [key, status] of [[undefined, 401], [tenant.carrier, 403]] as const) {
       expect((await service.send("GET", "/operator/v1/tenants", key === undefined ? {} : { key })).status).toBe(status)
@@ -53,7 +53,7 @@ describe("who may operate", () => {
     }
   })
 
-  it("and operators see no tenant's freight", async () => {
+  it("includes no tenant's freight", async () => {
     for (const path of ["/visibility/v1/events", "/visibility/v1/subscriptions"]) {
       expect((await service.send("GET", path, { key: operatorKey })).status).toBe(403)
     }
@@ -61,7 +61,7 @@ describe("who may operate", () => {
     expect(reported.status).toBe(403)
   })
 
-  it("every call to a tenant that does not exist answers 404, whatever its name", async () => {
+  it("gets 404 for an unknown tenant in every call, whatever its name", async () => {
     for (const tenantId of ["nobody", "%00", "%F0%9F%98%80", "a.b", "x".repeat(100)]) {
       for (const [method, path] of calls.slice(1)) {
         const body = path.endsWith("recover") ? { since: "2026-11-20T00:00:00Z" } : path.endsWith("replay") ? { from: "2026-11-20T00:00:00Z" } : {}
@@ -73,19 +73,19 @@ describe("who may operate", () => {
 })
 
 describe("tenants, keys and secrets", () => {
-  it("a tenant is created and changed by the same call", async () => {
+  it("creates and updates a tenant with the same call", async () => {
     expect((await operate("PUT", "t1", { name: "First", hosts: ["Track.Example"] })).json).toEqual({ tenantId: "t1", name: "First", hosts: ["track.example"], state: "active" })
     expect((await operate("PUT", "t1", { name: "Second" })).json).toEqual({ tenantId: "t1", name: "Second", hosts: [], state: "active" })
   })
 
-  it("a tenant id is plain, and what is wrong with it is named as a parameter", async () => {
+  it("refuses an invalid tenant id and names it as a parameter", async () => {
     const answer = await operate("PUT", "no.dots", { name: "x" })
     expect([answer.status, answer.json.errors[0].parameter]).toEqual([400, "tenantId"])
     const body = await operate("PUT", "t1", { title: "x" })
     expect(body.json.errors.map((error: { pointer: string }) => error.pointer).sort()).toEqual(["/name", "/title"])
   })
 
-  it("tenants are listed by id, cursor by cursor", async () => {
+  it("lists tenants by id, with cursors", async () => {
     for (const id of ["list-b", "list-a", "list-c"]) await operate("PUT", id, { name: `Tenant ${id}`, hosts: [`${id}.example`] })
     const list = (query: string) => service.send("GET", `/operator/v1/tenants?${query}`, { key: operatorKey })
     const first = await list("cursor=list&limit=2")
@@ -100,7 +100,7 @@ describe("tenants, keys and secrets", () => {
     }
   })
 
-  it("a key works as soon as it is shown, and not one call after it is revoked", async () => {
+  it("accepts a key as soon as it is created, and refuses it right after it is revoked", async () => {
     await operate("PUT", "t2", { name: "T2" })
     const created = await operate("POST", "t2/api-keys", { name: "shop", roles: ["customer"], accounts: ["A1"] })
     expect(created.status).toBe(201)
@@ -114,14 +114,14 @@ describe("tenants, keys and secrets", () => {
     expect([again.status, problemCode(again)]).toEqual([404, "api_key_not_found"])
   })
 
-  it("a key of another tenant cannot be revoked", async () => {
+  it("cannot revoke a key of another tenant", async () => {
     const mine = await service.tenant("t3")
     await operate("PUT", "t4", { name: "T4" })
     expect((await operate("DELETE", `t4/api-keys/${mine.carrierKeyId}`)).status).toBe(404)
     expect((await service.send("GET", "/visibility/v1/events", { key: mine.carrier })).status).toBe(200)
   })
 
-  it("a secret is generated, given or rotated", async () => {
+  it("generates, stores or rotates a secret", async () => {
     await operate("PUT", "t5", { name: "T5" })
     const first = await operate("PUT", "t5/secrets/hooks", { anyClient: true })
     expect(first.status).toBe(200)
@@ -138,7 +138,7 @@ describe("tenants, keys and secrets", () => {
     expect([odd.status, odd.json.errors[0].parameter]).toEqual([400, "hmacSecretId"])
   })
 
-  it("a secret has exactly one owner, which the list shows", async () => {
+  it("requires exactly one owner of a secret, which the list shows", async () => {
     await operate("PUT", "t6", { name: "T6" })
     const secrets = "t6/secrets"
     for (const owner of [{}, { client: "a", anyClient: true }, { client: "a", accounts: ["A"] }, { accounts: [] }]) {
@@ -159,7 +159,7 @@ describe("tenants, keys and secrets", () => {
     })
   })
 
-  it("a secret is deleted when no subscription uses it", async () => {
+  it("deletes a secret when no subscription uses it", async () => {
     const tenant = await service.tenant("t7")
     const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: "https://t7.example/hook" })
     const used = await operate("DELETE", "t7/secrets/main")
@@ -192,7 +192,7 @@ describe("deliveries", () => {
     expect((await operate("GET", `acme/deliveries/${delivery.deliveryId}`)).status).toBe(404)
   })
 
-  it("are listed newest first unless told, cursor by cursor", async () => {
+  it("are listed newest first by default, with cursors", async () => {
     const tenant = await service.tenant("d2")
     await tenant.subscribe(tenant.carrier, { delivery: { batchMaxSize: 1 } })
     await tenant.publish(...["a", "b", "c"].map((id) => reportedEvent(`S-${id}`, { eventId: id })))
@@ -215,7 +215,7 @@ describe("deliveries", () => {
     }
   )
 
-  it("that are dead go out again, one by one or since a time, under the same id", async () => {
+  it("that are dead letters are sent again, one by one or since a time, with the same id", async () => {
     const tenant = await service.tenant("d3")
     const url = "https://d3.example/hook"
     await script(url, Receiver.fail(500))
@@ -236,7 +236,7 @@ describe("deliveries", () => {
     expect(new Set(sent.map(({ body }) => new TextDecoder().decode(body))).size).toBe(1)
   })
 
-  it("that were cancelled cannot be sent again, and unknown ones neither", async () => {
+  it("that were cancelled or are unknown cannot be sent again", async () => {
     const tenant = await service.tenant("d4")
     const url = "https://d4.example/hook"
     await script(url, Receiver.fail(500))
@@ -251,7 +251,7 @@ describe("deliveries", () => {
     expect([unknown.status, problemCode(unknown)]).toEqual([404, "delivery_not_found"])
   })
 
-  it("of the past go out once more as new ones", async () => {
+  it("are replayed as new ones", async () => {
     const tenant = await service.tenant("d5")
     const url = "https://d5.example/hook"
     const { json: subscription } = await tenant.subscribe(tenant.carrier, { endpointUrl: url })
@@ -270,7 +270,7 @@ describe("deliveries", () => {
     }
   })
 
-  it("stop for a receiver that is gone, and the reason is told", async () => {
+  it("stop for a receiver that answers 410, and the reason is shown", async () => {
     const tenant = await service.tenant("d6")
     const url = "https://d6.example/hook"
     await script(url, Receiver.gone)
@@ -286,7 +286,7 @@ describe("deliveries", () => {
 })
 
 describe("subscriptions", () => {
-  it("are listed with what waits for them and how they do", async () => {
+  it("are listed with their waiting entries and delivery state", async () => {
     const tenant = await service.tenant("s1")
     const url = "https://s1.example/hook"
     await script(url, Receiver.gone)
@@ -335,7 +335,7 @@ describe("subscriptions", () => {
 })
 
 describe("shipments", () => {
-  it("are found by what names them, and show what happened to them", async () => {
+  it("are found by their references, and show their history", async () => {
     const tenant = await service.tenant("j1")
     const url = "https://j1.example/hook"
     await tenant.subscribe(tenant.carrier, { endpointUrl: url })

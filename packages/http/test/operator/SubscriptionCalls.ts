@@ -1,4 +1,4 @@
-/** What operators do with subscriptions, the same for every area that delivers. */
+/** The operator's subscription calls, for every area that delivers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { reportedShipment } from "../shipment-status/ShipmentSamples.ts"
@@ -7,13 +7,13 @@ import { type Answer, operatorKey, reportedEvent, startService, type TestService
 interface Area {
   readonly area: string
   readonly url: (tenantId: string) => string
-  /** Subscribes to shipment S for a client with account A1; answers the subscription's id. */
+  /** Subscribes to shipment S for a client with account A1; returns the subscription's id. */
   readonly subscribe: (tenant: TestTenant, key: string) => Promise<string>
-  /** Reports something new of shipment S, which belongs to this account from then on. */
+  /** Reports an update of shipment S, which belongs to this account from then on. */
   readonly report: (tenant: TestTenant, n: number, account?: string) => Promise<Answer>
-  /** How its client makes it active again, where it can. */
+  /** The client's own call to resume it, if there is one. */
   readonly resume?: (id: string, tenantId: string) => { readonly method: string; readonly path: string; readonly body: unknown }
-  /** Webhooks that the former account is still sent when the shipment is handed over. */
+  /** Webhooks that are still sent to the former account when the shipment changes owners. */
   readonly afterHandover: number
 }
 
@@ -47,7 +47,7 @@ const areas: ReadonlyArray<Area> = [
     subscribe: async (tenant, key) => (await tenant.subscribeToCharges(key, ["A1"], { dataOptions: { shipmentDataType: "all_monitored_events" } })).json.subscriptionId,
     report: (tenant, n, account = "A1") => tenant.charge(charge(n === 1 ? "created" : "updated", "S", { account, total: 100 + n })),
     resume: (_, tenantId) => ({ method: "POST", path: "/pfc/webhooks/test", body: { webhookUrl: `https://${tenantId}.example/charges` } }),
-    // who was the debtor is told so, and that it no longer is
+    // The former debtor gets a removal.
     afterHandover: 1
   }
 ]
@@ -57,13 +57,13 @@ let service: TestService
 const operate = (method: string, path: string, body?: unknown): Promise<Answer> =>
   service.send(method, `/operator/v1/tenants/${path}`, { key: operatorKey, ...(body === undefined ? {} : { body }) })
 
-/** A tenant with a client that subscribed, and its subscription. */
+/** A tenant with a client, and its subscription. */
 const subscribed = async (area: Area, tenantId: string) => {
   const tenant = await service.tenant(tenantId)
   const key = await tenant.customer("shop", ["A1"])
   const id = await area.subscribe(tenant, key)
   const subscription = `${tenantId}/subscriptions/${id}`
-  /** Sends what is due; answers how many webhooks came so far. */
+  /** Sends everything due; returns the total number of webhooks. */
   const delivered = async () => {
     await service.deliver()
     return (await service.received(area.url(tenantId))).length
@@ -75,7 +75,7 @@ const subscribed = async (area: Area, tenantId: string) => {
 
 type Subscribed = Awaited<ReturnType<typeof subscribed>>
 
-/** The client may not resume what an operator paused, and reads why. */
+/** The client may not resume a subscription that an operator paused, and sees the reason. */
 const refusesItsClient = async (area: Area, { delivered, id, key, shown, tenant }: Subscribed) => {
   const call = area.resume?.(id, tenant.tenantId)
   if (call === undefined) return
@@ -129,7 +129,7 @@ export const subscriptionCalls = (options: TestServiceOptions = {}): void => {
       }
     })
 
-    it.each(areas)("to $area is not sent what waits of a shipment that is handed over to another account", async (area) => {
+    it.each(areas)("to $area is not sent waiting entries of a shipment that moved to another account", async (area) => {
       const { delivered, report, subscription, tenant } = await subscribed(area, `former-${area.area}`)
       await operate("POST", `${subscription}/pause`, { reason: "Held." })
       await report(1)
@@ -139,7 +139,7 @@ export const subscriptionCalls = (options: TestServiceOptions = {}): void => {
       for (const { text } of await service.received(area.url(tenant.tenantId))) expect(text).not.toContain("A2")
     })
 
-    it.each(areas)("to $area is held when its client's last key is revoked, explained so, and goes on with the next key", async (area) => {
+    it.each(areas)("to $area is held when its client's last key is revoked, with an explanation, and continues with the next key", async (area) => {
       const { delivered, explained, report, tenant } = await subscribed(area, `revoked-${area.area}`)
       const { json: { data } } = await operate("GET", `${tenant.tenantId}/api-keys`)
       await operate("DELETE", `${tenant.tenantId}/api-keys/${data.find(({ name }: { readonly name: string }) => name === "shop").id}`)

@@ -6,7 +6,7 @@ let service: TestService
 let acme: TestTenant
 let shipper: string
 
-/** Far enough ahead that no window of a test is over. */
+/** Far enough in the future that no window of a test is over. */
 const day = `${new Date().getUTCFullYear() + 1}-11-20`
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ describe("ordering a pickup", () => {
     }])
   })
 
-  it("orders one truck for a key, however often it is sent, and refuses another request under it", async () => {
+  it("orders one truck per idempotency key, however often it is sent, and refuses another request with it", async () => {
     const headers = { "idempotency-key": "order-1" }
     const answers = await Promise.all(Array.from({ length: 4 }, () => call("POST", "/", shipper, request(), headers)))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
@@ -85,13 +85,13 @@ describe("ordering a pickup", () => {
     expectNothing(await look("041-8367745", key, { lookupType: "PRO" }))
   })
 
-  it("is refused as size or type before anything else", async () => {
+  it("checks size and media type before anything else", async () => {
     expect(refusal(await call("POST", "/", shipper, { ...request(), note: "x".repeat(5 * 1024 * 1024) }))).toEqual(refused(413))
     expect(refusal(await call("POST", "/", shipper, "{}", { "content-type": "text/plain" }))).toEqual(refused(415))
     expect(refusal(await call("PATCH", "/", shipper, {}))).toEqual(refused(405))
   })
 
-  it("of a test is answered like any other, and seen by lookups of tests only", async () => {
+  it("gives a test the same response as any other, and shows it to lookups of tests only", async () => {
     const answer = await call("POST", "/", shipper, request({ isTest: "TRUE", pro: "TEST-PRO" }))
     const number = answer.json[0].carrierPickupNumber
     expect([answer.json[0].pickupStatus, number]).toEqual(["Accept", expect.stringMatching(/^TEST\d{6}$/)])
@@ -102,7 +102,7 @@ describe("ordering a pickup", () => {
   })
 })
 
-describe("seeing a pickup", () => {
+describe("looking up a pickup", () => {
   it("answers 200 with every member, integers where they fit", async () => {
     const number = await order({ pro: "02134" })
     const answer = await look(number)
@@ -125,7 +125,7 @@ describe("seeing a pickup", () => {
     })
   })
 
-  it("goes by PRO however it is written, and by parameters in any case; a requestType of Cancel cancels nothing", async () => {
+  it("accepts any spelling of a PRO, and parameters in any case; a requestType of Cancel cancels nothing", async () => {
     const number = await order({ pro: "AB-77 88" })
     const found = await look("ab7788", shipper, { lookupType: "pro", requestType: "CANCEL", isTest: "FALSE" })
     expect([found.status, found.json.pickupConfirmationId, found.json.status]).toEqual([200, Number(number), "Accepted"])
@@ -148,7 +148,7 @@ describe("seeing a pickup", () => {
   })
 })
 
-describe("changing a pickup", () => {
+describe("updating a pickup", () => {
   it.each(["", "/"])("answers 200 with the answer in an array, at the path with %j at its end", async (end) => {
     const number = await order()
     const answer = await call("PUT", `/${number}${end}`, shipper, request({ number, ready: "10:00:00.000" }))
@@ -156,7 +156,7 @@ describe("changing a pickup", () => {
     expect((await look(number)).json.stopEta).toBe(`${day}T10:00:00.000`)
   })
 
-  it("wants ModifyExisting, one number in path and body, and a pickup that is not over", async () => {
+  it("requires ModifyExisting, one number in path and body, and a pickup that is not over", async () => {
     const number = await order()
     for (const body of [request(), { ...request({ number }), carrierPickupNumber: "1" }, { ...request({ number }), requestFunction: "NewPickup" }]) {
       expect(refusal(await call("PUT", `/${number}`, shipper, body))).toEqual(refused(400))
@@ -186,8 +186,8 @@ describe("cancelling a pickup", () => {
   })
 })
 
-describe("who sees a pickup", () => {
-  it("is whoever ordered it, whoever has an account it names, and the carrier", async () => {
+describe("a pickup", () => {
+  it("is visible to its client, to clients with an account it names, and to the carrier", async () => {
     const number = await order({ orgAccountNumber: "A1" })
     const sibling = await acme.customer("sibling", ["A1", "A2"])
     for (const key of [shipper, sibling, acme.carrier]) expect((await look(number, key)).status).toBe(200)
@@ -195,7 +195,7 @@ describe("who sees a pickup", () => {
     expect((await call("DELETE", `/${number}`, sibling)).status).toBe(200)
   })
 
-  it("is nobody else: others are answered as if there were none, at every call", async () => {
+  it("is hidden from others: their calls get the same response as for unknown ones", async () => {
     const rival = await service.tenant("rival")
     const number = await order({ orgAccountNumber: "A1", pro: "OWN-1" })
     const strangers = [await acme.customer("foreign", ["A9"]), await rival.customer("same-account", ["A1"]), rival.carrier]
@@ -215,11 +215,11 @@ describe("who sees a pickup", () => {
     expect((await look(number)).json.status).toBe("Accepted")
   })
 
-  it.each(["%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300), "..%2F..", "%20"])("answers 404 for a number such as %s", async (id) => {
+  it.each(["%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300), "..%2F..", "%20"])("gets 404 for a number such as %s", async (id) => {
     expectNothing(await call("DELETE", `/${id}`, shipper))
   })
 
-  it("has no body where there is no path either (SPEC-GAP-C30)", async () => {
+  it("gets 404 without a body for an unknown path too (SPEC-GAP-C30)", async () => {
     expectNothing(await service.send("GET", "/pickup/v1/nothing", { key: shipper }))
   })
 })

@@ -13,7 +13,7 @@ const start = async (options: TestServiceOptions = {}) => {
 
 afterEach(() => service?.stop())
 
-/** Waits for entries of intake, which are written together within a second. */
+/** Waits for intake's entries, which are written in batches within a second. */
 const entries = async (query = "", atLeast = 0): Promise<ReadonlyArray<any>> => {
   for (;;) {
     const { json, status } = await service.send("GET", `/operator/v1/audit${query}`, { key: operatorKey })
@@ -33,7 +33,7 @@ describe("the audit log", () => {
     for (const action of actions) expect(action).toMatch(/^[a-z-]+\.[a-z-]+$/)
   })
 
-  it("says who made a key, from where, for which tenant and under which id, and never the key", async () => {
+  it("records who created a key, from where, for which tenant and with which id, and never the key", async () => {
     await start({ trustForwarded: true })
     const made = await service.send("POST", "/operator/v1/tenants/acme/api-keys", {
       key: operatorKey,
@@ -54,7 +54,7 @@ describe("the audit log", () => {
     expect(JSON.stringify(await entries())).not.toContain(made.json.key)
   })
 
-  it("has calls that were refused to somebody known, and none of somebody unknown", async () => {
+  it("has refused calls of known callers, and none of unknown ones", async () => {
     const acme = await start()
     const before = (await entries()).length
     await service.send("PUT", "/operator/v1/tenants/acme", { body: { name: "Mine" } })
@@ -86,7 +86,7 @@ describe("the audit log", () => {
     ])
   })
 
-  it("has one entry for a call of intake, however many items it has, and one of refusals that are alike", async () => {
+  it("has one entry per intake call, however many items it has, and one for equal refusals", async () => {
     const acme = await start()
     expect((await acme.publish(reportedEvent("S1"), reportedEvent("S2"))).status).toBe(200)
     for (let n = 0; n < 5; n++) expect((await acme.publish({})).status).toBe(400)
@@ -97,7 +97,7 @@ describe("the audit log", () => {
     ])
   })
 
-  it("is read page by page, newest first, since an instant", async () => {
+  it("is read page by page, newest first, with a start time", async () => {
     await start()
     for (const name of ["a", "b", "c"]) await service.send("PUT", `/operator/v1/tenants/${name}`, { key: operatorKey, body: { name } })
     const first = (await service.send("GET", "/operator/v1/audit?limit=2", { key: operatorKey })).json
@@ -109,7 +109,7 @@ describe("the audit log", () => {
     expect((await service.send("GET", "/operator/v1/audit?cursor=no", { key: operatorKey })).status).toBe(400)
   })
 
-  it("refuses an operator's call that it cannot record, and carries nothing of it out", async () => {
+  it("refuses an operator's call that it cannot record, and does not execute it", async () => {
     const failing = Layer.effect(AuditStore, Effect.map(AuditStore, (store) =>
       AuditStore.of({ ...store, put: () => Effect.fail(new StorageError({ operation: "AuditStore.put", cause: "no room" })) })))
     await start({ over: Layer.fresh(AuditLog.layer).pipe(Layer.provide(failing)) })

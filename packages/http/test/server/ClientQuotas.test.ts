@@ -20,11 +20,11 @@ const withLimits = <A, E, R>(change: object, effect: Effect.Effect<A, E, R>) =>
     return yield* effect
   }).pipe(Effect.provide(TestWaybill.layer()))
 
-describe("requests a second", () => {
+describe("the request quota", () => {
   const admitted = (quotas: Effect.Success<typeof makeClientQuotas>, of: Principal, times: number) =>
     Effect.map(Effect.all(Array.from({ length: times }, () => Effect.exit(quotas.admit(of)))), (exits) => exits.filter(Exit.isSuccess).length)
 
-  it.effect("are admitted up to two seconds' worth at once, and then as many as the quota says", () =>
+  it.effect("admits a burst of two seconds, and then the configured rate", () =>
     withLimits({ requestsPerSecondPerCustomer: 10 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
       assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 20)
@@ -34,7 +34,7 @@ describe("requests a second", () => {
       assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 20)
     })))
 
-  it.effect("are counted for each client of each tenant, and by the role", () =>
+  it.effect("counts each client of each tenant, by role", () =>
     withLimits({ requestsPerSecondPerCustomer: 1, requestsPerSecondPerCarrier: 3 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
       assert.strictEqual(yield* admitted(quotas, principal("one"), 10), 2)
@@ -43,7 +43,7 @@ describe("requests a second", () => {
       assert.strictEqual(yield* admitted(quotas, principal("one", "customer", "bolt"), 10), 10)
     })))
 
-  it.effect("are refused by name, with the seconds until the next one", () =>
+  it.effect("refuses with the quota's name and the seconds until the next request", () =>
     withLimits({ requestsPerSecondPerCustomer: 1, requestsPerSecondPerCarrier: 0 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
       yield* admitted(quotas, principal("one"), 2)
@@ -53,8 +53,8 @@ describe("requests a second", () => {
     })))
 })
 
-describe("uploads at the same time", () => {
-  it.effect("have a slot each, which is free again after the end, a failure, a defect and an interruption", () =>
+describe("the upload quota", () => {
+  it.effect("has a slot per upload, which is released after success, failure, defect and interruption", () =>
     withLimits({ uploadsPerClient: 1 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
       const one = principal("one")

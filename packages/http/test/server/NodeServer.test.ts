@@ -1,4 +1,4 @@
-/** The service on a real socket: what a web handler never sees. */
+/** The service on a real socket: cases that a web handler never sees. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys, SigningSecrets, Tenants, TransitEventIntake, TransitEvents } from "@waybill/core"
 import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "effect"
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Writes bytes as they are and gives back everything that came until the connection ended. */
+/** Writes raw bytes and returns everything received until the connection ended. */
 const raw = (port: number, ...parts: ReadonlyArray<string | Uint8Array>): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1")
@@ -49,7 +49,7 @@ const raw = (port: number, ...parts: ReadonlyArray<string | Uint8Array>): Promis
 
 const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])
 
-describe("a request on the wire", () => {
+describe("a request over a socket", () => {
   it("is answered", async () => {
     const published = await fetch(`${server.url}/intake/v1/transit-events`, {
       method: "POST",
@@ -86,14 +86,14 @@ describe("a request on the wire", () => {
     if (status >= 400) expect(answer).toContain("application/problem+json")
   })
 
-  it("that names two hosts is refused before a tenant is picked, in the shape of its area", async () => {
+  it("that names two hosts is refused before a tenant is selected, in the format of its area", async () => {
     for (const hosts of ["host: a.example\r\nhost: b.example", "host: a.example, b.example"]) {
       const answer = await raw(server.port, `GET /in-transit/v1/shipment/pro/1/public HTTP/1.1\r\n${hosts}\r\nconnection: close\r\n\r\n`)
       expect([statusOf(answer), answer.includes("{\"message\":\"The request names more than one host.")]).toEqual([400, true])
     }
   })
 
-  it("that is too large is refused while it arrives, whether it said so or not", async () => {
+  it("that is too large is refused while it arrives, with and without Content-Length", async () => {
     const head = `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: ${server.key}\r\ncontent-type: application/json\r\n`
     const declared = await raw(server.port, `${head}content-length: 99999999\r\n\r\n{`)
     expect([statusOf(declared), declared.includes("body_too_large")]).toEqual([413, true])
@@ -102,7 +102,7 @@ describe("a request on the wire", () => {
     expect([statusOf(chunked), chunked.includes("body_too_large")]).toEqual([413, true])
   })
 
-  it("that asks before it sends is told to go on, or not", async () => {
+  it("with Expect gets 100 Continue, or a refusal", async () => {
     const head = (key: string, length: number) =>
       `POST /visibility/v1/subscriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
     expect(await raw(server.port, head(server.key, 2), "{}")).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
@@ -110,7 +110,7 @@ describe("a request on the wire", () => {
     expect(await raw(server.port, head(server.key, 99_999_999))).toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it("that hangs up leaves nothing behind", async () => {
+  it("whose caller disconnects leaves nothing behind", async () => {
     await new Promise<void>((resolve) => {
       const socket = connect(server.port, "127.0.0.1", () => {
         socket.write(`POST /intake/v1/transit-events HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`)
@@ -122,8 +122,8 @@ describe("a request on the wire", () => {
   })
 })
 
-describe("a stop", () => {
-  it("lets the request that is running finish", async () => {
+describe("a shutdown", () => {
+  it("waits for the request in flight", async () => {
     const entered = Latch.makeUnsafe(false)
     const released = Latch.makeUnsafe(false)
     const slow = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
@@ -148,7 +148,7 @@ describe("a stop", () => {
 })
 
 describe("in a host's router", () => {
-  it("everything under its bases is the service's, and everything else is the host's", async () => {
+  it("all paths below its bases belong to the service, and all others to the host", async () => {
     const host = HttpRouter.add("GET", "/own", HttpServerResponse.text("own"))
     const mounted = await start(HttpRouter.serve(Layer.mergeAll(host, WaybillHttp.layer()), { disableLogger: true, disableListenLog: true }))
     const get = (path: string) => fetch(`${mounted.url}${path}`, { headers: { "x-api-key": mounted.key } })
@@ -164,7 +164,7 @@ describe("in a host's router", () => {
     await mounted.stop()
   })
 
-  it("addresses keep the prefix that the host's router took off", async () => {
+  it("URLs keep the prefix that the host's router removed", async () => {
     const mounted = await start(HttpRouter.serve(
       HttpRouter.use((router) =>
         Effect.asVoid(Effect.flatMap(WaybillHttp.make(), (app) => router.prefixed("/api/freight").add("*", "/*", app)))),

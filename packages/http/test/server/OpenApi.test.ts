@@ -24,7 +24,7 @@ afterAll(() => service.stop())
 
 const each = (check: (document: Json, path: string) => void) => documents.forEach(check)
 
-/** Every object in a document, with where it stands. */
+/** Every object in a document with its path. */
 const objectsIn = (value: unknown, at = "#"): ReadonlyArray<readonly [string, Json]> => {
   if (typeof value !== "object" || value === null) return []
   const own = Array.isArray(value) ? [] : [[at, value as Json] as const]
@@ -39,7 +39,7 @@ const operationsOf = (places: unknown) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })))
 
 describe("the OpenAPI documents", () => {
-  it("are 3.1.0 with everything the format asks for", () => {
+  it("are 3.1.0 with all required members", () => {
     each((document) => {
       expect(document["openapi"]).toBe("3.1.0")
       expect(document["info"]).toMatchObject({ title: expect.any(String), version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
@@ -65,7 +65,7 @@ describe("the OpenAPI documents", () => {
     })
   })
 
-  it("hold no reference that leads nowhere, and no component that nothing leads to", () => {
+  it("have no dangling reference, and no unused component", () => {
     each((document, path) => {
       const references = objectsIn(document).flatMap(([, object]) => typeof object["$ref"] === "string" ? [object["$ref"]] : [])
       expect(references.length).toBeGreaterThan(0)
@@ -75,7 +75,7 @@ describe("the OpenAPI documents", () => {
     })
   })
 
-  it("use JSON Schema 2020-12 as it is written: known types, regular expressions that compile, bounds that were meant", () => {
+  it("use valid JSON Schema 2020-12: known types, regular expressions that compile, sensible bounds", () => {
     each((document) => {
       for (const [at, schema] of objectsIn(document)) {
         if (at.endsWith("/properties")) continue
@@ -93,7 +93,7 @@ describe("the OpenAPI documents", () => {
     expect([schemas["Event"]!["additionalProperties"], schemas["SubscriptionCreate"]!["additionalProperties"]]).toEqual([true, false])
   })
 
-  it("say what a subscriber receives", () => {
+  it("describe a subscriber's webhooks", () => {
     for (const path of ["/openapi.json", "/openapi/transit-events.json"]) {
       const { post } = (documents.get(path)!["webhooks"] as Record<string, Record<string, Json>>)["shipmentEvents"]!
       expect(Object.keys(post!["responses"] as Json).sort()).toEqual(["2XX", "410", "default"])
@@ -109,7 +109,7 @@ describe("the OpenAPI documents", () => {
     expect(documents.get("/openapi/intake.json")!["webhooks"]).toBeUndefined()
   })
 
-  it("say what followers and debtors receive: one of two shapes, an array, signed where a secret is registered", () => {
+  it("describe notifications of statuses and charges: one of two shapes, an array, optionally signed", () => {
     const bodyOf = (path: string, webhook: string) => {
       const { post } = (documents.get(path)!["webhooks"] as Record<string, Record<string, Json>>)[webhook]!
       expect((post!["parameters"] as ReadonlyArray<Json>).map(({ name, required }) => [name, required])).toEqual([
@@ -129,7 +129,7 @@ describe("the OpenAPI documents", () => {
     }
   })
 
-  it("refuse in each area's own shape", () => {
+  it("describe errors in each area's own format", () => {
     const shapeOf = (area: string) => Object.entries((documents.get(`/openapi/${area}.json`)!["components"] as Record<string, Json>)["responses"] as Json)
     expect(areas.map((area) => shapeOf(area).map(([name, { content }]: any) => [name, Object.keys(content)]))).toEqual([
       [["StatusProblem", ["application/json"]]],
@@ -142,19 +142,19 @@ describe("the OpenAPI documents", () => {
     ])
   })
 
-  it("ask for a key or a token everywhere", () => {
+  it("require a key or a token everywhere", () => {
     each((document) => {
       expect(document["security"]).toEqual([{ ApiKey: [] }, { Bearer: [] }])
       const schemes = (document["components"] as Record<string, Json>)["securitySchemes"]
       expect(schemes).toMatchObject({ ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } })
       for (const { operation, path } of operationsOf(document["paths"])) {
-        // whoever may come without credentials may come with them too
+        // Calls without credentials also accept credentials.
         expect([path, operation["security"]]).toEqual([path, path.endsWith("/public") ? [{}, { ApiKey: [] }, { Bearer: [] }] : undefined])
       }
     })
   })
 
-  it("name every path of the published status, invoice, pickup and charge interfaces, each under a base of its own (SPEC-GAP-E1)", () => {
+  it("contain every path of the published status, invoice, pickup and charge interfaces, each under its own base (SPEC-GAP-E1)", () => {
     const pathsOf = (area: string) => Object.entries(documents.get(`/openapi/${area}.json`)!["paths"] as Record<string, Json>).map(([path, methods]) => [path, ...Object.keys(methods)])
     expect(pathsOf("shipment-status")).toEqual([
       ["/in-transit/v1/shipment/pro/{proNumber}/verified", "get"],
@@ -185,7 +185,7 @@ describe("the OpenAPI documents", () => {
     ])
   })
 
-  it("name every path of the published in-transit interface", () => {
+  it("contain every path of the published in-transit interface", () => {
     const paths = documents.get("/openapi/transit-events.json")!["paths"] as Record<string, Json>
     expect(Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
       ["/visibility/v1/events", ["get"]],
@@ -201,7 +201,7 @@ describe("the OpenAPI documents", () => {
     expect(Object.keys(documents.get("/openapi.json")!["paths"] as Json)).toEqual(paths)
   })
 
-  it("describe calls that answer: none is unknown, and none is more than is described", async () => {
+  it("describe exactly the existing calls", async () => {
     const described = new Set<string>()
     for (const { method, path } of operationsOf(documents.get("/openapi.json")!["paths"])) {
       described.add(`${method} ${path}`)
@@ -217,8 +217,8 @@ describe("the OpenAPI documents", () => {
   })
 })
 
-describe("answers", () => {
-  /** Enough of JSON Schema to hold answers against their description. */
+describe("responses", () => {
+  /** A JSON Schema validator, as far as these documents need it. */
   const conforms = (document: Json, schema: Json, value: unknown): boolean => {
     if (typeof schema["$ref"] === "string") return conforms(document, resolve(document, schema["$ref"]) as Json, value)
     if (Array.isArray(schema["anyOf"])) return schema["anyOf"].some((option: Json) => conforms(document, option, value))
@@ -246,7 +246,7 @@ describe("answers", () => {
   const schemaOf = (document: Json, method: string, template: string, status: number) =>
     resolve(document, `#/paths/${template.replaceAll("/", "~1")}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`) as Json | undefined
 
-  /** Answers, refusals and notifications of the two areas that have shapes of their own. */
+  /** Responses, errors and notifications of the two areas with their own formats. */
   const expectStatusAndCharges = async (document: Json) => {
     const shop = await acme.customer("shop", ["A1"])
     const stranger = await acme.customer("stranger", ["A9"])
@@ -338,7 +338,7 @@ describe("answers", () => {
     }
   }
 
-  it("are what the document says", async () => {
+  it("match the document", async () => {
     const document = documents.get("/openapi.json")!
     const created = await acme.subscribe(acme.carrier, { filters: { eventTypes: ["DELAY"] } })
     await service.deliver()
@@ -371,7 +371,7 @@ describe("answers", () => {
 })
 
 describe("/docs", () => {
-  it("is one page that needs nothing else, under a policy that lets nothing else in", async () => {
+  it("is one self-contained page, under a policy that allows nothing else", async () => {
     const answer = await service.send("GET", "/docs")
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
     const policy = answer.headers.get("content-security-policy")!

@@ -25,7 +25,7 @@ const ask = (port: number, agent: Agent | false = false): Promise<Got> =>
     }).on("error", reject)
   })
 
-/** Resolves when so many connections are open and have been read from. */
+/** Resolves when this number of connections are open and were read from. */
 const arrived = async (server: Server, count: number) => {
   for (let open = 0; open < count;) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -34,7 +34,7 @@ const arrived = async (server: Server, count: number) => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-it("holds what comes before it is ready, and answers it then", async () => {
+it("holds requests that arrive before it is ready, and answers them then", async () => {
   const server = createStartupBufferServer()
   const port = await listen(server)
   const early = [ask(port), ask(port), ask(port)]
@@ -45,12 +45,12 @@ it("holds what comes before it is ready, and answers it then", async () => {
   server.close()
 })
 
-it("while stopping lets running requests finish, tells new ones so, and keeps no connection open", async () => {
+it("waits for requests in flight while stopping, answers new ones with 503, and closes every connection", async () => {
   const server = createStartupBufferServer()
   const finish: Array<() => void> = []
   server.on("request", (_request, response) => void finish.push(() => response.end("done")))
   const port = await listen(server)
-  // a connection that stays open, so that a new request can still come in while stopping
+  // A keep-alive connection, so that a new request can arrive while stopping.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const running = ask(port)
   const first = ask(port, agent)
@@ -70,7 +70,7 @@ it("while stopping lets running requests finish, tells new ones so, and keeps no
   await closed
 })
 
-it("answers 503 as problem details to a request that comes on an open connection while stopping", async () => {
+it("answers 503 as problem details to a request on an open connection while stopping", async () => {
   const server = createStartupBufferServer()
   const finish: Array<() => void> = []
   server.on("request", (_request, response) => void finish.push(() => response.end("done")))
@@ -81,7 +81,7 @@ it("answers 503 as problem details to a request that comes on an open connection
   const socket = connect(port, "127.0.0.1")
   let text = ""
   socket.setEncoding("utf8").on("data", (chunk: string) => void (text += chunk))
-  // half of a request keeps the connection busy, so that closing does not end it
+  // Half a request keeps the connection busy, so that closing does not end it.
   socket.write("GET / HTTP/1.1\r\nhost: x\r\n")
   await arrived(server, 2)
   server.close()
@@ -95,7 +95,7 @@ it("answers 503 as problem details to a request that comes on an open connection
   expect((await running).text).toBe("done")
 })
 
-it("that stops before it was ever ready answers what it held", async () => {
+it("answers held requests when it stops before it was ready", async () => {
   const server = createStartupBufferServer()
   const port = await listen(server)
   const early = ask(port)

@@ -11,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe("probes", () => {
-  it("say that the process lives and the storage answers, without credentials", async () => {
+  it("report that the process lives and the storage answers, without credentials", async () => {
     expect((await service.send("GET", "/healthz")).json).toEqual({ status: "ok" })
     expect((await service.send("GET", "/readyz")).json).toEqual({ status: "ready", checks: [{ name: "storage", ok: true }] })
   })
 
-  it("name the check that does not hold and keep why to the log", async () => {
+  it("name the failed check, and only log the reason", async () => {
     const unready = await startService({
       readiness: Readiness.layer([
         { name: "database", check: Effect.fail(new Error("connect ECONNREFUSED 10.0.0.7")) },
@@ -35,7 +35,7 @@ describe("probes", () => {
     await unready.stop()
   })
 
-  it("are not written into the log as often as they are asked", async () => {
+  it("do not fill the log", async () => {
     const before = service.log.length
     await service.send("GET", "/healthz")
     expect(service.log.slice(before).map(({ level }) => level)).toEqual(["DEBUG"])
@@ -51,7 +51,7 @@ describe("the two parts of the service", () => {
   const ofOperators = ["/operator/v1/tenants", "/metrics", "/docs", "/openapi/operator.json"]
   const ofCustomers = ["/visibility/v1/events", "/invoicing/invoices", "/intake/v1/pickups/1", "/openapi/pickups.json"]
 
-  it("answer what is their own, 404 to the other's, and probes both", async () => {
+  it("answer their own calls, 404 to those of the other, and probes both", async () => {
     expect(await statuses("operators", ofOperators)).toEqual([200, 200, 200, 200])
     expect(await statuses("customers", ofOperators)).toEqual([404, 404, 404, 404])
     expect(await statuses("operators", ofCustomers.slice(0, 3))).toEqual([404, 404, 404])
@@ -59,7 +59,7 @@ describe("the two parts of the service", () => {
     for (const part of ["customers", "operators"] as const) expect(await statuses(part, ["/healthz", "/readyz", "/openapi.json"])).toEqual([200, 200, 200])
   })
 
-  it("describe themselves: the operator's calls are in one document only", async () => {
+  it("describe themselves: operator calls are in one document only", async () => {
     const paths = async (part: "customers" | "operators") => Object.keys((await from(part, "/openapi.json")).json.paths)
     expect((await paths("customers")).filter((path) => path.startsWith("/operator"))).toEqual([])
     expect(await paths("customers")).toContain("/visibility/v1/events")
@@ -80,7 +80,7 @@ describe("the two parts of the service", () => {
 })
 
 describe("/metrics", () => {
-  it("is Prometheus text with the requests and the depth of the queue", async () => {
+  it("is Prometheus text with the requests and the queue depth", async () => {
     const tenant = await service.tenant("acme")
     await tenant.subscribe(tenant.carrier)
     await tenant.publish(reportedEvent("S1"), reportedEvent("S2"))

@@ -12,9 +12,9 @@ const piecesOf = ({ body }: HttpServerResponse.HttpServerResponse): Effect.Effec
 
 const page = { page: 1, pageSize: 500, totalCount: null, totalPages: null, hasMore: false }
 
-describe("a list of JSON that is bytes already", () => {
+describe("a list of encoded JSON", () => {
   it.effect.each([[0, 0, 1], [1, 10, 1], [10, 10, 1], [5000, 100, 8], [40, 30_000, 10]] as const)(
-    "of %i items of %i bytes is the same JSON in pieces, never copied as a whole",
+    "of %i items of %i bytes is sent in chunks, never copied as a whole",
     ([count, size, least]) => Effect.gen(function*() {
       const items = texts(count, size)
       for (const [answer, expected] of [
@@ -32,7 +32,7 @@ describe("a list of JSON that is bytes already", () => {
 })
 
 describe("a list that is read while it is sent", () => {
-  it.effect.each([[], [1], [200, 3], [1, 1, 1], [200, 200]] as const)("is one array, whatever pieces it comes in: %j", (sizes) => Effect.gen(function*() {
+  it.effect.each([[], [1], [200, 3], [1, 1, 1], [200, 200]] as const)("is one array, wherever it is split: %j", (sizes) => Effect.gen(function*() {
     const pieces = sizes.map((size, n) => texts(size, n))
     let read = 0
     const items = Stream.flatMap(Stream.fromIterable(pieces, { chunkSize: 1 }), (piece) => {
@@ -46,14 +46,14 @@ describe("a list that is read while it is sent", () => {
 })
 
 describe("an object with a long list", () => {
-  it.effect.each([0, 1, 500])("is the same JSON, its list of %i items last", (count) => Effect.gen(function*() {
+  it.effect.each([0, 1, 500])("is the same JSON, with its list of %i items last", (count) => Effect.gen(function*() {
     const value = { id: "a", history: texts(count, 1000), last: null }
     const pieces = yield* piecesOf(yield* jsonWithList(value, "history"))
     expect(JSON.parse(Buffer.concat(pieces).toString())).toEqual(value)
     expect(pieces.length).toBeGreaterThanOrEqual(count / 66)
   }))
 
-  it.effect("may have nothing else", () => Effect.gen(function*() {
+  it.effect("may have no other members", () => Effect.gen(function*() {
     expect(Buffer.concat(yield* piecesOf(yield* jsonWithList({ list: [1, 2] }, "list"))).toString()).toBe("{\"list\":[1,2]}")
   }))
 })

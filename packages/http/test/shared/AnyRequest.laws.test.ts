@@ -1,4 +1,4 @@
-/** Whatever a request is, it gets an answer in the shape of its area, and never one that blames the service. */
+/** Property tests: every request gets a response in the format of its area, and never a server error. */
 import { assert, describe, it } from "@effect/vitest"
 import { documentsSample, invoiceSample, pickupRequest } from "@waybill/testkit"
 import { Effect, Schema } from "effect"
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Sixteen bits twice: plain integers are drawn too small to make many different requests. */
+/** Two 16-bit halves, because plain integers are too small to make many different requests. */
 const Half = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
 type Choices = Pick<Chance, "draw" | "pick">
@@ -53,7 +53,7 @@ const anyJson = ({ draw, pick }: Choices, depth = 0): unknown => {
   return Object.fromEntries(Array.from({ length: Math.floor(draw() * 5) }, () => [pick(oddTexts), anyJson({ draw, pick }, depth + 1)]))
 }
 
-/** Something valid with a few members replaced, removed or added. */
+/** A valid value with a few members replaced, removed or added. */
 const damaged = (value: unknown, choose: Choices): unknown => {
   if (choose.draw() < 0.04) return anyJson(choose)
   if (Array.isArray(value)) return value.map((item) => damaged(item, choose))
@@ -195,7 +195,7 @@ const requestOf = (seed: number): { readonly request: Request; readonly path: st
   const hasBody = !["GET", "HEAD", "get"].includes(method)
   const target = `${path}${query === "" ? "" : `?${query}`}`
   const request = new Request("http://waybill.test/", { method, headers, ...(hasBody ? { body } : {}) })
-  // `URL` would tidy up what is to be tested
+  // `URL` would normalize the target.
   Object.defineProperty(request, "url", { value: `http://waybill.test${target}` })
   return { request, path, shown: `${method} ${target} ${hasBody ? String(body).slice(0, 300) : ""}` }
 }
@@ -226,7 +226,7 @@ const problemIsWhole = (answer: Answer): boolean =>
 
 describe("any request", () => {
   it.effect.prop(
-    "is answered in the shape of its area, below 500",
+    "gets a response in the format of its area, below 500",
     [Half, Half],
     ([high, low]) =>
       Effect.gen(function*() {
@@ -238,13 +238,13 @@ describe("any request", () => {
         assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
         if (request.method === "HEAD" || answer.status === 204) return assert.strictEqual(answer.text, "")
         if (answer.status >= 400) return assert.isTrue(refusalIsWhole(path, answer), `${shown}\n${answer.text}`)
-        // a cancelled pickup is answered without a body
+        // A cancelled pickup gets a response without a body.
         if (!(request.method === "DELETE" && path.startsWith("/pickup/"))) assert.notStrictEqual(answer.json, undefined, shown)
       }),
     { timeout: 60_000, arbitrary: { runs: 1500 } }
   )
 
-  it.effect("leaves the service as able as before", () =>
+  it.effect("leaves the service working as before", () =>
     Effect.gen(function*() {
       const answer = yield* Effect.promise(() => service.send("GET", "/visibility/v1/events?shipmentId=S1", { key: acme.carrier }))
       assert.strictEqual(answer.status, 200)

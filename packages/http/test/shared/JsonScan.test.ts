@@ -8,7 +8,7 @@ const encoder = new TextEncoder()
 
 const unlimited: ScanLimits = { maxDepth: 1e9, maxValues: 1e9, maxMembers: 1e9, lists: {} }
 
-/** The verdict of a walk in pieces of this size, and the walk. */
+/** The result of a scan in chunks of this size, and the scan. */
 const scanned = (text: string | Uint8Array, limits: Partial<ScanLimits> = {}, piece = 7) => {
   const scan = new JsonScan(typeof text === "string" ? encoder.encode(text) : text, { ...unlimited, ...limits })
   for (;;) {
@@ -42,7 +42,7 @@ const countsOf = (value: unknown): Counts => {
   }
 }
 
-/** A shape in which every list has this limit, three levels down. */
+/** Limits in which every list has this maximum, three levels down. */
 const listsUpTo = (maxItems: number, names: ReadonlyArray<string>, levels = 6): ScanLimits["lists"] => {
   if (levels === 0) return {}
   const inner = listsUpTo(maxItems, names, levels - 1)
@@ -53,7 +53,7 @@ const names = ["a", "b\"\\", "ä", "__proto__", "events"]
 
 const int = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
 
-/** JSON text with blanks and escapes in any place, made of some numbers. */
+/** JSON text with random blanks and escapes, built from numbers. */
 const jsonText: Arbitrary.Arbitrary<string> = Arbitrary.map(Arbitrary.array(int(1_000_000), { minLength: 1, maxLength: 60 }), (numbers) => {
   let at = 0
   const next = (below: number) => (numbers[at++ % numbers.length]! + at) % below
@@ -71,13 +71,13 @@ const jsonText: Arbitrary.Arbitrary<string> = Arbitrary.map(Arbitrary.array(int(
 })
 
 describe("JsonScan", () => {
-  it.prop("counts values and depth as JSON.parse finds them", [jsonText], ([text]) => {
+  it.prop("counts the values and depth that JSON.parse finds", [jsonText], ([text]) => {
     const { scan, verdict } = scanned(text)
     const { depth, values } = countsOf(JSON.parse(text))
     assert.deepStrictEqual([verdict, scan.values, scan.deepest], ["done", values, depth])
   })
 
-  it.prop("accepts exactly what keeps each limit", [jsonText], ([text]) => {
+  it.prop("accepts exactly the input within each limit", [jsonText], ([text]) => {
     const { depth, longestList, mostMembers, values } = countsOf(JSON.parse(text))
     const judged = (limits: Partial<ScanLimits>) => {
       const { verdict } = scanned(text, limits)
@@ -93,12 +93,12 @@ describe("JsonScan", () => {
     if (longestList > 0) assert.strictEqual(judged({ lists: listsUpTo(longestList - 1, names, 9) }), "items")
   })
 
-  it.prop("says the same however the body is cut into pieces", [jsonText, int(12)], ([text, piece]) => {
+  it.prop("returns the same result wherever the body is split", [jsonText, int(12)], ([text, piece]) => {
     const limits = { maxDepth: 4, maxValues: 30, maxMembers: 3, lists: listsUpTo(2, names) }
     assert.deepStrictEqual(scanned(text, limits, piece + 1).verdict, scanned(text, limits, 1e6).verdict)
   })
 
-  it.prop("walks arbitrary bytes to their end or to a limit", [Arbitrary.array(int(255), { minLength: 0, maxLength: 300 }), int(9)], ([bytes, piece]) => {
+  it.prop("scans arbitrary bytes to their end or to a limit", [Arbitrary.array(int(255), { minLength: 0, maxLength: 300 }), int(9)], ([bytes, piece]) => {
     const { verdict } = scanned(Uint8Array.from(bytes), { maxDepth: 10, maxValues: 100, maxMembers: 10, itemsIn: "a", maxItemBytes: 50, lists: listsUpTo(2, names) }, piece + 1)
     assert.isTrue(verdict === "done" || verdict._tag === "Exceeded")
   })
@@ -122,7 +122,7 @@ describe("JsonScan", () => {
     })
   })
 
-  it("refuses an item that is too large while it is still open", () => {
+  it("refuses an item that is too large before it ends", () => {
     assert.deepStrictEqual(exceededBy(`{"events":[{},{"a":"${"x".repeat(200)}`, { itemsIn: "events", maxItemBytes: 100 }), {
       _tag: "Exceeded", what: "itemBytes", limit: 100, path: ["events", 1]
     })
@@ -130,7 +130,7 @@ describe("JsonScan", () => {
 })
 
 describe("listLimitsOf", () => {
-  it("refuses a schema with a list that has no limit", () => {
+  it("refuses a schema that contains a list without a limit", () => {
     assert.throws(() => listLimitsOf(Schema.Struct({ a: Schema.Struct({ b: Schema.Array(Schema.String) }) })), "The list at /a/b of an input")
   })
 })

@@ -29,7 +29,7 @@ const bodies = [
 ]
 
 describe("a body that is parsed item by item", () => {
-  it.effect("is what JSON.parse makes of it, whatever is cut out or doubled", () =>
+  it.effect("equals the result of JSON.parse, whatever is removed or duplicated", () =>
     Effect.gen(function*() {
       const chance = chanceOf(23)
       for (const body of bodies) {

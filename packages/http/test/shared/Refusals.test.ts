@@ -14,7 +14,7 @@ afterAll(() => service.stop())
 
 const statusAndCode = (answer: Answer) => [answer.status, problemCode(answer)]
 
-describe("a refusal", () => {
+describe("an error response", () => {
   it("is problem details with the correlation id as its instance", async () => {
     const answer = await service.send("GET", "/visibility/v1/events?page=0", { key: acme.carrier })
     const id = answer.headers.get("x-request-id")
@@ -28,7 +28,7 @@ describe("a refusal", () => {
     })
   })
 
-  it("takes up the caller's own correlation id where it is sane", async () => {
+  it("uses the caller's own correlation id if it is safe", async () => {
     const ask = (id: string) => service.send("GET", "/visibility/v1/none", { headers: { "x-request-id": id } })
     const own = await ask("order-4711:retry.2")
     expect(own.headers.get("x-request-id")).toBe("order-4711:retry.2")
@@ -38,7 +38,7 @@ describe("a refusal", () => {
     }
   })
 
-  it("takes up no credential as correlation id, which would stand in the log", async () => {
+  it("uses no credential as correlation id, because it would be logged", async () => {
     const shown = async (headers: Readonly<Record<string, string>>) => (await service.send("GET", "/visibility/v1/none", { headers })).headers.get("x-request-id")
     for (const key of [acme.carrier, operatorKey]) {
       expect(await shown({ "x-api-key": key, "x-request-id": key })).toMatch(/^[0-9a-f-]{36}$/)
@@ -47,7 +47,7 @@ describe("a refusal", () => {
     expect(await shown({ "x-api-key": acme.carrier, "x-request-id": "order-4711" })).toBe("order-4711")
   })
 
-  it("stays bounded however large what it complains about", async () => {
+  it("stays small however large the invalid input is", async () => {
     const body = JSON.stringify(Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`${n}${"k".repeat(1500)}`, 1])))
     const answer = await service.send("POST", "/visibility/v1/subscriptions", { key: acme.carrier, body })
     expect(answer.status).toBe(400)
@@ -77,13 +77,13 @@ describe("paths and methods", () => {
     ["GET", "/intake/v1/transit-events", "POST, OPTIONS"],
     ["BREW", "/intake/v1/transit-events", "POST, OPTIONS"],
     ["POST", "/healthz", "GET, HEAD, OPTIONS"]
-  ])("%s %s answers 405 and says what is taken", async (method, path, allow) => {
+  ])("%s %s answers 405 with the allowed methods", async (method, path, allow) => {
     const answer = await service.send(method, path, { key: acme.carrier })
     expect(statusAndCode(answer)).toEqual([405, "method_not_allowed"])
     expect(answer.headers.get("allow")).toBe(allow)
   })
 
-  it("OPTIONS answers what a path takes", async () => {
+  it("OPTIONS answers with the allowed methods", async () => {
     const answer = await service.send("OPTIONS", "/visibility/v1/subscriptions")
     expect([answer.status, answer.headers.get("allow")]).toEqual([204, "GET, POST, HEAD, OPTIONS"])
   })
@@ -122,7 +122,7 @@ describe("bodies", () => {
     expect(statusAndCode(await create(body === undefined ? {} : { body }))).toEqual(expected)
   })
 
-  it("that nest without end are refused before anything walks them", async () => {
+  it("that nest too deep are refused before they are parsed", async () => {
     for (const depth of [100, 50_000]) {
       const answer = await create({ body: `{"filters":${"[".repeat(depth)}${"]".repeat(depth)}}` })
       expect(statusAndCode(answer)).toEqual([400, "invalid_input"])
@@ -136,7 +136,7 @@ describe("bodies", () => {
     }
   })
 
-  it("that are too large are refused by what they declare, and otherwise while they arrive", async () => {
+  it("that are too large are refused by Content-Length, or while they arrive", async () => {
     expect(statusAndCode(await create({ body: "{}", headers: { "content-length": "999999999" } }))).toEqual([413, "body_too_large"])
     let pulled = 0
     const endless = new ReadableStream<Uint8Array>({
@@ -149,7 +149,7 @@ describe("bodies", () => {
     expect(pulled).toBeLessThan(70)
   })
 
-  it("that break off or never end are given up", async () => {
+  it("that break off or never end are aborted", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("gone")) })
     expect(statusAndCode(await create({ body: broken }))).toEqual([400, "body_incomplete"])
     const hasty = await startService({ bodyTimeoutMillis: 20 })
@@ -187,7 +187,7 @@ describe("bodies", () => {
     expect(answer.headers.get(method === "PATCH" ? "accept-patch" : "accept-post")).toContain("json")
   })
 
-  it("without a media type, or packed, answer 415", async () => {
+  it("without a media type, or compressed, get 415", async () => {
     const untyped = new Request("http://waybill.test/visibility/v1/subscriptions", { method: "POST", headers: { "x-api-key": acme.carrier }, body: new Uint8Array([0x7b, 0x7d]) })
     expect((await service.fetch(untyped)).status).toBe(415)
     const packed = await create({ body: "{}", headers: { "content-encoding": "gzip" } })
@@ -195,14 +195,14 @@ describe("bodies", () => {
     expect(packed.headers.get("accept-encoding")).toBe("identity")
   })
 
-  it("take a byte order mark, which is no content", async () => {
+  it("may start with a byte order mark, which is ignored", async () => {
     const answer = await create({ body: "\ufeff{\"endpointUrl\":\"https://receiver.example/hook\",\"hmacSecretId\":\"main\"}" })
     expect(answer.status).toBe(201)
   })
 })
 
-describe("trouble of our own", () => {
-  /** The service over a use case that does not work; the key is one of its own. */
+describe("failures of the service", () => {
+  /** The service with a failing use case, and a key of its own. */
   const startFaulty = async (over: TestServiceOptions["over"]) => {
     const faulty = await startService({ over })
     const tenant = await faulty.tenant("acme")
@@ -211,7 +211,7 @@ describe("trouble of our own", () => {
     return Object.assign(ask, { log: faulty.log })
   }
 
-  it("answers 503 and asks to come again when the storage fails, and tells nothing of it", async () => {
+  it("answer 503 with Retry-After when the storage fails, without details", async () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.fail(new StorageError({ operation: "TransitEventStore.page", cause: new Error("password authentication failed for 10.0.0.7") })),
       publish: () => Effect.die("not called"),
@@ -224,7 +224,7 @@ describe("trouble of our own", () => {
     expect(answer.text).not.toMatch(/password|10\.0\.0\.7|TransitEventStore/)
   })
 
-  it("answers 500 to a defect, with the id it is found by in the log and never a stack", async () => {
+  it("answer 500 to a defect, with the correlation id of its log entry and never a stack", async () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.die(new TypeError("secret stack")),
       publish: () => Effect.die("text"),
@@ -244,7 +244,7 @@ describe("trouble of our own", () => {
 })
 
 describe("the access log", () => {
-  it("has one line for each request, with names the service gave and nothing the caller sent", async () => {
+  it("has one line per request, with names from the service and nothing from the caller", async () => {
     const before = service.log.length
     await service.send("POST", "/intake/v1/transit-events?partial=true&token=hidden-in-query", {
       key: acme.carrier,

@@ -21,7 +21,7 @@ const start = async (options: TestServiceOptions = {}) => {
 const inTransit = "{\"ProNumber\":\"PRO-S1\",\"ShipmentMilestoneStatus\":\"In Transit\",\"UpdatedETA\":\"2026-11-21\",\"EstimatedStandardDay\":3}"
 
 describe("a public lookup", () => {
-  it("needs no credentials where there is one tenant, and answers four fields by PRO, BOL and PO", async () => {
+  it("needs no credentials with a single tenant, and returns four fields by PRO, BOL and PO", async () => {
     const { look, service } = await start()
     const acme = await service.tenant("acme")
     await acme.register(movingShipment("S1", { accounts: ["A1"] }), reportedShipment("EARLY"))
@@ -37,7 +37,7 @@ describe("a public lookup", () => {
     }
   })
 
-  it("takes the tenant of credentials that are sent, which must be valid", async () => {
+  it("uses the tenant of credentials that are sent, which must be valid", async () => {
     const { look, service } = await start()
     const acme = await service.tenant("acme")
     const bolt = await service.tenant("bolt")
@@ -50,7 +50,7 @@ describe("a public lookup", () => {
     expect((await look("pro/PRO-S1", {}, operatorKey)).status).toBe(401)
   })
 
-  it("passes over cookies that are no credentials, and takes those that are", async () => {
+  it("ignores cookies that are not credentials, and uses those that are", async () => {
     const authenticate = async (request: Request) =>
       request.headers.get("cookie") === "session=good" ? { tenantId: "bolt", client: "shop", roles: ["customer" as const] } : undefined
     const { look, service } = await start({ authenticator: AuthenticatorHost.layer(authenticate), publicTenant: "acme" })
@@ -62,7 +62,7 @@ describe("a public lookup", () => {
     expect((await look("pro/PRO-S1", { authorization: "Bearer old" })).status).toBe(401)
   })
 
-  it("takes the tenant whose host was called, else the configured one, else none of several", async () => {
+  it("uses the tenant of the requested host, otherwise the configured one, otherwise none of several", async () => {
     const { look, service } = await start({ publicTenant: "acme" })
     for (const tenantId of ["acme", "bolt"]) {
       const tenant = await service.tenant(tenantId)
@@ -80,7 +80,7 @@ describe("a public lookup", () => {
     expect([answer.status, answer.json]).toEqual([404, { message: expect.stringContaining("host name") }])
   })
 
-  it("takes a host that a trusted proxy forwards", async () => {
+  it("uses the host from a trusted proxy", async () => {
     const { look, service } = await start({ trustForwarded: true })
     for (const tenantId of ["acme", "bolt"]) {
       const tenant = await service.tenant(tenantId)
@@ -91,10 +91,10 @@ describe("a public lookup", () => {
   })
 })
 
-describe("the allowance for others' freight", () => {
+describe("the rate limit for others' freight", () => {
   const forwarded = (address: string) => ({ "x-forwarded-for": address })
 
-  it("answers 429 with the seconds to wait, whether or not there is such a shipment, and lets nobody else pay", async () => {
+  it("answers 429 with the seconds to wait, whether or not the shipment exists, and affects no other caller", async () => {
     const { look, service } = await start({ othersLookupsPerMinute: 3, trustForwarded: true })
     const acme = await service.tenant("acme")
     await acme.register(movingShipment("S1"))
@@ -108,7 +108,7 @@ describe("the allowance for others' freight", () => {
     expect((await look("pro/PRO-S1", forwarded("198.51.100.8"))).status).toBe(200)
   })
 
-  it("is one for all whose address is not known or not trusted", async () => {
+  it("is shared by all callers whose address is unknown or not trusted", async () => {
     const { look, service } = await start({ othersLookupsPerMinute: 2 })
     await service.tenant("acme")
     const statuses: Array<number> = []
@@ -116,7 +116,7 @@ describe("the allowance for others' freight", () => {
     expect(statuses).toEqual([404, 404, 429])
   })
 
-  it("is each client's own where credentials name it, and never paid for freight of one's own", async () => {
+  it("applies per client with credentials, and never to the client's own freight", async () => {
     const { look, service } = await start({ othersLookupsPerMinute: 2 })
     const acme = await service.tenant("acme")
     await acme.register(movingShipment("S1", { accounts: ["A1"] }), movingShipment("S2", { accounts: ["A2"] }))
@@ -137,7 +137,7 @@ describe("the allowance for others' freight", () => {
     expect([(await verified("S2", other)).status, (await look("pro/PRO-S1", {}, other)).status, (await look("pro/PRO-S2")).status]).toEqual([202, 200, 200])
   })
 
-  it("is paid by asking for accounts of others as well", async () => {
+  it("counts requests for accounts of others too", async () => {
     const { service } = await start({ othersLookupsPerMinute: 2 })
     const acme = await service.tenant("acme")
     await acme.register(movingShipment("S1", { accounts: ["A1"] }))

@@ -1,4 +1,4 @@
-/** Shipments as a carrier's system hands them in. */
+/** Shipments as a carrier's system publishes them. */
 
 const address = (name: string, city: string, state: string, postalCode: string) => ({
   addressName: name,
@@ -10,7 +10,7 @@ const address = (name: string, city: string, state: string, postalCode: string) 
   country: "USA"
 })
 
-/** Everything that intake needs, without a milestone; PRO, BOL and PO are made of the id. */
+/** All required fields, without a milestone; PRO, BOL and PO are derived from the id. */
 export const reportedShipment = (shipmentId: string, more: Readonly<Record<string, unknown>> = {}) => ({
   shipmentId,
   ProNumber: `PRO-${shipmentId}`,
@@ -37,6 +37,6 @@ export const reportedShipment = (shipmentId: string, more: Readonly<Record<strin
   ...more
 })
 
-/** The same, on its way. */
+/** The same, in transit. */
 export const movingShipment = (shipmentId: string, more: Readonly<Record<string, unknown>> = {}) =>
   reportedShipment(shipmentId, { ShipmentMilestoneStatus: "In Transit", ...more })

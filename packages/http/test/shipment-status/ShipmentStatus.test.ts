@@ -30,18 +30,18 @@ const verifiedFields = [
   "Reconsignment", "ShipmentShortage", "ShipmentDamage", "AllShortOrLostShipment", "Late", "AppointmentRequired", "CrossBorder"
 ]
 
-/** The three ways to name one shipment. */
+/** The three ways to identify a shipment. */
 const ways = (shipmentId: string) => [
   `pro/PRO-${shipmentId}`,
   `bol/BOL-${shipmentId}/02134`,
   `po/PO-${shipmentId}/75201`
 ]
 
-/** Everything of an answer that a caller can tell apart. */
-const told = ({ headers, status, text }: Answer) => [status, text, [...headers].filter(([name]) => name !== "date")]
+/** Every part of a response that a caller can distinguish. */
+const visiblePartOf = ({ headers, status, text }: Answer) => [status, text, [...headers].filter(([name]) => name !== "date")]
 
 describe("a verified lookup", () => {
-  it("answers the caller's own shipment with every field, by PRO, BOL and PO", async () => {
+  it("returns the caller's own shipment with every field, by PRO, BOL and PO", async () => {
     for (const way of ways("S1")) {
       const answer = await get(`${way}/verified`, owner)
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"])
@@ -62,7 +62,7 @@ describe("a verified lookup", () => {
     }
   })
 
-  it("answers 202 and four fields to whoever it does not belong to", async () => {
+  it("answers 202 with four fields to callers without access", async () => {
     for (const way of ways("S1")) {
       const answer = await get(`${way}/verified`, stranger)
       expect([answer.status, answer.text]).toEqual([
@@ -72,19 +72,19 @@ describe("a verified lookup", () => {
     }
   })
 
-  it("answers carriers every shipment of their tenant, those without accounts too", async () => {
+  it("returns every shipment of the tenant to carriers, also those without accounts", async () => {
     await acme.register(movingShipment("NOBODYS"))
     expect((await get("pro/PRO-NOBODYS/verified", acme.carrier)).status).toBe(200)
     expect((await get("pro/PRO-NOBODYS/verified", owner)).status).toBe(202)
   })
 
-  it("answers 404 to another tenant exactly like to a number that nobody has", async () => {
+  it("answers 404 to another tenant, as for an unknown number", async () => {
     for (const way of ways("S1")) {
       const theirs = await get(`${way}/verified`, rival.carrier)
       const nobodys = await get(`${way.replace("S1", "S0")}/verified`, rival.carrier)
       expect([theirs.status, Object.keys(theirs.json)]).toEqual([404, ["message"]])
       expect(theirs.text.replaceAll("S1", "S0")).toBe(nobodys.text)
-      expect(told(theirs).slice(2)).toEqual(told(nobodys).slice(2))
+      expect(visiblePartOf(theirs).slice(2)).toEqual(visiblePartOf(nobodys).slice(2))
     }
   })
 
@@ -96,14 +96,14 @@ describe("a verified lookup", () => {
     expect([answer.status, answer.json.ShipmentMilestoneStatus]).toEqual([200, "Picked-up"])
   })
 
-  it("passes over case, blanks, hyphens and everything of a ZIP code behind its first five digits", async () => {
+  it("ignores case, blanks, hyphens and everything after the first five digits of a ZIP code", async () => {
     for (const way of ["pro/pro%20s1", "pro/PROS1", "bol/bol-s1/02134-9999", "bol/BOL%20S1/021341000", "po/po%20s1/75201"]) {
       expect([way, (await get(`${way}/verified`, owner)).status]).toEqual([way, 200])
     }
     expect((await get("bol/BOL-S1/02135/verified", owner)).status).toBe(404)
   })
 
-  it("reads each part of the path by itself, so that numbers may hold slashes", async () => {
+  it("decodes each path segment separately, so that numbers may contain slashes", async () => {
     const numbers = { bolNumber: "B/7 1", QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: "P/9%", AdditionalReferences: null, trailerNumber: null }
     await acme.register(movingShipment("SLASHED", { accounts: ["A1"], ReferenceNumbers: numbers }))
     expect((await get(`bol/${encodeURIComponent("B/7 1")}/02134/verified`, owner)).json.ProNumber).toBe("PRO-SLASHED")
@@ -111,7 +111,7 @@ describe("a verified lookup", () => {
     expect((await get("bol/B/7/02134/verified", owner)).status).toBe(404)
   })
 
-  it("prefers the caller's own of several shipments, and else the one picked up last", async () => {
+  it("prefers the caller's own among several shipments, otherwise the one picked up last", async () => {
     const shared = { bolNumber: "SHARED", QuoteID: null, ShipmentID: null, MasterBOL: null, poNumber: "SHARED", AdditionalReferences: null, trailerNumber: null }
     await acme.register(
       movingShipment("OLD", { accounts: ["A1"], ReferenceNumbers: shared, pickupDate: "2026-11-01T00:00:00Z" }),
@@ -121,7 +121,7 @@ describe("a verified lookup", () => {
     expect([await proOf(owner), await proOf(stranger), await proOf(acme.carrier)]).toEqual(["PRO-OLD", "PRO-NEW", "PRO-NEW"])
   })
 
-  it("needs credentials that are valid, and no operator's", async () => {
+  it("requires valid credentials, and refuses an operator's", async () => {
     for (const key of [undefined, "wrong", operatorKey]) {
       const answer = await get("pro/PRO-S1/verified", key)
       expect([key, answer.status, Object.keys(answer.json)]).toEqual([key, 401, ["message"]])
@@ -143,7 +143,7 @@ describe("a verified lookup", () => {
   )
 })
 
-describe("an account's shipments by pick-up date", () => {
+describe("an account's shipments by pickup date", () => {
   const range = (account: string, from: string, to: string, key?: string) =>
     get(`po/${encodeURIComponent(account)}/${encodeURIComponent(from)}/${encodeURIComponent(to)}/verified`, key)
 
@@ -157,7 +157,7 @@ describe("an account's shipments by pick-up date", () => {
     owner = await acme.customer("ranger", ["A 5/5", "A7"])
   })
 
-  it("is an array by pick-up, both ends included, dates alone or with an offset", async () => {
+  it("are an array by pickup time, with an inclusive range of dates or times with an offset", async () => {
     const idsOf = async (from: string, to: string) => {
       const answer = await range("A 5/5", from, to, owner)
       return answer.status === 204 ? [] : answer.json.map((each: { ProNumber: string }) => each.ProNumber)
@@ -168,17 +168,17 @@ describe("an account's shipments by pick-up date", () => {
     expect(await idsOf("2026-10-01T00:00:00.001Z", "2026-10-02T23:59:59.998Z")).toEqual([])
   })
 
-  it("reads offsets in the path as they are, encoded or not", async () => {
+  it("accept offsets in the path, encoded or not", async () => {
     const bare = await get("po/A7/2026-10-01T00:00:00+02:00/2026-10-02T00:00:00+02:00/verified", owner)
     expect(bare.status).toBe(204)
   })
 
-  it("answers 204 and nothing where nothing was picked up", async () => {
+  it("get 204 when nothing was picked up", async () => {
     const answer = await range("A7", "2026-10-01", "2026-10-02", owner)
     expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([204, "", null])
   })
 
-  it("answers 401 for an account that is not the caller's, and 404 for one that nobody has", async () => {
+  it("get 401 for an account of another client, and 404 for an unknown one", async () => {
     const foreign = await range("A6", "2026-10-01", "2026-10-02", owner)
     expect([foreign.status, Object.keys(foreign.json), foreign.headers.get("www-authenticate")]).toEqual([401, ["message"], "Bearer realm=\"waybill\""])
     const unknown = await range("A404", "2026-10-01", "2026-10-02", owner)
@@ -186,7 +186,7 @@ describe("an account's shipments by pick-up date", () => {
     expect((await range("A6", "2026-10-01", "2026-10-02")).status).toBe(401)
   })
 
-  it("answers carriers any account of their tenant, and none of another", async () => {
+  it("are returned to carriers for any account of their tenant, and none of another", async () => {
     expect((await range("A6", "2026-10-01", "2026-10-02", acme.carrier)).json.length).toBe(2)
     expect((await range("A404", "2026-10-01", "2026-10-02", acme.carrier)).status).toBe(404)
     expect((await range("A6", "2026-10-01", "2026-10-02", rival.carrier)).status).toBe(404)
@@ -205,7 +205,7 @@ describe("an account's shipments by pick-up date", () => {
 })
 
 describe("paths of the area", () => {
-  it("answer 404 and 405 in the area's own shape, and OPTIONS with what they take", async () => {
+  it("answer 404 and 405 in the area's own format, and OPTIONS with the allowed methods", async () => {
     const nowhere = await get("pro/1/2/3", owner)
     expect([nowhere.status, Object.keys(nowhere.json), nowhere.headers.get("content-type")]).toEqual([404, ["message"], "application/json"])
     const wrong = await service.send("POST", "/in-transit/v1/shipment/pro/1/verified", { key: owner, body: {} })
@@ -213,7 +213,7 @@ describe("paths of the area", () => {
     expect((await service.send("OPTIONS", "/in-transit/v1/notifications/subscribe")).headers.get("allow")).toBe("POST, OPTIONS")
   })
 
-  it("say in the same shape that an address is too long", async () => {
+  it("refuse a long URL in the same format", async () => {
     const answer = await get(`pro/${"x".repeat(9000)}/verified`, owner)
     expect([answer.status, Object.keys(answer.json)]).toEqual([414, ["message"]])
   })
@@ -223,7 +223,7 @@ describe("paths of the area", () => {
     expect([head.status, head.text]).toEqual([200, ""])
   })
 
-  it("show four fields and no more in every public answer", async () => {
+  it("return exactly four fields in every public response", async () => {
     for (const way of ways("S1")) {
       const answer = await get(`${way}/public`, stranger)
       expect([answer.status, Object.keys(answer.json)]).toEqual([200, publicFields])

@@ -19,10 +19,10 @@ const subscribe = (body: unknown, key: string | undefined = owner) => service.se
 const unsubscribe = (id: string, key: string | undefined = owner) =>
   service.send("DELETE", `/in-transit/v1/notifications/unsubscribe/${id}`, { key, headers: { "x-request-id": "same" } })
 
-const told = ({ headers, status }: Answer) => [status, [...headers].filter(([name]) => name !== "date")]
+const visiblePartOf = ({ headers, status }: Answer) => [status, [...headers].filter(([name]) => name !== "date")]
 
-describe("following shipments", () => {
-  it("answers 200 with a message and the id to end it by", async () => {
+describe("subscribing to shipments", () => {
+  it("answers 200 with a message and the id for unsubscribing", async () => {
     const answer = await subscribe({ referenceNumbers: ["PRO-1", "not known yet"], webhookUrl: "https://receiver.example/status" })
     expect([answer.status, Object.keys(answer.json).sort()]).toEqual([200, ["message", "transactionId"]])
     const ended = await unsubscribe(answer.json.transactionId)
@@ -40,12 +40,12 @@ describe("following shipments", () => {
     ["plain http", { referenceNumbers: ["A"], webhookUrl: "http://receiver.example/" }, "webhookUrl"],
     ["no address at all", { referenceNumbers: ["A"], webhookUrl: "receiver" }, "webhookUrl"],
     ["a secret that is not registered", { referenceNumbers: ["A"], webhookUrl: "https://receiver.example/", hmacSecretId: "other" }, "hmacSecretId"]
-  ])("refuses %s and names what is wrong", async (_what, body, name) => {
+  ])("refuses %s and names the location", async (_what, body, name) => {
     const answer = await subscribe(body)
     expect([answer.status, answer.json]).toEqual([400, { message: expect.stringContaining(name) }])
   })
 
-  it("needs credentials, and no operator's", async () => {
+  it("requires credentials, and refuses an operator's", async () => {
     const body = { referenceNumbers: ["A"], webhookUrl: "https://receiver.example/" }
     for (const key of ["wrong", operatorKey]) {
       expect([key, (await subscribe(body, key)).status, (await unsubscribe("x", key)).status]).toEqual([key, 401, 401])
@@ -55,7 +55,7 @@ describe("following shipments", () => {
     expect((await service.send("DELETE", "/in-transit/v1/notifications/unsubscribe/x")).status).toBe(401)
   })
 
-  it("answers others' ids like unknown ones", async () => {
+  it("treats ids of others like unknown ones", async () => {
     const rival = await service.tenant("rival")
     const foreign = [
       (await rival.follow(rival.carrier, "A")).json.transactionId,
@@ -66,15 +66,15 @@ describe("following shipments", () => {
       const [theirs, nobodys] = [await unsubscribe(id), await unsubscribe(unknown)]
       expect(theirs.status).toBe(404)
       expect(theirs.text.replaceAll(id, unknown)).toBe(nobodys.text)
-      expect(told(theirs)).toEqual(told(nobodys))
+      expect(visiblePartOf(theirs)).toEqual(visiblePartOf(nobodys))
     }
     for (const id of ["1", "%00", "%F0%9F%98%80", "a%2Fb", "x".repeat(300)]) expect((await unsubscribe(id)).status).toBe(404)
     expect((await unsubscribe(foreign[0]!, rival.carrier)).status).toBe(200)
   })
 })
 
-describe("what a follower receives", () => {
-  it("is one of the two shapes, in the published spelling, one a call and in order", async () => {
+describe("a status notification", () => {
+  it("has one of the two shapes, in the published spelling, one per call and in order", async () => {
     const url = "https://receiver.example/both"
     await subscribe({ referenceNumbers: ["po-n1"], webhookUrl: url })
     await acme.register(reportedShipment("N1", { accounts: ["A1"] }))
@@ -141,7 +141,7 @@ describe("what a follower receives", () => {
     expect(verified.json).toMatchObject({ OFDStopsAway: 1, UpdatedPro: "P-77", PartnerCarrierName: "Partner Freight", PartnerCarrierSCAC: "PRTN" })
   })
 
-  it("goes unsigned until a secret is registered for the client, and is signed from then on", async () => {
+  it("is unsigned until a secret is registered for the client, and signed from then on", async () => {
     const url = "https://receiver.example/signing"
     const signer = await acme.customer("signer", ["A1"])
     await subscribe({ referenceNumbers: ["N3"], webhookUrl: url }, signer)
@@ -156,7 +156,7 @@ describe("what a follower receives", () => {
     expect(signed!.headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/)
   })
 
-  it("is limited to what the follower may see, in its own tenant", async () => {
+  it("is sent only to subscribers with access, in its own tenant", async () => {
     const rival = await service.tenant("rival-of-acme")
     await rival.follow(rival.carrier, "N4")
     const stranger = await acme.customer("stranger", ["A9"])
@@ -171,7 +171,7 @@ describe("what a follower receives", () => {
     expect((await service.received("https://receiver.example/stranger")).map(({ json }) => json.shipmentMilestoneStatus)).toEqual(["Out for Delivery"])
   })
 
-  it("follows from transit events as well", async () => {
+  it("is derived from transit events as well", async () => {
     const url = "https://receiver.example/derived"
     await subscribe({ referenceNumbers: ["N5"], webhookUrl: url })
     await acme.register(reportedShipment("N5", { accounts: ["A1"] }))
@@ -185,7 +185,7 @@ describe("what a follower receives", () => {
     expect(found.json.ShipmentMilestoneStatus).toBe("Out for Delivery")
   })
 
-  it("comes again under its id until it is accepted, and no more once the follower ended it", async () => {
+  it("is retried with the same id until it is accepted, and not after unsubscribing", async () => {
     const url = "https://receiver.example/again"
     await service.script(url, Receiver.fail(500))
     const { json: { transactionId } } = await subscribe({ referenceNumbers: ["N6"], webhookUrl: url })

@@ -7,20 +7,20 @@ import { statusProblem } from "../../src/shipment-status/StatusProblem.ts"
 const written = (...faults: ReadonlyArray<ReturnType<typeof fault>>) =>
   statusProblem.write(problemOf(InvalidInput.of(...faults), (name) => name === "startDate"))
 
-describe("a refusal in area A", () => {
-  it("is one sentence that names the place of every fault (SPEC-GAP-A30)", () => {
+describe("an error of area A", () => {
+  it("is one message that names the location of every error (SPEC-GAP-A30)", () => {
     expect(written(fault(["startDate"], "Give a date."), fault(["referenceNumbers", 3], "Must not be empty."))).toBe(
       "{\"message\":\"startDate: Give a date. referenceNumbers.3: Must not be empty.\"}"
     )
     expect(written(fault([], "Send an object."))).toBe("{\"message\":\"Send an object.\"}")
   })
 
-  it("is never longer than a few thousand characters", () => {
+  it("has at most a few thousand characters", () => {
     const many = Array.from({ length: 100 }, (_, index) => fault(["referenceNumbers", index], "x".repeat(900)))
     expect(JSON.parse(written(...many)).message.length).toBe(4096)
   })
 
-  it("is 401 for whoever lacks access, with a challenge (SPEC-GAP-A32)", () => {
+  it("is 401 for callers without access, with a challenge (SPEC-GAP-A32)", () => {
     const problem = problemOf(new NotPermitted({ needed: "carrier" }), undefined, ShipmentStatusContract.statuses)
     expect(problem).toMatchObject({ status: 401, code: "not_permitted", headers: { "www-authenticate": "Bearer realm=\"waybill\"" } })
     expect(problemOf(new NotPermitted({ needed: "carrier" })).status).toBe(403)

@@ -18,7 +18,7 @@ const follow = (url: string, key: string) => service.fetch(new Request(url, { he
 const idsOf = (answer: Answer): ReadonlyArray<string> => answer.json.data.map((event: { eventId: string }) => event.eventId)
 
 describe("GET /v1/events", () => {
-  it("answers a page with its place in body and headers", async () => {
+  it("answers a page with its position in body and headers", async () => {
     const tenant = await service.tenant("page-places")
     await tenant.publish(...Array.from({ length: 5 }, (_, n) => reportedEvent("S1", { eventId: `e${n}` })))
     const answer = await service.send("GET", "/visibility/v1/events?page=2&pageSize=2", { key: tenant.carrier })
@@ -34,7 +34,7 @@ describe("GET /v1/events", () => {
     expect(Object.keys(linksOf(answer))).toEqual(["first", "prev", "next", "last"])
   })
 
-  it("gives events out as the bytes they were stored in", async () => {
+  it("returns the stored bytes of events unchanged", async () => {
     const tenant = await service.tenant("bytes")
     const odd = "{\"zebra\":1.50,\"type\":\"DELAY\",\"occurredAt\":\"2026-11-20T08:15:00.000-06:00\",\"eventId\":\"raw\"," +
       "\"shipment\":{\"origin\":{},\"destination\":{},\"shipmentId\":\"S1\",\"later\":{\"z\":1,\"a\":2}}}"
@@ -47,14 +47,14 @@ describe("GET /v1/events", () => {
     )
   })
 
-  it("answers an empty log with an empty page", async () => {
+  it("returns an empty page for an empty log", async () => {
     const tenant = await service.tenant("empty")
     const answer = await service.send("GET", "/visibility/v1/events", { key: tenant.carrier })
     expect(answer.json).toEqual({ data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0 })
     expect(Object.keys(linksOf(answer))).toEqual(["first"])
   })
 
-  it("tells when the answer was put together", async () => {
+  it("contains the time of its generation", async () => {
     const before = Math.floor(Date.now() / 1000) * 1000
     const answer = await service.send("GET", "/visibility/v1/events", { key: acme.carrier })
     // SPEC-GAP-D26
@@ -92,7 +92,7 @@ describe("GET /v1/events", () => {
     expect(idsOf(await follow(next.href, tenant.carrier))).toEqual(["b"])
   })
 
-  it("leaves out all links but the next when the filters are long, because clients refuse long headers", async () => {
+  it("keeps only the next link when the filters are long, because clients refuse long headers", async () => {
     const tenant = await service.tenant("long-links")
     const shipmentId = "船".repeat(190)
     await tenant.publish(reportedEvent(shipmentId, { eventId: "a" }), reportedEvent(shipmentId, { eventId: "b" }))
@@ -109,7 +109,7 @@ describe("GET /v1/events", () => {
     expect(answer.status).toBe(200)
   })
 
-  it("passes over parameters it does not know", async () => {
+  it("ignores unknown parameters", async () => {
     const answer = await service.send("GET", "/visibility/v1/events?apiVersion=2&__proto__=1&constructor=2&%zz=3", { key: acme.carrier })
     expect(answer.status).toBe(200)
   })
@@ -144,13 +144,13 @@ describe("GET /v1/events", () => {
     expect(answer.json.errors[0].pointer).toBeUndefined()
   })
 
-  it("keeps the pages of one list still while events arrive", async () => {
+  it("keeps the pages of one list stable while events arrive", async () => {
     const tenant = await service.tenant("walks")
     await tenant.publish(...Array.from({ length: 7 }, (_, n) => reportedEvent(`S${n}`, { eventId: `old${n}` })))
     let answer = await service.send("GET", "/visibility/v1/events?pageSize=2", { key: tenant.carrier })
     const seen = [...idsOf(answer)]
     for (let n = 0; linksOf(answer)["next"] !== undefined; n++) {
-      // in front of what was seen, and behind it
+      // Before and after the events of the page.
       await tenant.publish(reportedEvent("A", { eventId: `new-a${n}` }), reportedEvent("Z", { eventId: `new-z${n}` }))
       answer = await follow(linksOf(answer)["next"]!, tenant.carrier)
       expect(answer.json.totalCount).toBe(7)
@@ -181,7 +181,7 @@ describe("GET /v1/events", () => {
 })
 
 describe("subscriptions", () => {
-  it("are created with 201 and their address", async () => {
+  it("are created with 201 and their URL", async () => {
     const created = await acme.subscribe(acme.carrier, { filters: { eventTypes: ["DELIVERED"] } })
     expect(created.status).toBe(201)
     expect(created.json).toMatchObject({
@@ -197,7 +197,7 @@ describe("subscriptions", () => {
     expect(found.json).toEqual(created.json)
   })
 
-  it("are changed by merge patch, in either media type", async () => {
+  it("are updated by merge patch, in either media type", async () => {
     const { json: { id } } = await acme.subscribe(acme.carrier, { filters: { shipmentIds: ["S1"] }, delivery: { maxAttempts: 3 } })
     const path = `/visibility/v1/subscriptions/${id}`
     const patched = await service.send("PATCH", path, { key: acme.carrier, body: { filters: null, delivery: { maxAttempts: null, batchMaxSize: 5 } } })
@@ -228,7 +228,7 @@ describe("subscriptions", () => {
     expect(linksOf(paused)["first"]).toContain("status=paused")
   })
 
-  it("are removed with 204, again as well, and are gone", async () => {
+  it("are deleted with 204, repeatedly", async () => {
     const { json: { id } } = await acme.subscribe(acme.carrier)
     const path = `/visibility/v1/subscriptions/${id}`
     const removed = await service.send("DELETE", path, { key: acme.carrier })
@@ -255,7 +255,7 @@ describe("subscriptions", () => {
     expect(answer.json.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code])).toContainEqual([pointer, code])
   })
 
-  it("refuse a body without the two members that every subscription needs, naming both", async () => {
+  it("refuse a body without the two required members, naming both", async () => {
     const answer = await service.send("POST", "/visibility/v1/subscriptions", { key: acme.carrier, body: {} })
     expect(answer.json.errors).toEqual([
       { pointer: "/endpointUrl", detail: "This field is required.", code: "required" },
@@ -268,7 +268,7 @@ describe("subscriptions", () => {
     async (id) => {
       for (const method of ["GET", "PATCH", "DELETE"]) {
         const request = new Request("http://waybill.test/", { method, headers: { "x-api-key": acme.carrier, "content-type": "application/json" }, ...(method === "PATCH" ? { body: "{}" } : {}) })
-        // URL would swallow dots
+        // `URL` would remove dot segments.
         Object.defineProperty(request, "url", { value: `http://waybill.test/visibility/v1/subscriptions/${id}` })
         const answer = await service.fetch(request)
         expect([answer.status, problemCode(answer)]).toEqual([404, "subscription_not_found"])
@@ -276,7 +276,7 @@ describe("subscriptions", () => {
     }
   )
 
-  it("of others answer exactly like unknown ones", async () => {
+  it("of others get the same response as unknown ones", async () => {
     const rival = await service.tenant("rival")
     const foreign = [
       (await rival.subscribe(rival.carrier)).json.id,
@@ -300,7 +300,7 @@ describe("subscriptions", () => {
 })
 
 describe("paths", () => {
-  it("are taken with and without a slash at the end", async () => {
+  it("match with and without a trailing slash", async () => {
     for (const path of ["/visibility/v1/events/", "/visibility/v1/subscriptions/", "/visibility/v1/events/?page=1"]) {
       expect((await service.send("GET", path, { key: acme.carrier })).status).toBe(200)
     }
@@ -308,14 +308,14 @@ describe("paths", () => {
     expect((await service.send("GET", `/visibility/v1/subscriptions/${id}/`, { key: acme.carrier })).json.id).toBe(id)
   })
 
-  it("are spelled exactly: no other case, no doubled slash, no encoded one", async () => {
+  it("match exactly: no other case, no doubled or encoded slash", async () => {
     for (const path of ["/Visibility/v1/events", "/visibility//v1/events", "/visibility%2Fv1/events", "/visibility/v1/events;a=b"]) {
       expect((await service.send("GET", path, { key: acme.carrier })).status).toBe(404)
     }
     expect((await service.send("GET", "/visibility/v1/%65vents", { key: acme.carrier })).status).toBe(200)
   })
 
-  it("move with their base (SPEC-GAP-D1)", async () => {
+  it("follow their base path (SPEC-GAP-D1)", async () => {
     const moved = await startService({ basePaths: { transitEvents: "/api/freight/" }, publicBaseUrl: "https://freight.example.com/edge/" })
     const tenant = await moved.tenant("acme")
     expect((await moved.send("GET", "/visibility/v1/events", { key: tenant.carrier })).status).toBe(404)
@@ -330,7 +330,7 @@ describe("paths", () => {
     await moved.stop()
   })
 
-  it("believe forwarded headers only where they are told to", async () => {
+  it("trust forwarded headers only if configured", async () => {
     const headers = { "x-forwarded-proto": "https", "x-forwarded-host": "freight.example.com" }
     const own = await service.send("GET", "/visibility/v1/events", { key: acme.carrier, headers })
     expect(linksOf(own)["first"]).toMatch(/^http:\/\/waybill\.test\//)

@@ -7,14 +7,14 @@ const excerpt = (text: string | ReadonlyArray<number>) => excerptOf([typeof text
 const Byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
 
 describe("excerptOf", () => {
-  it("keeps text as it is, line breaks as spaces", () => {
+  it("keeps text unchanged, except line breaks as spaces", () => {
     assert.strictEqual(excerpt("Grüße, 世界 👋"), "Grüße, 世界 👋")
     assert.strictEqual(excerpt("one\r\n\ttwo\nthree"), "one two three")
     assert.strictEqual(excerptOf([]), "")
     assert.strictEqual(excerptOf([Buffer.from("Gr"), Buffer.from([0xc3]), Buffer.from([0xbc]), Buffer.from("n")]), "Grün")
   })
 
-  it("replaces NUL, control characters, broken UTF-8 and direction marks", () => {
+  it("replaces NUL, control characters, invalid UTF-8 and direction marks", () => {
     assert.strictEqual(excerpt("a\u0000b\u0007c\u007fd\u0085e"), "a�b�c�d�e")
     assert.strictEqual(excerpt([0x61, 0xff, 0x62, 0xc3]), "a�b�")
     assert.strictEqual(excerpt("a\u202eb\u2066c\u200bd\ufeffe\u2028f"), "a�b�c�d�e�f")
@@ -26,14 +26,14 @@ describe("excerptOf", () => {
     assert.strictEqual(excerpt("\u001bMx\u001b"), "�x�")
   })
 
-  it("ends after 1,024 characters without cutting one in half", () => {
+  it("ends after 1,024 characters without splitting one", () => {
     assert.strictEqual(excerpt("x".repeat(5000)), "x".repeat(1024))
     assert.strictEqual(excerpt(`${"x".repeat(1023)}👋`), "x".repeat(1023))
     assert.strictEqual(excerpt("👋".repeat(5000)), "👋".repeat(512))
     assert.strictEqual(excerpt("世".repeat(5000)), "世".repeat(1024))
   })
 
-  it.prop("is short and printable whatever the bytes, and however they are cut", [Schema.Array(Byte), Schema.Array(Byte)], ([one, two]) => {
+  it.prop("is short and printable for any bytes, wherever they are split", [Schema.Array(Byte), Schema.Array(Byte)], ([one, two]) => {
     const text = excerptOf([Buffer.from(one), Buffer.from(two)])
     assert.isAtMost(text.length, maxExcerptLength)
     assert.notMatch(text, /[\p{C}\p{Zl}\p{Zp}]/u)
@@ -48,7 +48,7 @@ describe("parseRetryAfter", () => {
     assert.strictEqual(parseRetryAfter(" 007 ", now), 7)
   })
 
-  it("reads the three date forms, and takes a date in the past as now", () => {
+  it("reads the three date formats, and reads a past date as 0", () => {
     assert.strictEqual(parseRetryAfter("Tue, 14 Nov 2023 22:14:20 GMT", now), 60)
     assert.strictEqual(parseRetryAfter("Tuesday, 14-Nov-23 22:14:20 GMT", now), 60)
     assert.strictEqual(parseRetryAfter("Tue Nov 14 22:14:20 2023", now), 60)
@@ -58,14 +58,14 @@ describe("parseRetryAfter", () => {
     assert.strictEqual(parseRetryAfter("Tuesday, 01-Jan-30 00:00:00 GMT", now), 193_456_000)
   })
 
-  it("never asks for more than ten years", () => {
+  it("returns at most ten years", () => {
     const tenYears = 315_360_000
     assert.strictEqual(parseRetryAfter("1000000000", now), tenYears)
     assert.strictEqual(parseRetryAfter("9".repeat(400), now), tenYears)
     assert.strictEqual(parseRetryAfter("Fri, 31 Dec 9999 23:59:59 GMT", now), tenYears)
   })
 
-  it("takes anything else as no wish", () => {
+  it("ignores any other value", () => {
     for (const text of ["", "-1", "+5", "1.5", "1e9", "NaN", "Infinity", "soon", "0x10", "１２", "5 minutes", "2023-11-14T22:14:20Z", "Tue, 14 Nov 2023 22:14:20", "Tue, 14 Foo 2023 22:14:20 GMT", "Tue, 14 Nov 2023 99:14:20 GMT", "Tue, 14 Nov 2023 22:14:20 GMT\u0000"]) {
       assert.isUndefined(parseRetryAfter(text, now), text)
     }
@@ -88,7 +88,7 @@ describe("outcomeOfAnswer", () => {
     }
   })
 
-  it("gives every other answer a stable code", () => {
+  it("maps every other status to a stable code", () => {
     const codes: Record<number, string> = { 300: "http_3xx", 304: "http_3xx", 399: "http_3xx", 400: "http_4xx", 409: "http_4xx", 429: "http_429", 451: "http_4xx", 500: "http_5xx", 503: "http_5xx", 599: "http_5xx", 600: "protocol", 999: "protocol" }
     for (const [status, failure] of Object.entries(codes)) {
       const answered = outcome(Number(status))
@@ -96,7 +96,7 @@ describe("outcomeOfAnswer", () => {
     }
   })
 
-  it("passes on what the receiver asked for and said", () => {
+  it("returns Retry-After and the body excerpt", () => {
     assert.deepStrictEqual(outcome(503, { "retry-after": "30" }), { _tag: "Failed", failure: "http_5xx", status: 503, detail: "The receiver answered 503.", excerpt: "why", retryAfterSeconds: 30 })
     assert.deepStrictEqual(outcome(429, { "retry-after": ["5", "10"] }), { _tag: "Failed", failure: "http_429", status: 429, detail: "The receiver answered 429.", excerpt: "why", retryAfterSeconds: 5 })
     assert.deepStrictEqual(outcome(404, { "retry-after": "never" }), { _tag: "Failed", failure: "http_4xx", status: 404, detail: "The receiver answered 404.", excerpt: "why" })
@@ -104,7 +104,7 @@ describe("outcomeOfAnswer", () => {
     assert.deepStrictEqual(outcome(204), { _tag: "Accepted", status: 204, excerpt: "why" })
   })
 
-  it("names where a redirect points, as printable text", () => {
+  it("contains the target of a redirect, as printable text", () => {
     const answered = outcome(302, { location: "https://elsewhere.example/\u001b[31m\u0000hook" })
     assert.strictEqual(
       answered._tag === "Failed" ? answered.detail : undefined,

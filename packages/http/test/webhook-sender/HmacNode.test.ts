@@ -18,7 +18,7 @@ describe("HmacNode", () => {
       )
     }).pipe(Effect.provide(HmacNode.layer)))
 
-  it.effect("takes chunks as if they were one piece", () =>
+  it.effect("hashes chunks like one piece", () =>
     Effect.gen(function*() {
       const hmac = yield* Hmac
       const [key] = text("Jefe")

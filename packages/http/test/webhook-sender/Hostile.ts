@@ -1,10 +1,10 @@
-/** What has to hold after every attempt, and what our own sender makes of each hostile behaviour. */
+/** Checks after every attack, and the expected outcome of each hostile behaviour. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AttemptOutcome } from "@waybill/core"
 import type { HostileBehaviour, HostileBehaviourName } from "@waybill/testkit/hostile"
 
-/** `accepted`, `gone` or `failed`, as the test kit says it. */
+/** `accepted`, `gone` or `failed`, as in the test kit. */
 export const outcomeOf = (outcome: AttemptOutcome): string => outcome._tag.toLowerCase()
 
 export const wanted = (outcome: AttemptOutcome, expected: HostileBehaviour["outcome"]): void => {
@@ -12,7 +12,7 @@ export const wanted = (outcome: AttemptOutcome, expected: HostileBehaviour["outc
   else assert.strictEqual(outcomeOf(outcome), expected)
 }
 
-/** Short, and nothing in it that a terminal, a log or a database would obey. */
+/** Checks that the outcome is short and contains nothing that a terminal, log or database would interpret. */
 export const assertInert = (outcome: AttemptOutcome): void => {
   if (outcome._tag === "Interrupted") return
   const detail = outcome._tag === "Failed" ? outcome.detail : ""
@@ -25,14 +25,14 @@ export const assertInert = (outcome: AttemptOutcome): void => {
   }
 }
 
-/** Goes on as soon as it holds; the test's own timeout is the end of patience. */
+/** Waits until it holds; the test's own timeout is the limit. */
 export const until = (holds: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => holds() ? Effect.void : Effect.flatMap(Effect.yieldNow, () => until(holds)))
 
 const same = <Name extends HostileBehaviourName>(code: string, ...names: ReadonlyArray<Name>) =>
   Object.fromEntries(names.map((name) => [name, code])) as Record<Name, string>
 
-/** How the first attempt ends, as `summary` says it. `|` stands between outcomes that a race decides. */
+/** Outcome of the first attempt, as by `summary`. `|` separates outcomes that depend on a race. */
 export const codes: Readonly<Record<HostileBehaviourName, string>> = {
   ...same("connect_timeout", "never-accepts", "tls-silent", "tls-slow"),
   ...same("timeout", "says-nothing", "reads-nothing", "slow-status-line", "slow-head", "slow-103", "status-late", "tls-renegotiates"),

@@ -1,9 +1,9 @@
-/** A receiver on loopback that speaks in raw bytes, so that it can misbehave in any way. */
+/** A loopback receiver that writes raw bytes, so that it can misbehave in any way. */
 import { Deferred, Effect, type Scope } from "effect"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { createServer as createTlsServer, type TlsOptions } from "node:tls"
 
-/** One request, complete with its body. */
+/** One request with its complete body. */
 export interface Received {
   readonly socket: Socket
   /** Request line and headers. */
@@ -17,21 +17,21 @@ export interface Receiver {
   readonly url: string
   readonly requests: ReadonlyArray<Received>
   readonly sockets: ReadonlyArray<Socket>
-  /** When the first connection is there, even if it never says a word. */
+  /** The first connection, even without data. */
   readonly connected: Effect.Effect<Socket>
-  /** When the first request is there. */
+  /** The first request. */
   readonly received: Effect.Effect<Received>
 }
 
 export interface ReceiverOptions {
   readonly tls?: TlsOptions
-  /** Accepts connections but never says anything, not even for a TLS handshake. */
+  /** Accepts connections but never sends data, not even for a TLS handshake. */
   readonly silent?: boolean
   readonly address?: string
   readonly port?: number
 }
 
-/** Answers every request by `answer`, which is told how many came before; gone when the scope closes. */
+/** Answers every request with `answer`, which gets the number of requests before it; closed with the scope. */
 export const makeReceiver = (
   answer: (received: Received, index: number) => void = ({ socket }) => ok(socket),
   { address = "127.0.0.1", port = 0, silent = false, tls }: ReceiverOptions = {}
@@ -83,7 +83,7 @@ export const ok = (socket: Socket, body = "ok"): void => {
   socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-/** When the other side is gone. */
+/** Waits until the other side closed the socket. */
 export const closed = (socket: Socket): Effect.Effect<void> =>
   Effect.callback((resume) => {
     if (socket.destroyed) return resume(Effect.void)

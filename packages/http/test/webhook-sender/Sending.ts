@@ -1,4 +1,4 @@
-/** What the sender's tests have in common: a sender that may reach loopback, and a request to send. */
+/** Shared parts of the sender's tests: a sender that may reach loopback, and a request. */
 import { Effect, Result } from "effect"
 import { type AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
 import { parseEgressAllow, WebhookSenderHttp, type WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
@@ -10,10 +10,10 @@ export const loopbackSender = (options: WebhookSenderHttpOptions = {}) =>
 
 export const body = new TextEncoder().encode(`{"proNumber":"123"}`)
 
-/** Ample for everything that is meant to be answered. */
+/** Long enough for every expected response. */
 const deadlineMillis = 10_000
 
-/** Long enough to get going and short enough to wait for. */
+/** Long enough to start and short enough to wait for. */
 export const shortDeadline = { deadlineMillis: 300 }
 
 export const send = (url: string, request: Partial<WebhookRequest> = {}): Effect.Effect<AttemptOutcome, never, WebhookSender> =>

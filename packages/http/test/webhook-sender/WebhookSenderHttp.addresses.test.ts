@@ -10,7 +10,7 @@ import { WebhookSenderHttp } from "../../src/webhook-sender/index.ts"
 import { closed, makeReceiver } from "./Receiver.ts"
 import { allowing, loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
-/** Gives one answer after another, then the last one again, and remembers what it was asked. */
+/** Returns one answer after another, then the last one again, and records the names. */
 const resolver = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   const asked: Array<string> = []
   const resolve = async (hostname: string) => {
@@ -23,7 +23,7 @@ const resolver = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
 const refused = { _tag: "Failed", failure: "address_not_allowed", detail: addressNotAllowed } as const
 
 describe("WebhookSenderHttp and addresses", () => {
-  it.effect("judges the URL of a subscription", () =>
+  it.effect("checks the URL of a subscription", () =>
     Effect.gen(function*() {
       const { refusal } = yield* WebhookSender
       assert.isUndefined(refusal("https://example.com/hook"))
@@ -31,7 +31,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.strictEqual(refusal("https://10.0.0.1/hook"), addressNotAllowed)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("reaches nothing inside by default", () =>
+  it.live("reaches no internal address by default", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]", "localhost", "10.0.0.1", "169.254.169.254"]) {
@@ -40,7 +40,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.lengthOf(receiver.sockets, 0)
     }).pipe(Effect.provide(WebhookSenderHttp.layer())))
 
-  it.live("judges the whole URL again at every attempt, not only the address behind it", () =>
+  it.live("checks the whole URL again at every attempt, not only the address", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       const { asked, resolve } = resolver(["127.0.0.1"])
@@ -53,7 +53,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.deepStrictEqual(asked, [])
     }))
 
-  it.live("says the same whether a refused port is open, closed or silent", () =>
+  it.live("returns the same outcome whether a refused port is open, closed or silent", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       const { resolve } = resolver(["127.0.0.1"])
@@ -71,7 +71,7 @@ describe("WebhookSenderHttp and addresses", () => {
       yield* Effect.gen(function*() {
         assert.deepStrictEqual(yield* send(receiver.url), refused)
       }).pipe(Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), resolve })))
-      // the connector on its own refuses too
+      // The connector alone refuses too.
       const connect = makeGuardedConnector({ egress: publicOnly, ca: [], resolve })
       for (const hostname of ["127.0.0.2", "::ffff:127.0.0.2", "::1"]) {
         const failure = yield* Effect.promise(() =>
@@ -83,7 +83,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.deepStrictEqual(asked, [])
     }))
 
-  it.live("connects to the address that was vetted and asks for the name once", () =>
+  it.live("connects to the checked address and resolves the name once", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { address: "127.0.0.3" })
       const { asked, resolve } = resolver(["127.0.0.3"])
@@ -99,7 +99,7 @@ describe("WebhookSenderHttp and addresses", () => {
 
   const hasIpv6 = Object.values(networkInterfaces()).flat().some((of) => of?.address === "::1")
 
-  it.live.skipIf(!hasIpv6)("sends to a literal IPv6 address that was opened", () =>
+  it.live.skipIf(!hasIpv6)("sends to a literal IPv6 address that is allowed", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { address: "::1" })
       assert.strictEqual(summary(yield* send(`http://[0:0:0:0:0:0:0:1]:${receiver.port}/`)), "Accepted 200")
@@ -120,7 +120,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.lengthOf(receiver.sockets, 0)
     }))
 
-  it.live("is not fooled by a name that turns to the inside after it was vetted", () =>
+  it.live("is safe against a name that changes to an internal address after the check", () =>
     Effect.gen(function*() {
       const certificate = makeCertificate({ name: "rebinding", hosts: ["rebinding.example"] })
       const outside = yield* makeReceiver(
@@ -139,7 +139,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.lengthOf(asked, 3)
     }))
 
-  it.live("goes on to the next vetted address when the first does not answer", () =>
+  it.live("tries the next checked address when the first does not answer", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { address: "127.0.0.3" })
       const outcome = yield* send(`http://receiver.corp.example:${receiver.port}/`).pipe(
@@ -161,7 +161,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.lengthOf(receiver.sockets, 1)
     }))
 
-  it.live("asks once for connections that open at the same time", () =>
+  it.live("resolves once for connections that open at the same time", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       const { asked, resolve } = resolver(["127.0.0.1"])
@@ -173,7 +173,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.deepStrictEqual(asked, ["receiver.corp.example"])
     }))
 
-  it.live("fails with dns when the name has no address, cannot be resolved, or not in time", () =>
+  it.live("fails with dns when the name has no address, cannot be resolved, or resolves too late", () =>
     Effect.gen(function*() {
       const cases = [
         [async () => [], "dns"],
@@ -187,7 +187,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.strictEqual(summary(yield* send("https://receiver.invalid/").pipe(Effect.provide(loopbackSender()))), "dns")
     }))
 
-  it.live("fails with connect_refused when nobody listens", () =>
+  it.live("fails with connect_refused when nothing listens", () =>
     Effect.gen(function*() {
       const port = yield* Effect.callback<number>((resume) => {
         const server = createServer().listen(0, "127.0.0.1", () => {
@@ -200,7 +200,7 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.notMatch(outcome._tag === "Failed" ? outcome.detail : "", /127|ECONN/)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("does not use a proxy of the environment", () =>
+  it.live("ignores proxy variables of the environment", () =>
     Effect.gen(function*() {
       const proxy = yield* makeReceiver()
       const receiver = yield* makeReceiver()

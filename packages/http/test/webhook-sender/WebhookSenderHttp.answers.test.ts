@@ -10,7 +10,7 @@ const answering = (...answer: ReadonlyArray<string | Uint8Array>) =>
     for (const part of answer) socket.write(part)
   })
 
-/** Writes again and again until the other side has had enough. */
+/** Writes repeatedly until the other side closes. */
 const drip = (socket: Socket, part: string, everyMillis: number) => {
   const timer = setInterval(() => socket.write(part), everyMillis)
   socket.once("close", () => clearInterval(timer))
@@ -34,7 +34,7 @@ const expectTimeout = (receiver: Effect.Success<ReturnType<typeof makeReceiver>>
     yield* closed(receiver.sockets[0]!)
   })
 
-describe("WebhookSenderHttp and the receiver's answer", () => {
+describe("WebhookSenderHttp and the receiver's response", () => {
   it.live("sends the exact bytes, the given headers and its own", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
@@ -73,14 +73,14 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.isTrue(Buffer.from(body).equals(receiver.requests[0]!.body))
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("uses the user agent it was given", () =>
+  it.live("uses the configured user agent", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       yield* send(receiver.url)
       assert.include(receiver.requests[0]!.head, "user-agent: Acme/1")
     }).pipe(Effect.provide(loopbackSender({ userAgent: "Acme/1" }))))
 
-  it.live("ignores headers that HTTP itself decides", () =>
+  it.live("ignores headers that HTTP itself sets", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       const headers = { Host: "evil.example", "content-length": "1", "Transfer-Encoding": "chunked", connection: "close", expect: "100-continue", upgrade: "h2c", te: "trailers", "user-agent": "x", "accept-encoding": "gzip", "x-own": "1" }
@@ -90,7 +90,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.include(head, "x-own: 1")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("fails without sending when a header cannot be written", () =>
+  it.live("fails without sending when a header is invalid", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       for (const headers of [{ "x-bad": "a\r\nx-smuggled: 1" }, { "x-bad": "a\u0000" }, { "bad name": "1" }, { "x-bad": "\u{1f44b}" }]) {
@@ -108,13 +108,13 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: page.replace("\n", " ").slice(0, 1024) })
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes 410 as gone", () =>
+  it.live("reports 410 as gone", () =>
     Effect.gen(function*() {
       const receiver = yield* answering("HTTP/1.1 410 Gone\r\ncontent-length: 3\r\n\r\nbye")
       assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Gone", status: 410, excerpt: "bye" })
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("passes on Retry-After", () =>
+  it.live("returns Retry-After", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }, index) => {
         const [status, after] = [["503 x", "120"], ["429 x", "Thu, 01 Jan 1970 00:00:00 GMT"], ["500 x", "-1"], ["503 x", "1000000000"]][index]!
@@ -128,7 +128,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.deepStrictEqual(seconds, [120, 0, undefined, 315_360_000])
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("follows no redirect and sends nothing to where it points", () =>
+  it.live("follows no redirect and sends nothing to its target", () =>
     Effect.gen(function*() {
       const target = yield* makeReceiver()
       for (const status of [301, 302, 303, 307, 308]) {
@@ -141,7 +141,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.lengthOf(target.sockets, 0)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("gives up on headers that drip past the deadline", () =>
+  it.live("times out when headers arrive slowly", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }) => {
         socket.write("HTTP/1.1 200 OK\r\n")
@@ -150,7 +150,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       yield* expectTimeout(receiver, "timeout")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("gives up on a body that drips past the deadline, and keeps what came", () =>
+  it.live("times out when a body arrives slowly, and keeps its beginning", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }) => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
@@ -159,32 +159,32 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       yield* expectTimeout(receiver, "timeout 200")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("gives up on a receiver that says nothing", () =>
+  it.live("times out when a receiver sends nothing", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(() => {})
       yield* expectTimeout(receiver, "timeout")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("gives up on 103 that drip past the deadline", () =>
+  it.live("times out when 103 responses arrive slowly", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }) => drip(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", 20))
       yield* expectTimeout(receiver, "timeout")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("gives up on endless 103 long before the deadline", () =>
+  it.live("aborts endless 103 responses long before the deadline", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }) => pour(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"))
       assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
       yield* closed(receiver.sockets[0]!)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes the answer after a few interim ones", () =>
+  it.live("accepts a response after a few interim ones", () =>
     Effect.gen(function*() {
       const receiver = yield* answering("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
       assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 202")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("stops reading a body that never ends and lets the status count", () =>
+  it.live("stops reading an endless body and uses the status", () =>
     Effect.gen(function*() {
       for (const head of ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 Oops\r\ncontent-length: 99999999999\r\n\r\n"]) {
         const receiver = yield* makeReceiver(({ socket }) => {
@@ -199,7 +199,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       }
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("decodes nothing, however it is compressed", () =>
+  it.live("decompresses nothing", () =>
     Effect.gen(function*() {
       const zeros = Buffer.alloc(64 * 1024 * 1024)
       const bombs: Record<string, Buffer> = { gzip: gzipSync(zeros), "gzip, gzip": gzipSync(gzipSync(zeros)), br: brotliCompressSync(zeros) }
@@ -224,20 +224,20 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       }
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("shows NUL, broken UTF-8 and terminal sequences of a body as replaced", () =>
+  it.live("replaces NUL, invalid UTF-8 and terminal sequences of a body", () =>
     Effect.gen(function*() {
       const receiver = yield* answering("HTTP/1.1 400 Bad\r\ncontent-length: 14\r\n\r\n", Buffer.from("no\u0000\u001b[31m"), Uint8Array.of(0xff, 0xfe), "fin\r\n")
       const outcome = yield* send(receiver.url)
       assert.deepStrictEqual(outcome, { _tag: "Failed", failure: "http_4xx", status: 400, detail: "The receiver answered 400.", excerpt: "no����fin " })
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes an answer whose headers are not ASCII", () =>
+  it.live("accepts a response with non-ASCII headers", () =>
     Effect.gen(function*() {
       const receiver = yield* answering(Buffer.from("HTTP/1.1 200 Gr\xfc\xdfe\r\nx-name: \xff\xfe\xe4\r\ncontent-length: 2\r\n\r\nok", "latin1"))
       assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("does not take a forged second answer for the next request's", () =>
+  it.live("does not take a forged second response for that of the next request", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }, index) => {
         if (index > 0) return ok(socket, "honest")
@@ -248,7 +248,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.lengthOf(receiver.sockets, 2)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("does not take a forged answer for a request that waited for the connection", () =>
+  it.live("does not take a forged response for a request that waited for the connection", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }, index) =>
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${index}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`)
@@ -268,7 +268,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.lengthOf(receiver.requests, 2)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("fails when the connection is closed without an answer, or in the middle of one", () =>
+  it.live("fails when the connection is closed without a response, or in the middle of one", () =>
     Effect.gen(function*() {
       const cases: Record<string, string> = {
         "": "protocol",
@@ -283,7 +283,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       }
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("fails on what is not HTTP", () =>
+  it.live("fails on a response that is not HTTP", () =>
     Effect.gen(function*() {
       for (
         const answer of [
@@ -307,7 +307,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       }
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes HTTP/1.0, and a body that ends with the connection", () =>
+  it.live("accepts HTTP/1.0, and a body that ends with the connection", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }) => socket.end("HTTP/1.0 200 OK\r\n\r\nold but fine"))
       for (let index = 0; index < 3; index++) {
@@ -316,7 +316,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.lengthOf(receiver.requests, 3)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes a chunked answer with trailers", () =>
+  it.live("accepts a chunked response with trailers", () =>
     Effect.gen(function*() {
       const receiver = yield* answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\nx-trailer: 1\r\n\r\n")
       assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
@@ -324,7 +324,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.lengthOf(receiver.sockets, 1)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes a 204 with a body, and does not use that connection again", () =>
+  it.live("accepts a 204 with a body, and does not reuse that connection", () =>
     Effect.gen(function*() {
       const receiver = yield* answering("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello")
       assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
@@ -332,7 +332,7 @@ describe("WebhookSenderHttp and the receiver's answer", () => {
       assert.lengthOf(receiver.sockets, 2)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("takes an answer that comes before the whole request was read", () =>
+  it.live("accepts a response that comes before the whole request was read", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { silent: true })
       const sending = yield* Effect.forkChild(send(receiver.url, { body: new Uint8Array(32 * 1024 * 1024) }))

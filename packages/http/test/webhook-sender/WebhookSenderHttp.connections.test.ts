@@ -8,7 +8,7 @@ import { makeGuardedConnector, resolveBySystem } from "../../src/webhook-sender/
 import { closed, makeReceiver, ok } from "./Receiver.ts"
 import { allowing, loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
-/** Answers nothing until `release`, then everything. */
+/** Holds all responses until `release`. */
 const holding = Effect.gen(function*() {
   const held: Array<Socket> = []
   let released = false
@@ -26,7 +26,7 @@ const holding = Effect.gen(function*() {
 })
 
 describe("WebhookSenderHttp and its connections", () => {
-  it.live("sends many at once, each over a connection of its own up to the limit", () =>
+  it.live("sends many at once, each over its own connection up to the limit", () =>
     Effect.gen(function*() {
       let inFlight = 0
       let most = 0
@@ -55,7 +55,7 @@ describe("WebhookSenderHttp and its connections", () => {
       for (const receiver of receivers) assert.lengthOf(receiver.requests, 20)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("uses a connection again, and opens a new one when the receiver closed it", () =>
+  it.live("reuses a connection, and opens a new one when the receiver closed it", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       for (let index = 0; index < 5; index++) yield* send(receiver.url)
@@ -66,7 +66,7 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.lengthOf(receiver.sockets, 2)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("closes a connection that is older than a minute after its request, so that a name that moved is followed", () =>
+  it.live("closes a connection older than a minute after its request, so that DNS changes take effect", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       const start = performance.now()
@@ -80,7 +80,7 @@ describe("WebhookSenderHttp and its connections", () => {
       yield* closed(receiver.sockets[0]!)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("uses the connection used last, so that the others may go", () =>
+  it.live("reuses the most recent connection, so that the others can close", () =>
     Effect.gen(function*() {
       const { receiver, release } = yield* holding
       const burst = yield* Effect.all(Array.from({ length: 5 }, () => Effect.forkChild(send(receiver.url))))
@@ -95,7 +95,7 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.strictEqual(sockets.size, 1)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("counts the wait for a free connection, and never sends what waited too long", () =>
+  it.live("counts the wait for a free connection, and never sends an expired request", () =>
     Effect.gen(function*() {
       const { receiver, release } = yield* holding
       const first = yield* Effect.forkChild(send(receiver.url))
@@ -108,7 +108,7 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.lengthOf(receiver.requests, 2)
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("gives the place of an attempt that timed out to the next one", () =>
+  it.live("gives the slot of a timed-out attempt to the next one", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }, index) => {
         if (index > 0) ok(socket)
@@ -118,7 +118,7 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.lengthOf(receiver.sockets, 2)
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("gives the place of a connection that never came about to the next attempt", () =>
+  it.live("gives the slot of a failed connection to the next attempt", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { silent: true })
       const url = `https://127.0.0.1:${receiver.port}/`
@@ -130,7 +130,7 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.lengthOf(receiver.sockets, 2)
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("does not let one receiver that hangs hold up another", () =>
+  it.live("does not let a hanging receiver block another", () =>
     Effect.gen(function*() {
       const { receiver } = yield* holding
       const other = yield* makeReceiver()
@@ -180,7 +180,7 @@ describe("WebhookSenderHttp and its connections", () => {
       yield* closed(socket.resume())
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("never sends what was interrupted while it waited", () =>
+  it.live("never sends a request that was interrupted while it waited", () =>
     Effect.gen(function*() {
       const { receiver, release } = yield* holding
       const first = yield* Effect.forkChild(send(receiver.url))
@@ -247,7 +247,7 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.isTrue(origin.isIdle)
     }))
 
-  it.live("survives deadlines that make no sense", () =>
+  it.live("survives invalid deadlines", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       for (const deadlineMillis of [2 ** 40, Infinity]) {

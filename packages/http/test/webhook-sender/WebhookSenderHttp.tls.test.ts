@@ -10,12 +10,12 @@ import { loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 const authority = makeCertificate({ name: "Test authority" })
 const good = makeCertificate({ name: "receiver", hosts: ["receiver.example", "127.0.0.1"], issuer: authority })
 
-/** A sender that trusts our authority and finds every name on loopback. */
+/** A sender that trusts the test authority and resolves every name to loopback. */
 const trusting = (options: WebhookSenderHttpOptions = {}) =>
   loopbackSender({ ca: [authority.cert], resolve: async () => ["127.0.0.1"], ...options })
 
 describe("WebhookSenderHttp and TLS", () => {
-  it.live("accepts a custom authority's certificate for the name, and tells the server which name it wants", () =>
+  it.live("accepts a custom authority's certificate for the name, and sends the name (SNI)", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { tls: good })
       assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
@@ -53,7 +53,7 @@ describe("WebhookSenderHttp and TLS", () => {
       for (const [name, expected] of [["receiver", "Accepted 200"], ["other", "tls"], ["receiver", "Accepted 200"], ["other", "tls"]]) {
         assert.strictEqual(summary(yield* send(`https://${name}.example:${receiver.port}/`)), expected)
       }
-      // the second good one resumed the first one's session
+      // The second valid connection resumed the session of the first.
       assert.deepStrictEqual(reused, [false, true])
     }).pipe(Effect.provide(trusting())))
 
@@ -81,13 +81,13 @@ describe("WebhookSenderHttp and TLS", () => {
       }
     }).pipe(Effect.provide(trusting())))
 
-  it.live("trusts no custom authority unless told so", () =>
+  it.live("trusts no custom authority unless configured", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { tls: good })
       assert.strictEqual(summary(yield* send(receiver.url)), "tls")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("keeps verifying when the environment says not to", () =>
+  it.live("keeps verifying when the environment disables it", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { tls: good })
       const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
@@ -111,7 +111,7 @@ describe("WebhookSenderHttp and TLS", () => {
       assert.strictEqual(summary(yield* send(receiver.url)), "tls")
     }).pipe(Effect.provide(trusting())))
 
-  it.live("fails with tls when the server does not speak it or hangs up", () =>
+  it.live("fails with tls when the server does not support it or disconnects", () =>
     Effect.gen(function*() {
       const plain = yield* makeReceiver()
       const rude = yield* Effect.acquireRelease(
@@ -133,7 +133,7 @@ describe("WebhookSenderHttp and TLS", () => {
       assert.strictEqual(summary(yield* send(`https://127.0.0.1:${plain.port}/`, shortDeadline)), "connect_timeout")
     }).pipe(Effect.provide(trusting())))
 
-  it.live("gives up on a handshake that never ends, and on the connection with it", () =>
+  it.live("times out on an endless handshake, and closes the connection", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { silent: true })
       assert.strictEqual(summary(yield* send(`https://127.0.0.1:${receiver.port}/`, shortDeadline)), "connect_timeout")

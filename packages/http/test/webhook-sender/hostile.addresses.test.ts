@@ -17,8 +17,8 @@ afterAll(() => hostile.stop())
 
 const refused = { _tag: "Failed", failure: "address_not_allowed", detail: addressNotAllowed } as const
 
-describe("WebhookSenderHttp to which nothing was opened", () => {
-  it.live("refuses every hostile URL at the subscription and at the attempt, and asks for no name", () =>
+describe("WebhookSenderHttp with an empty egress policy", () => {
+  it.live("refuses every hostile URL at the subscription and at the attempt, and resolves no name", () =>
     Effect.gen(function*() {
       const { asked, resolve } = hostile.resolver()
       yield* Effect.gen(function*() {
@@ -53,7 +53,7 @@ describe("WebhookSenderHttp that may reach 127.0.0.1 only, given", () => {
     "unanswered": ["connect_timeout", "connect_timeout"]
   }
 
-  it("knows what has to come of every name", () => {
+  it("has an expected outcome for every name", () => {
     assert.deepStrictEqual(hostile.names.map(({ name }) => name), Object.keys(expected))
   })
 
@@ -70,7 +70,7 @@ describe("WebhookSenderHttp that may reach 127.0.0.1 only, given", () => {
             if (wanted === "address_not_allowed") assert.deepStrictEqual(outcome, refused)
           }
         }).pipe(Effect.provide(loopbackSender({ egress: allowing("127.0.0.1"), ca: [hostile.ca], resolve })))
-        // once for each connection: what was vetted is what is connected to; a question that is still open is not asked again
+        // Once per connection: the checked address is the one connected to; a pending lookup is not repeated.
         assert.lengthOf(asked, name === "unanswered" ? 1 : 2)
         assert.strictEqual(hostile.inside.connections(), 0)
       }))
@@ -78,7 +78,7 @@ describe("WebhookSenderHttp that may reach 127.0.0.1 only, given", () => {
 })
 
 describe("GuardedConnector", () => {
-  it.live("knocks at a few of a thousand addresses, of both families", () =>
+  it.live("tries a few of a thousand addresses, of both families", () =>
     Effect.gen(function*() {
       const port = yield* Effect.callback<number>((resume) => {
         const server = createServer().listen(0, "127.0.0.1", () => {
@@ -101,7 +101,7 @@ describe("GuardedConnector", () => {
       assert.deepStrictEqual([...tried].sort(), ["127.1.0.0", "127.1.0.1", "127.1.0.2", "127.1.0.3", "::1"])
     }))
 
-  it.live("vets all of a thousand addresses, although it knocks at a few", () =>
+  it.live("checks all of a thousand addresses, although it tries only a few", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 1000 }, () => "127.0.0.1")
       const outcome = yield* send("https://crowd.example/").pipe(
@@ -110,7 +110,7 @@ describe("GuardedConnector", () => {
       assert.deepStrictEqual(outcome, refused)
     }))
 
-  it.live("keeps no TLS session that is larger than any honest one", () =>
+  it.live("keeps no TLS session larger than any honest one", () =>
     Effect.gen(function*() {
       const hosts = ["receiver.example", ...Array.from({ length: 1500 }, (_, n) => `receiver-${n}.example`)]
       for (const [names, resumed] of [[hosts.slice(0, 2), [false, true]], [hosts, [false, false]]] as const) {

@@ -23,7 +23,7 @@ describe("the list of attacks", () => {
     }
   })
 
-  it("names every behaviour of the test kit, and each once but for one that serves two", () => {
+  it("names every behaviour of the test kit once, except for one that serves two", () => {
     const named = all.flatMap(({ behaviours = [] }) => behaviours)
     assert.deepStrictEqual([...new Set(named)].sort(), hostileBehaviours.map(({ name }) => name).sort())
     assert.deepStrictEqual(named.filter((name, at) => named.indexOf(name) !== at), ["refuses-before-body"])
@@ -36,7 +36,7 @@ describe("the list of attacks", () => {
     assert.deepStrictEqual(hostile.urls.filter(({ name }) => !beginnings.some((beginning) => name.startsWith(beginning))), [])
   })
 
-  it("points to tests that are there", () => {
+  it("refers to existing tests", () => {
     for (const { tests = [] } of all) {
       for (const [file, title] of tests) assert.include(readFileSync(new URL(file, packages), "utf8"), title, file)
     }

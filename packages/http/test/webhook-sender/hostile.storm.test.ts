@@ -7,14 +7,14 @@ import { assertInert, until, wanted } from "./Hostile.ts"
 import { makeReceiver } from "./Receiver.ts"
 import { body, loopbackSender, summary } from "./Sending.ts"
 
-/** Sockets of every kind that this process has, and its file descriptors where they can be counted. */
+/** Sockets of this process, and file descriptors if they can be counted. */
 const held = () => ({
   sockets: process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Pipe|GetAddrInfo/.test(name)).length,
   timers: process.getActiveResourcesInfo().filter((name) => name === "Timeout").length,
   descriptors: existsSync("/proc/self/fd") ? readdirSync("/proc/self/fd").length : 0
 })
 
-/** Errors that nobody handles, while the scope is open. */
+/** Unhandled errors while the scope is open. */
 const unhandled = Effect.gen(function*() {
   const errors: Array<unknown> = []
   const note = (error: unknown) => void errors.push(error)
@@ -39,7 +39,7 @@ const storm = (attempts: number) =>
     const hostile = Effect.all(
       Array.from({ length: attempts }, (_, n) => {
         const behaviour = hostileBehaviours[n % hostileBehaviours.length]!
-        // what the receiver ends gets time enough; only the others end by the deadline
+        // Receivers that end the attempt get enough time; only the others end by the deadline.
         const deadline = behaviour.ends === "deadline" || behaviour.name === "silent-when-reused" ? deadlineMillis : 30_000
         return Effect.map(send(receiver.url(behaviour.name), deadline), (outcome) => ({ behaviour, outcome }))
       }),
@@ -51,7 +51,7 @@ const storm = (attempts: number) =>
     assert.lengthOf(outcomes, attempts)
     for (const { behaviour, outcome } of outcomes) {
       assertInert(outcome)
-      // connections may be shared here, so that an attempt may meet what the one before it left behind
+      // Connections may be shared here, so an attempt may see leftovers of the previous one.
       if (behaviour.group !== "reuse" && behaviour.next === undefined) wanted(outcome, behaviour.outcome)
       else assert.notStrictEqual(outcome._tag, "Interrupted")
     }
@@ -65,7 +65,7 @@ describe("WebhookSenderHttp under 200 hostile receivers at once", () => {
   it.live("ends every attempt, serves the others, and leaves no socket, timer or descriptor behind", () =>
     Effect.gen(function*() {
       const errors = yield* unhandled
-      // what is loaded and opened once and for all
+      // Warm-up, for everything that is loaded and opened once.
       yield* Effect.scoped(storm(hostileBehaviours.length))
       const before = held()
       yield* Effect.scoped(storm(200))

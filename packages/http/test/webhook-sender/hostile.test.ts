@@ -11,7 +11,7 @@ let hostile: HostileReceiver
 beforeAll(async () => void (hostile = await startHostileReceiver()))
 afterAll(() => hostile.stop())
 
-/** By a sender that believes the receiver's good certificates. */
+/** With a sender that trusts the receiver's valid certificates. */
 const sending = <A, E, R>(effect: Effect.Effect<A, E, R>, options: WebhookSenderHttpOptions = {}) =>
   Effect.suspend(() => Effect.provide(effect, loopbackSender({ ca: [hostile.ca], ...options })))
 
@@ -19,7 +19,7 @@ const attempt = (name: HostileBehaviourName, request: Partial<WebhookRequest> = 
 
 const retryAfterOf = (outcome: AttemptOutcome) => outcome._tag === "Failed" ? outcome.retryAfterSeconds : undefined
 
-/** What comes behind an answer arrives while nothing is under way; so the connection must be given up before the next request. */
+/** Data behind a response arrives while no request is in flight, so the connection must be closed before the next one. */
 const givenUp: ReadonlyArray<HostileBehaviourName> = [
   "answers-before-request", "second-answer", "second-answer-error", "second-answer-chunked", "second-answer-in-pieces", "second-answer-later",
   "hundred-answers", "interim-behind", "half-answer-behind", "bytes-behind", "closes-and-goes-on"
@@ -48,7 +48,7 @@ describe("WebhookSenderHttp and a receiver that", () => {
           assert.deepStrictEqual(second, { _tag: "Accepted", status: 200, excerpt: `honest ${seen + 1}` })
         }
 
-        // each went out once at most, and nothing of the first answer is in the second request
+        // Each was sent at most once, and the second request contains nothing of the first response.
         const heads = hostile.requests(name).slice(seen).map(({ head }) => head.replace(/^POST /, "").replace(/^webhook-id: (?:one|two)$/m, ""))
         assert.isAtMost(heads.length, unsent === true ? 0 : 2)
         assert.isAtMost(new Set(heads).size, 1)
@@ -58,7 +58,7 @@ describe("WebhookSenderHttp and a receiver that", () => {
 })
 
 describe("WebhookSenderHttp", () => {
-  it.live("takes nothing or a bounded number of seconds from any Retry-After", () =>
+  it.live("reads nothing or a bounded number of seconds from any Retry-After", () =>
     sending(Effect.gen(function*() {
       const tenYears = 315_360_000
       const expected: Partial<Record<HostileBehaviourName, number | undefined>> = {
@@ -78,7 +78,7 @@ describe("WebhookSenderHttp", () => {
       }
     })))
 
-  it.live("gives no forged answer to requests that wait for the connection", () =>
+  it.live("gives no forged response to requests that wait for the connection", () =>
     sending(Effect.gen(function*() {
       for (const name of ["second-answer", "second-answer-error", "second-answer-chunked", "hundred-answers", "half-answer-behind", "closes-and-goes-on"] as const) {
         const fresh = yield* Effect.acquireRelease(
@@ -94,7 +94,7 @@ describe("WebhookSenderHttp", () => {
       }
     }), { connectionsPerOrigin: 1 }))
 
-  it.live("gives up on a receiver that does not read a large body", () =>
+  it.live("times out when a receiver does not read a large body", () =>
     sending(Effect.gen(function*() {
       assert.strictEqual(summary(yield* attempt("reads-nothing", { body: large, ...shortDeadline })), "timeout")
       assert.strictEqual(summary(yield* attempt("resets-before-body", { body: large })), "protocol")
@@ -112,14 +112,14 @@ describe("WebhookSenderHttp", () => {
       }
     })))
 
-  it.live("repeats only a beginning of where a redirect points", () =>
+  it.live("returns only the beginning of a redirect target", () =>
     sending(Effect.gen(function*() {
       const outcome = yield* attempt("redirect-long")
       assert.include(outcome._tag === "Failed" ? outcome.detail : "", `points to https://a.example/${"a".repeat(150)}`)
       assertInert(outcome)
     })))
 
-  it.live("puts the pieces of a body together once, however many there are", () =>
+  it.live("joins the chunks of a body once, however many there are", () =>
     sending(Effect.gen(function*() {
       const concat = vi.spyOn(Buffer, "concat")
       yield* Effect.addFinalizer(() => Effect.sync(() => concat.mockRestore()))
