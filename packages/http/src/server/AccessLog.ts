@@ -1,4 +1,4 @@
-/** One log line and two metrics for every request. Never a secret, a query or a body: only what the service itself gave names. */
+/** One log line and two metrics per request. Never contains a secret, a query or a body: only names that the service itself defined. */
 import { isOperator, type Principal } from "@waybill/core"
 import { Cause, Effect, Metric } from "effect"
 import type { Failure } from "../shared/ProblemOf.ts"
@@ -22,9 +22,7 @@ const callerOf = (principal: Principal) =>
     ? { client: principal.client }
     : { tenant: principal.tenantId, client: principal.client }
 
-/**
- * Why a caller was refused, for the log: of 401, 403 and too many failures only. Says nothing that was sent.
- */
+/** Why a caller was refused, for the log; only for 401, 403 and too many failures. Contains nothing of the request. */
 export const refusalReason = (cause: Cause.Cause<Failure>, status: number): string | undefined => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
   if (error === undefined) return undefined
@@ -42,14 +40,14 @@ export const refusalReason = (cause: Cause.Cause<Failure>, status: number): stri
   }
 }
 
-/** `isRefusal`: a line of its own tells of it, so this one is for debugging. Answers what the line has. */
+/** `isRefusal`: a separate line reports the refusal, so this one has level debug. Returns the fields of the line. */
 export const logRequest = Effect.fnUntraced(function*(exchange: Exchange, status: number, endedAt: number, isRefusal: boolean) {
   const durationMillis = Math.max(0, endedAt - exchange.startedAt)
   const method = known.has(exchange.method) ? exchange.method : "OTHER"
   const route = exchange.template
   const { principal, anonymous } = exchange
   const line = `${method} ${route} ${status}`
-  // probes and scrapes come every few seconds and say nothing new
+  // Probes and scrapes come every few seconds and report nothing new.
   const isQuiet = isRefusal || (exchange.contract?.area === "system" && status < 400)
   const fields = {
     method,

@@ -1,4 +1,4 @@
-/** Records calls over HTTP in the audit log. */
+/** Records HTTP calls in the audit log. */
 import { type AuditCall, AuditLog, type AuditOutcome, isOperator, type Principal, type StorageError } from "@waybill/core"
 import { Cause, Effect, Exit } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -10,8 +10,8 @@ type Params = Readonly<Record<string, string>>
 
 export interface Audited {
   /**
-   * Runs a call and records it. A call of an operator has its entry before it runs, and is refused where that cannot be written; those of
-   * clients are written together within a second.
+   * Runs a call and records it. A call of an operator is recorded before it runs, and refused if that fails. Calls of
+   * clients are recorded in batches within a second.
    */
   readonly run: <E extends Failure>(
     principal: Principal,
@@ -47,7 +47,7 @@ const callOf = (principal: Principal, exchange: Exchange, { action, id, object }
   requestId: exchange.correlationId
 })
 
-/** 0 where the outcome is unknown, because the call was interrupted. */
+/** 0 when the outcome is unknown, because the call was interrupted. */
 const statusOf = (cause: Cause.Cause<Failure>, exchange: Exchange): number => {
   const failed = cause.reasons.find(Cause.isFailReason)
   if (cause.reasons.some(Cause.isDieReason)) return 500
@@ -56,7 +56,7 @@ const statusOf = (cause: Cause.Cause<Failure>, exchange: Exchange): number => {
 
 const decoder = new TextDecoder()
 
-/** One member of a JSON answer, and nothing else of it: the answer may hold a secret. */
+/** One member of a JSON response. Reads nothing else, because the response may contain a secret. */
 const memberOf = ({ body }: HttpServerResponse.HttpServerResponse, name: string): string | undefined => {
   if (body._tag !== "Uint8Array") return undefined
   const value: unknown = (JSON.parse(decoder.decode(body.body)) as Readonly<Record<string, unknown>>)[name]

@@ -1,17 +1,17 @@
-/** What each client may do in a second and at the same time, counted in this process. */
+/** Rate limits and concurrency limits per client, counted in this process. */
 import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 
-/** Clients remembered at the same time. Beyond that, the one that was quiet longest starts with a full bucket. */
+/** Maximum number of clients to remember. An evicted client, the least recently used, starts with a full bucket. */
 const maxClients = 50_000
 
-/** How many seconds' worth of requests may come at once after a quiet time. */
+/** Burst size after an idle time, in seconds' worth of requests. */
 const burstSeconds = 2
 
 const longestWaitSeconds = 60
 
-/** The length of an upload depends on its client. */
+/** A fixed hint, because the duration of an upload depends on its client. */
 const uploadRetrySeconds = 5
 
 interface TokenBucket {
@@ -22,7 +22,7 @@ interface TokenBucket {
 export interface ClientQuotas {
   /** Takes one request out of the client's rate. */
   readonly admit: (principal: Principal) => Effect.Effect<void, RateExceeded | StorageError>
-  /** Runs an upload in one of the client's slots. The slot is free again however the upload ends. */
+  /** Runs an upload in one of the client's slots, and releases the slot after any outcome. */
   readonly withUploadSlot: <A, E, R>(principal: Principal, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
 }
 

@@ -1,4 +1,4 @@
-/** The OpenAPI document as one page to read: no script, nothing loaded from anywhere, so it works offline under a strict policy. */
+/** The OpenAPI document as one HTML page without scripts or external resources, so it works offline under a strict policy. */
 import { createHash } from "node:crypto"
 import type { OpenApiDocument, OpenApiOperation } from "./OpenApi.ts"
 
@@ -77,7 +77,7 @@ const contentOf = (holder: Readonly<Record<string, unknown>>): string =>
   Object.entries(holder["content"] as Readonly<Record<string, { readonly schema: unknown }>> | undefined ?? {})
     .map(([type, { schema }]) => `<p class="dim"><code>${escape(type)}</code></p>${schemaOf(schema)}`).join("")
 
-/** The schema as it is, its references made links. */
+/** The schema as JSON, with links for its references. */
 const schemaOf = (schema: unknown): string =>
   `<pre>${
     escape(JSON.stringify(schema, null, 2)).replaceAll(

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of mounted contracts, webhooks included. */
+/** Builds the OpenAPI 3.1 document of mounted contracts, webhooks included. */
 import { Schema, type JsonSchema } from "effect"
 import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
 import { maxRecordBytes } from "../invoices/UploadReader.ts"
@@ -66,12 +66,12 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
   }
 }
 
-/** Schemas as components, each under its identifier. */
+/** Schemas as components, each with its identifier. */
 class Components {
   readonly definitions: Record<string, JsonSchema.JsonSchema> = {}
   readonly problems: Record<string, Json> = {}
 
-  /** The answer to whatever is refused, in the shape of the area; named like its schema. */
+  /** The error response in the format of the area, with the name of its schema. */
   problem(contract: ContractSpec): Json {
     const { contentType, headers, schema } = shapeOf(contract)
     const written = this.of(schema, false)
@@ -84,7 +84,7 @@ class Components {
     return { $ref: `#/components/responses/${name}` }
   }
 
-  /** `closed` says that unknown members are refused, or never sent. */
+  /** `closed`: unknown members are refused, or never sent. */
   of(schema: Schema.Top, closed: boolean): JsonSchema.JsonSchema {
     const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: closed ? "error" : "ignore" })
     for (const [name, definition] of Object.entries(document.definitions)) {
@@ -139,7 +139,7 @@ const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArra
     in: "query",
     required: parameter.required === true,
     description: parameter.description,
-    // the one way to write objects in a query that OpenAPI defines
+    // The only way of OpenAPI to describe objects in a query.
     ...(parameter.kind === "pairs" ? { content: { "application/json": { schema: schemas.of(parameter.schema, false) } } } : { schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) } }),
     ...(parameter.kind === "list" ? { style: "form", explode: true } : {})
   }))
@@ -151,7 +151,7 @@ const bodyOf = (body: BodySpec, schemas: Components): Json => {
   return { description: roomOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
 }
 
-/** What `maxItems` cannot say. */
+/** Limits that `maxItems` cannot express. */
 const roomOf = ({ items, maxBytes = defaultMaxBodyBytes, streamed }: BodySpec): string =>
   streamed === true
     ? `At most ${inKiB(maxRecordBytes)} beside the files.`

@@ -1,11 +1,11 @@
-/** Port: whether this process can do its work. Whoever assembles the service says what that takes. */
+/** Port: whether this process is ready. The program that assembles the service provides the checks. */
 import { AccessStore, type StorageError } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 
 export interface ReadinessCheck {
-  /** Shown to whoever asks; never a host name or an address. */
+  /** Public; never a host name or an address. */
   readonly name: string
-  /** Fails while it does not hold. The failure is logged, not shown. */
+  /** Fails while the process is not ready. The failure is logged, not shown. */
   readonly check: Effect.Effect<unknown, unknown>
 }
 
@@ -30,7 +30,7 @@ export interface CheckedReadiness {
   readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean }>
 }
 
-/** Longer than this, and a check does not hold. */
+/** A check that takes longer has failed. */
 const patienceMillis = 3_000
 
 export const askReadiness = (readiness: Readiness["Service"]): Effect.Effect<CheckedReadiness> =>

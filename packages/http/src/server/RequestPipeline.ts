@@ -1,6 +1,6 @@
 /**
- * What happens to every request: it gets a correlation id, finds its endpoint, shows its credentials, is read, answered,
- * dressed in headers, counted and logged. Whatever it is, it gets an answer in the shape of the area it was meant for.
+ * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
+ * log. Every request gets a response in the format of its area.
  */
 import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
@@ -26,23 +26,23 @@ import { makeAudited } from "./Audited.ts"
 import { makeClientQuotas } from "./ClientQuotas.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
-  /** How long a request's body may take to arrive. 60 seconds by default. */
+  /** Time limit for the arrival of a request's body. Default 60 seconds. */
   readonly bodyTimeoutMillis?: number | undefined
-  /** Whose freight public lookups without credentials see, where the host they call belongs to no tenant. */
+  /** Tenant of public lookups without credentials, when the requested host belongs to no tenant. */
   readonly publicTenant?: string | undefined
 }
 
 /** Answers any request and never fails. */
 export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 
-/** What becomes known of a request on its way. */
+/** Information about a request, collected while it is processed. */
 export interface Exchange {
   readonly correlationId: string
   readonly method: string
   readonly startedAt: number
-  /** Where it came from, as its refusals are counted; `undefined` where nothing is known. */
+  /** Address that refusals are counted by; `undefined` when unknown. */
   readonly address: () => string | undefined
-  /** Base and path with their placeholders, never what was sent in their place. */
+  /** Base and path with placeholders, never the values sent for them. */
   template: string
   contract: ContractSpec | undefined
   principal: Principal | undefined
@@ -50,7 +50,7 @@ export interface Exchange {
   isParameter: ((name: string) => boolean) | undefined
 }
 
-/** Makes apps of contracts. What is counted of callers is counted once for all of them. */
+/** Creates apps from contracts. All of them share the counters of callers. */
 export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions) {
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
@@ -80,7 +80,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     return yield* endpoint.audit === undefined || principal === undefined ? answer : audited.run(principal, exchange, endpoint.audit, found.params, answer)
   })
 
-  /** Once it is known who calls. */
+  /** Runs after authentication. */
   const answerTo = Effect.fnUntraced(function*(
     request: HttpServerRequest.HttpServerRequest,
     exchange: Exchange,
@@ -112,7 +112,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (access === "public") return Effect.undefined
     const { headers, method, url } = request
     const found = authenticator.authenticate({ method, url, headers })
-    // a cookie may mean anything; only what is a credential by its header must be a valid one
+    // A cookie may mean anything, so only the credential headers must be valid.
     if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
       return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
     }
@@ -155,7 +155,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   return (mounted: ReadonlyArray<MountedContract>): App => appOf(answerFrom(makeRouteTable(mounted)))
 })
 
-/** What an endpoint refuses a caller whose credentials hold. */
+/** Why the endpoint refuses an authenticated caller. */
 const refusalTo = (principal: Principal | undefined, { access, method, showsBodies }: EndpointSpec): NotPermitted | OperatorReadOnly | undefined => {
   if (access !== "operator" || principal === undefined) return undefined
   if (!isOperator(principal)) return new NotPermitted({ needed: "operator" })
@@ -166,11 +166,11 @@ const refusalTo = (principal: Principal | undefined, { access, method, showsBodi
 
 const noHeaders = {}
 
-/** Those that the endpoint takes, by the names it gives them. */
+/** The headers that the endpoint declares, by its names. */
 const headersOf = ({ headers }: HttpServerRequest.HttpServerRequest, taken: EndpointSpec["headers"]) =>
   taken === undefined ? noHeaders : Object.fromEntries(Object.keys(taken).map((name) => [name, headers[name.toLowerCase()]]))
 
-/** The part of the path that a host's own router took off, the part that is ours, and the query. */
+/** The part of the path that the host's router removed, the rest, and the query. */
 const targetOf = (request: HttpServerRequest.HttpServerRequest) => {
   const target = request.url.split("#", 1)[0]!
   const at = target.indexOf("?")
@@ -187,7 +187,7 @@ interface Match {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The endpoint, or the answer to whoever asks what a path takes. */
+/** The endpoint, or the response to an OPTIONS request. */
 const routeOf = (
   table: RouteTable,
   method: string,
@@ -210,7 +210,7 @@ const routeOf = (
     : Effect.fail(methodNotAllowed(method, place.allow))
 }
 
-/** Turns whatever became of a request into its answer, and tells the log and the metrics. */
+/** Turns the outcome of a request into its response, and updates log and metrics. */
 const conclude = Effect.fnUntraced(function*(
   exchange: Exchange,
   exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>,
@@ -234,14 +234,14 @@ const conclude = Effect.fnUntraced(function*(
 const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Exchange, problem: Problem) {
   const shape: ProblemShape = contract === undefined ? problemDetails : shapeOf(contract)
   const told = shape.headers?.write(problem)
-  // whoever runs the service finds it by the correlation id, though the body does not say it
+  // The operator finds it by the correlation id, even if the body does not contain the detail.
   if (told !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Request refused.", problem.detail), { problem: problem.code })
   const body = shape.write(problem, instanceOf(correlationId))
   const options = { status: problem.status, headers: { ...problem.headers, ...told } }
   return body === undefined ? HttpServerResponse.empty(options) : HttpServerResponse.text(body, { ...options, contentType: shape.contentType })
 })
 
-/** A body that is read while it is sent can still fail: the connection then ends before the body does, and the log says why. */
+/** A streamed body can still fail: the connection then ends early, and the log says why. */
 const watched = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse) => {
   const { body } = response
   if (body._tag !== "Stream") return response
@@ -261,9 +261,9 @@ const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect
   return problem.status < 500 ? Effect.succeed(problem) : Effect.as(Effect.logError(failed.error.message, reasonOf(failed.error)), problem)
 }
 
-/** What lies behind a failure; it goes into the log and nowhere else. */
+/** The cause of a failure, for the log only. */
 const reasonOf = (failure: Failure): unknown => failure._tag === "StorageError" || failure._tag === "AuthenticationUnavailable" ? failure.cause : failure
 
-/** Whether the caller hung up before the answer was ready. */
+/** Whether the caller disconnected before the response was ready. */
 const hasLeft = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key))

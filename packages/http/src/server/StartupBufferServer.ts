@@ -1,6 +1,6 @@
 /**
- * A `node:http` server that loses no request at its edges: what comes between listening and being ready waits, and what
- * comes while stopping is told so.
+ * A `node:http` server that loses no request at startup or shutdown: requests between listening and readiness wait, and
+ * requests while stopping get 503.
  */
 import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -8,10 +8,10 @@ import { problemContentType, problemDetails } from "../shared/ProblemDetails.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
 import { stopping } from "../shared/Refused.ts"
 
-/** More than this many requests are not held; they are asked to come again. */
+/** Maximum number of held requests; further ones are asked to retry. */
 const maxHeld = 1024
 
-/** Hand it to whatever attaches a `request` listener. `close()` begins the stop: running requests finish, new ones get 503. */
+/** Pass it to the code that attaches a `request` listener. `close()` starts the shutdown: requests in flight finish, new ones get 503. */
 export const createStartupBufferServer = (options: ServerOptions = {}): Server => new StartupBufferServer(options)
 
 class StartupBufferServer extends Server {
@@ -22,7 +22,7 @@ class StartupBufferServer extends Server {
   constructor(options: ServerOptions) {
     super(options)
     super.on("newListener", (event: string) => {
-      // the listener is attached right after this
+      // The listener is attached right after this event.
       if (event === "request") setImmediate(() => this.#release())
     })
     super.on("clientError", answerBrokenRequest)
@@ -44,7 +44,7 @@ class StartupBufferServer extends Server {
 
   override close(callback?: (error?: Error) => void): this {
     this.#stopping = true
-    // a connection kept alive would outlive the last answer, and the stop would wait for it
+    // A keep-alive connection would outlive the last response and delay the shutdown.
     for (const response of this.#running) if (!response.headersSent) response.shouldKeepAlive = false
     for (const [, response] of this.#held.splice(0)) refuse(response)
     return super.close(callback)
@@ -64,7 +64,7 @@ const refuse = (response: ServerResponse): true => {
   return true
 }
 
-/** What Node's parser gave up on never becomes a request. */
+/** Malformed requests do not get past Node's parser. */
 const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy(error)

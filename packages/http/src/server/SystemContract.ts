@@ -1,4 +1,4 @@
-/** Beside the areas: probes, metrics, and what the service says of itself. */
+/** Endpoints outside of the areas: probes, metrics, and documentation. */
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 
@@ -64,5 +64,5 @@ export const SystemContract = contract({
 
 const { docs: _docs, metrics: _metrics, ...forEverybody } = SystemContract.endpoints
 
-/** What of it is for everybody, where the operator's part is served elsewhere. */
+/** The public part, when the operator API is served elsewhere. */
 export const CustomersSystemContract = contract({ ...SystemContract, endpoints: forEverybody })

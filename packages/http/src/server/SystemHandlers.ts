@@ -1,4 +1,4 @@
-/** Answers probes, scrapes and readers. */
+/** HTTP handlers of probes, metrics and documentation. */
 import { DeliveryQueue } from "@waybill/core"
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -15,7 +15,7 @@ const unsettledDeliveries = Metric.gauge("waybill_queue_unsettled_deliveries", {
 const deadDeliveries = Metric.gauge("waybill_queue_dead_deliveries", { description: "Dead letters." })
 const lagSeconds = Metric.gauge("waybill_queue_lag_seconds", { description: "How long the longest due subscription has been due." })
 
-/** What the service says of itself, written once. */
+/** The documentation of the service, rendered once. */
 export interface Documents {
   readonly openApi: string
   readonly openApiOf: ReadonlyMap<string, string>
@@ -36,7 +36,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
         Metric.update(lagSeconds, depth.lagMillis / 1000)
       ], { discard: true })
     ),
-    // the counters are worth having when the storage is not there
+    // The counters are useful even when the storage is unavailable.
     Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
   )
 

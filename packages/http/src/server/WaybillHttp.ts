@@ -1,4 +1,4 @@
-/** The whole service over HTTP: on a server of its own, in somebody's router, or as one effect. */
+/** The whole service over HTTP: on its own server, in another router, or as one effect. */
 import type {
   ApiKeys,
   AuditLog,
@@ -53,7 +53,7 @@ import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.
 import { CustomersSystemContract, SystemContract } from "./SystemContract.ts"
 import { type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
 
-/** Where each area lives. */
+/** Base path of each area. */
 export interface BasePaths {
   readonly shipmentStatus: string
   readonly invoices: string
@@ -62,11 +62,11 @@ export interface BasePaths {
   readonly freightCharges: string
   readonly intake: string
   readonly operator: string
-  /** Probes, metrics and documents. */
+  /** Probes, metrics and documentation. */
   readonly system: string
 }
 
-/** Areas share paths, so each has a base of its own. SPEC-GAP-D1, SPEC-GAP-E1 */
+/** Areas share paths, so each has its own base. SPEC-GAP-D1, SPEC-GAP-E1 */
 export const defaultBasePaths: BasePaths = {
   shipmentStatus: "/in-transit/v1",
   invoices: "/invoicing",
@@ -82,7 +82,7 @@ export interface WaybillHttpOptions extends PipelineOptions {
   readonly basePaths?: Partial<BasePaths> | undefined
 }
 
-/** What answering takes: every use case, somebody who knows callers, and a say on readiness. */
+/** Required services: all use cases, an authenticator, and readiness checks. */
 export type WaybillHttpServices =
   | ApiKeys
   | AuditLog
@@ -128,14 +128,14 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
 }
 
 /**
- * The service as a whole and in two parts, for hosts and servers that keep the operator's part on another address. Probes are
- * in each. What is counted of callers is counted once.
+ * The service as a whole and in two parts, for servers with a separate operator address. Each part has the probes; they
+ * share the counters of callers.
  */
 export interface WaybillApps {
   readonly whole: App
-  /** The five areas and intake, with an OpenAPI document of these. */
+  /** The five areas and intake, with their OpenAPI document. */
   readonly customers: App
-  /** `/operator`, `/metrics`, `/docs`, and the OpenAPI document of everything. */
+  /** `/operator`, `/metrics`, `/docs`, and the full OpenAPI document. */
   readonly operators: App
 }
 
@@ -165,10 +165,10 @@ export const WaybillHttp = {
   /** The service as one effect that answers any request, for hosts that serve it themselves. */
   make: (options: WaybillHttpOptions = {}): Effect.Effect<App, never, WaybillHttpServices> => Effect.map(make(options), ({ whole }) => whole),
 
-  /** The same, and its two parts: for customers and carriers, and for operators. */
+  /** Like `make`, with its two parts: for customers and carriers, and for operators. */
   makeParts: (options: WaybillHttpOptions = {}): Effect.Effect<WaybillApps, never, WaybillHttpServices> => make(options),
 
-  /** Adds every path of the service to a router, and answers whatever else lies under its bases. Other paths stay the host's. */
+  /** Adds every path of the service to a router, and answers all other paths below its bases. The rest belongs to the host. */
   layer: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpRouter.HttpRouter | WaybillHttpServices> =>
     HttpRouter.use(Effect.fnUntraced(function*(router) {
       const { whole: app } = yield* make(options)
@@ -179,7 +179,7 @@ export const WaybillHttp = {
       }
     })),
 
-  /** The OpenAPI 3.1 document of every area, without a service behind it. */
+  /** The OpenAPI 3.1 document of every area, without a running service. */
   openApi: (options: WaybillHttpOptions = {}): OpenApiDocument => {
     const bases = basesOf(options)
     return openApiOf([
@@ -193,7 +193,7 @@ export const WaybillHttp = {
     ], aboutOf(options))
   },
 
-  /** Serves nothing but this service, on the server that is there. Every request is answered in its area's shape. */
+  /** Serves only this service on the given server. Every request gets a response in the format of its area. */
   serve: (options: WaybillHttpOptions = {}): Layer.Layer<never, never, HttpServer.HttpServer | WaybillHttpServices> =>
     Layer.unwrap(Effect.map(make(options), ({ whole }) => HttpServer.serve(whole)))
 }

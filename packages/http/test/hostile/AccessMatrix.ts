@@ -1,4 +1,7 @@
-/** Every call of every contract, by everybody, about what is theirs, somebody else's, another tenant's and nobody's. */
+/**
+ * Every call of every contract, by every kind of caller, about their own data, another client's, another tenant's, and
+ * data that does not exist.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import type { Answer, TestServiceOptions } from "../TestService.ts"
 import { expectedOf, isItsClient, type Rule, ruledIds, rulesOf, seesFreight, seesPapers, type Target } from "./AccessRules.ts"
@@ -12,7 +15,7 @@ import { nothing, send, startWorld, subjectNames, wordOf, type World } from "./W
 
 export interface MatrixOptions {
   readonly service?: TestServiceOptions
-  /** Calls that change what is there are tried on a world of their own for each caller, unless that is dear. */
+  /** Calls that change data run in a new world for each caller, unless that is too slow. */
   readonly freshWorlds?: boolean
 }
 
@@ -30,7 +33,7 @@ const planted = ({ subjects }: World): ReadonlyArray<Target> => subjectNames.map
 
 const void_: Target = { label: "nothing", subject: nothing }
 
-/** Operators name the tenant beside the id, which may be another tenant's. */
+/** Operators name the tenant next to the id, which may belong to another tenant. */
 const targetsOf = ({ contract, endpoint }: Operation, { subjects }: World): ReadonlyArray<Target> => endpoint.access === "public" ? [void_] : [
   ...planted({ subjects } as World),
   ...(contract.area === "operator"
@@ -39,13 +42,16 @@ const targetsOf = ({ contract, endpoint }: Operation, { subjects }: World): Read
   void_
 ]
 
-/** What is not there, in the same tenant as far as operators name it, and of the same carrier: its number alone may be refused. */
+/**
+ * Ids that do not exist, in the same tenant as operators name it, and of the same carrier, because a foreign number
+ * alone may be refused.
+ */
 const absentAs = ({ subject: { dot, mc, tenantId } }: Target, { contract }: Operation): Target =>
   ({ label: "nothing", subject: { ...nothing, dot, mc, ...(contract.area === "operator" && tenantId === "acme" ? { tenantId } : {}) } })
 
 const receiverOf = (caller: Caller, { callers }: World): string => `https://caller-${callers.findIndex(({ name }) => name === caller.name)}.example/hook`
 
-/** What is known already under its id would be refused for saying something else. */
+/** New ids, because different content for a known id would be refused. */
 const another = ({ eventId, billId, uniqueID }: Subject) => ({ eventId: `${eventId}-2`, billId: `${billId}2`, uniqueID: `${uniqueID}-2` })
 
 const callFor = (each: Case, of: World): Call => {
@@ -68,15 +74,14 @@ const casesOf = (of: World, operation: Operation): ReadonlyArray<Case> =>
 const titleOf = ({ caller, operation, rule, target }: Case): string =>
   `${operation.id}${rule.variant === undefined ? "" : " (variant)"} by ${caller.name} about ${target.label}`
 
-/** Whether it would change what is there for the caller. */
-/** Needs what no subject has: a dead letter. */
+/** Requires a dead letter, which no subject has. */
 const refusedToAll = ["operator.dismissDelivery"]
 
 const isOwnChange = ({ caller, operation, rule, target }: Case): boolean =>
   rule.effect === "changes" && expectedOf(operation, rule, caller, target).status < 400 &&
   (caller.role === "operator" || caller.tenantId === target.subject.tenantId)
 
-/** What was asked for is named in answers; everything else in them is the service's own. */
+/** Responses may repeat the ids of the request; removes these. */
 const withoutEchoes = (text: string, { params, query }: Call, { subject }: Target): string => {
   const { accounts, ...named } = subject
   const sent = [...Object.values(params), ...Object.values(query), ...Object.values(named).map(String), ...accounts]
@@ -89,7 +94,7 @@ const wholeOf = ({ headers, status, text }: Answer): string =>
 
 const base64Of = (word: string): string => Buffer.from(word.slice(0, word.length - word.length % 3)).toString("base64")
 
-/** Words of what a caller may not see. */
+/** Words that the caller must not see. */
 const forbidden = (caller: Caller, of: World): ReadonlyArray<string> =>
   planted(of).flatMap((target): ReadonlyArray<string> => {
     const word = wordOf[target.of!]
@@ -105,7 +110,7 @@ const tellsOf = (text: string, words: ReadonlyArray<string>): ReadonlyArray<stri
 
 const publicFields = ["ProNumber", "ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"]
 
-/** Four fields, and none of them is a word but the PRO number, which whoever found the shipment may know. */
+/** Four public fields. The only one with a word of the subject is the PRO number, which the caller already knows. */
 const isPublicShipment = (answer: Answer): boolean => JSON.stringify(Object.keys(answer.json ?? {})) === JSON.stringify(publicFields)
 
 const check = async (each: Case, of: World): Promise<void> => {
@@ -135,15 +140,15 @@ const snapshotOf = async (of: World, subjects = planted(of)): Promise<ReadonlyAr
   const lines: Array<string> = []
   for (const target of subjects) {
     const readers = of.callers.filter((caller) => caller.role === "operator" || isItsClient(caller, target) || (caller.role === "carrier" && caller.tenantId === target.subject.tenantId))
-    // the audit log grows with every refusal, and should
+    // The audit log grows with every refusal, as intended.
     for (const operation of operations.filter(({ contract, endpoint, name }) => endpoint.method === "GET" && contract.area !== "system" && name !== "listAudit")) {
       for (const caller of readers) {
         const each: Case = { operation, rule: rulesOf(operation)![0]!, caller, target }
         if (expectedOf(operation, each.rule, caller, target).status >= 300) continue
         const { json, status, text } = await ask(each, of)
-        const told = json?.data === undefined ? text : JSON.stringify(json)
-        // a refused call is a use of its key too, and is written down a while later
-        lines.push(`${titleOf(each)}: ${status} ${told.replaceAll(/"(lastUsedAt|lastSeenAt)":(?:null|"[^"]*")/g, '"$1":…')}`)
+        const shown = json?.data === undefined ? text : JSON.stringify(json)
+        // A refused call also uses its key, which is recorded a while later.
+        lines.push(`${titleOf(each)}: ${status} ${shown.replaceAll(/"(lastUsedAt|lastSeenAt)":(?:null|"[^"]*")/g, '"$1":…')}`)
       }
     }
   }
@@ -159,7 +164,7 @@ const expectedIn = ({ caller, operation, rule, target }: Case): number => expect
 
 /** Defines the tests. */
 export const accessMatrix = ({ freshWorlds = true, service = {} }: MatrixOptions = {}): void => {
-  // thousands of calls in some of the tests
+  // Some of the tests make thousands of calls.
   vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
   beforeAll(async () => {
     provider = await startIdentityProvider()
@@ -176,7 +181,7 @@ export const accessMatrix = ({ freshWorlds = true, service = {} }: MatrixOptions
 
 const theTable = () => {
   describe("the table of access rules", () => {
-    it("has every call of every contract, and no other", () => {
+    it("has exactly the calls of the contracts", () => {
       const missing = operations.filter((operation) => rulesOf(operation) === undefined).map(({ contract, name, template }) =>
         `Nothing says who may call ${name} of ${contract.area} (${template}). Add ${name} to rules in AccessRules.ts, by what it is about and what it does to it.`)
       expect(missing.join("\n")).toBe("")
@@ -184,7 +189,7 @@ const theTable = () => {
       expect(ruledIds.filter((id) => !ids.includes(id)), "There is no such call any more. Take its rule out.").toEqual([])
     })
 
-    it("is tried out by callers and subjects of every kind", () => {
+    it("is tested with callers and subjects of every kind", () => {
       expect(new Set(world.callers.map(({ role }) => role)).size).toBe(5)
       for (const target of planted(world)) {
         const seeing = world.callers.filter((caller) => seesFreight(caller, target))
@@ -196,16 +201,16 @@ const theTable = () => {
 }
 
 const theCalls = (freshWorlds: boolean) => {
-  // one after the other on one world: what reads comes first, what leaves something behind comes last
+  // In order on one world: reads first, calls with lasting effects last.
 
   describe("a call that reads", () => {
-    it.each(withEffect("reads"))("%s shows everybody what they may see, and the rest as if it were not there", async (_, operation) => {
+    it.each(withEffect("reads"))("%s returns what each caller may see, and hides the rest as if it did not exist", async (_, operation) => {
       for (const each of casesWith("reads", operation)) await check(each, world)
     })
   })
 
   describe("a call that changes something", () => {
-    it("by whoever may not is refused, and leaves everything as it was", async () => {
+    it("is refused without permission, and changes nothing", async () => {
       const before = await snapshotOf(world)
       expect(before.length).toBeGreaterThan(80)
       for (const [, operation] of withEffect("changes")) {
@@ -216,7 +221,7 @@ const theCalls = (freshWorlds: boolean) => {
     })
 
     if (!freshWorlds) return
-    it("is done by those who may", async () => {
+    it("succeeds with permission", async () => {
       const byMethod = ["POST", "PUT", "PATCH", "DELETE"]
       const changing = withEffect("changes").map(([, operation]) => operation)
         .sort((a, b) => byMethod.indexOf(a.endpoint.method) - byMethod.indexOf(b.endpoint.method))
@@ -233,14 +238,14 @@ const theCalls = (freshWorlds: boolean) => {
     })
   })
 
-  describe("a call that adds something of the caller's own", () => {
-    it.each(withEffect("adds"))("%s lets nobody name what is not theirs", async (_, operation) => {
+  describe("a call that adds data of the caller", () => {
+    it.each(withEffect("adds"))("%s refuses ids that belong to others", async (_, operation) => {
       for (const each of casesWith("adds", operation)) await check(each, world)
     })
   })
 
-  describe("subscriptions to what somebody may not see", () => {
-    it("are sent nothing of it", async () => {
+  describe("subscriptions without access", () => {
+    it("receive nothing", async () => {
       const carriers = { acme: "acme's carrier", bolt: "bolt's carrier" } as const
       for (const target of planted(world)) {
         const caller = world.callers.find(({ name }) => name === carriers[target.subject.tenantId as "acme" | "bolt"])!
@@ -252,23 +257,23 @@ const theCalls = (freshWorlds: boolean) => {
         }
       }
       await world.service.deliver()
-      let told = 0
+      let received = 0
       for (const caller of world.callers) {
         const texts = (await world.service.received(receiverOf(caller, world))).map(({ text }) => text)
         expect(tellsOf(texts.join("\n"), forbidden(caller, world)), caller.name).toEqual([])
-        if (texts.some((text) => text.includes("news"))) told += 1
+        if (texts.some((text) => text.includes("news"))) received += 1
       }
-      // followers of their own freight are told
-      expect(told).toBeGreaterThan(5)
+      // Subscribers to their own freight receive it.
+      expect(received).toBeGreaterThan(5)
     })
   })
 
   describe("another tenant's carrier", () => {
-    it.each(["acme", "bolt"])("%s's may use the same ids and numbers, for freight of its own", async (tenantId) => {
+    it.each(["acme", "bolt"])("%s's may use the same ids and numbers, for its own freight", async (tenantId) => {
       const others = planted(world).filter(({ subject }) => subject.tenantId !== tenantId)
       const before = await snapshotOf(world, others)
       const copies = withEffect("changes").flatMap(([, operation]) => casesWith("changes", operation))
-        // of several carriers with numbers, what is new belongs to whoever comes first
+        // With several carriers, new data belongs to the first one that writes it.
         .filter((each) => each.caller.tenantId === tenantId && each.caller.numbers === undefined && others.some(({ of }) => of === each.target.of) && expectedIn(each) < 400)
       expect(copies.length).toBeGreaterThan(5)
       for (const each of copies) await check(each, world)

@@ -1,34 +1,34 @@
 /**
- * Who may do what, as one table: each call by what it is about. A call that is not in it fails the matrix, so whoever adds an
- * endpoint says here whose business it is.
+ * The access rules as one table: each call by the subject it is about. A call without a rule fails the matrix, so every
+ * new endpoint needs a rule here.
  */
 import { type Caller, clients } from "./Callers.ts"
 import type { Call } from "./Calls.ts"
 import type { Operation } from "./Operations.ts"
 import type { Subject } from "./Subject.ts"
 
-/** What a call names: ids of a subject, which may be there for the tenant that is asked, or not. */
+/** The ids that a call names, which may or may not exist in the requested tenant. */
 export interface Target {
   readonly label: string
   readonly subject: Subject
-  /** Whose it is; `undefined` where nothing of these ids is there. */
+  /** Owner; `undefined` when the ids do not exist. */
   readonly of?: keyof typeof clients
 }
 
 export interface Outcome {
   readonly status: number
-  /** The answer must be the one about what is not there. */
+  /** The response must equal the one for an unknown id. */
   readonly hidden: boolean
 }
 
-/** For callers whose credentials fit the call's `access`. */
+/** For callers whose credentials match the call's `access`. */
 type Kind = (caller: Caller, target: Target) => Outcome
 
 export interface Rule {
   readonly kind: Kind
-  /** `changes`: what is there is another one afterwards. `adds`: something of the caller's own comes into being. */
+  /** `changes`: existing data changes. `adds`: new data of the caller is created. */
   readonly effect: "reads" | "adds" | "changes"
-  /** What the call says otherwise than usual. */
+  /** Changes to the usual call. */
   readonly variant?: (call: Call) => Call
 }
 
@@ -44,42 +44,42 @@ const fitsNumbers = ({ numbers = {} }: Caller, { subject }: Target): boolean =>
 
 const isCarrier = ({ role }: Caller): boolean => role === "carrier"
 
-/** A carrier with a number sees what belongs to it, one without all of its tenant. */
+/** A carrier with a number sees the freight with that number, a carrier without one sees all of its tenant. */
 export const seesFreight = (caller: Caller, target: Target): boolean =>
   isThere(caller, target) && (caller.role === "carrier" ? fitsNumbers(caller, target) : hasAccount(caller, target))
 
 export const seesPapers = seesFreight
 
-/** What somebody reported of another carrier's freight is refused, and tells no more than that it is. */
+/** A report about another carrier's freight is refused without details. */
 const isOthers = (caller: Caller, target: Target): boolean => isThere(caller, target) && !fitsNumbers(caller, target)
 
 export const isItsClient = (caller: Caller, target: Target): boolean => isThere(caller, target) && caller.client === clients[target.of!]
 
-/** A secret that is bound to accounts is there for whoever has one of them. */
+/** A secret that is bound to accounts exists for clients with one of them. */
 const mayName = (caller: Caller, target: Target): boolean => isThere(caller, target) && hasAccount(caller, target)
 
-/** Everything to whom it belongs, four fields to everybody else of the tenant. */
+/** All fields for the owner, four fields for others of the tenant. */
 const lookup: Kind = (caller, target) =>
   seesFreight(caller, target) ? shown(200) : isThere(caller, target) && caller.numbers === undefined ? shown(202) : hidden(404)
 
 const publicLookup: Kind = (caller, target) => isThere(caller, target) && fitsNumbers(caller, target) ? shown(200) : hidden(404)
 
-/** The interface tells accounts of others (401) from those that are nobody's (404), so this call may as well. */
+/** The interface itself distinguishes accounts of others (401) from unknown ones (404), so this call may too. */
 const account: Kind = (caller, target) => {
   const { subject } = target
   const asked = subject.accounts[0]
-  // to a carrier with a number only the accounts of its own shipments are known; those of mine and near have one each
+  // A carrier with a number knows only the accounts of its own shipments; those of mine and near have one each.
   if (caller.numbers !== undefined) return accountsOfNumbers(caller).includes(asked) ? shown(200) : hidden(404)
   if (caller.accounts?.includes(asked) === true) return shown(200)
   const known = ({ acme: ["A1", "A2"], bolt: ["A1", "B1"] } as Readonly<Record<string, ReadonlyArray<string>>>)[caller.tenantId!]!.includes(asked)
   return known ? shown(isCarrier(caller) ? 200 : 401) : hidden(404)
 }
 
-/** Of the shipments that bear one of the caller's numbers. */
+/** Accounts of the shipments with one of the caller's numbers. */
 const accountsOfNumbers = ({ numbers = {}, tenantId }: Caller): ReadonlyArray<string> =>
   tenantId !== "acme" ? [] : numbers.dot === "1000001" || numbers.mc === "MC-2000001" ? ["A1"] : ["A2"]
 
-/** Subscriptions are their client's own; not even the carrier sees them. */
+/** Subscriptions are visible to their client only, not even to the carrier. */
 const clientsOwn = (status: number): Kind => (caller, target) => isItsClient(caller, target) ? shown(status) : hidden(404)
 
 const paper: Kind = (caller, target) => seesPapers(caller, target) ? shown(200) : hidden(404)
@@ -94,10 +94,10 @@ const pickup: Kind = (caller, target) => seesFreight(caller, target) || isItsCli
 
 const orderedPickup: Kind = (caller, { subject }) => isCarrier(caller) || caller.accounts!.includes(subject.accounts[0]) ? shown(200) : hidden(400)
 
-/** Of the tenant's own; names of another tenant's are as good as new ones. */
+/** Within the caller's tenant; ids of another tenant count as new. */
 const report: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : shown(isOthers(caller, target) ? 400 : 200)
 
-/** Bills that a carrier without a number reported are no carrier's. */
+/** Bills that a carrier without a number reported belong to no carrier. */
 const reportOfBill: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : shown(isThere(caller, target) && caller.numbers !== undefined ? 400 : 200)
 
 const knownReport: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : seesFreight(caller, target) ? shown(200) : hidden(400)
@@ -106,13 +106,13 @@ const record: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : sees
 
 const namesSecret = (status: number): Kind => (caller, target) => mayName(caller, target) ? shown(status) : hidden(400)
 
-/** Without a secret only the accounts count. One client subscribes to an account once. */
+/** Without a secret only the accounts matter. A client subscribes to an account once. */
 const newChargeSubscription: Kind = (caller, target) =>
   caller.accounts!.includes(target.subject.accounts[0]) ? shown(isItsClient(caller, target) ? 409 : 201) : hidden(403)
 
 const anyCaller = (status: number): Kind => () => shown(status)
 
-/** A filter that finds nothing of the caller's finds nothing. */
+/** A filter without a match returns an empty list. */
 const list = (sees: (caller: Caller, target: Target) => boolean): Kind => (caller, target) => sees(caller, target) ? shown(200) : hidden(200)
 
 const inTenant = (status: number): Kind => (_, { subject }) => subject.tenantId === "nowhere" ? hidden(404) : shown(status)
@@ -127,7 +127,7 @@ const changes = (kind: Kind): Rule => ({ kind, effect: "changes" })
 
 const withBody = (change: (body: Readonly<Record<string, unknown>>) => unknown) => (call: Call): Call =>
   ({ ...call, body: change(call.body as Readonly<Record<string, unknown>>) })
-/** Whose a shipment is says who has no number of its own; what is known of that stays. */
+/** A carrier without a number reports the shipment's carrier; known values stay. */
 const withoutCarrier = withBody(({ shipments }) => ({ shipments: (shipments as ReadonlyArray<object>).map((each) => ({ ...each, carrier: undefined })) }))
 const unsigned = withBody(({ hmacSecretId: _, ...body }) => body)
 
@@ -191,7 +191,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     putLimits: [changes(inTenant(200))],
     suspendTenant: [changes(inTenant(200))],
     resumeTenant: [changes(inTenant(200))],
-    // without confirm nothing is deleted; the tests of tenants give it
+    // Without confirm nothing is deleted; the tests of tenants cover that.
     deleteTenant: [{ ...reads(anyCaller(400)), variant: (call) => ({ ...call, query: {} }) }],
     listApiKeys: [reads(inTenant(200))],
     listClients: [reads(inTenant(200))],
@@ -200,12 +200,12 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     revokeApiKey: [changes(tenants(204))],
     putSecret: [changes(inTenant(200))],
     listSecrets: [reads(inTenant(200))],
-    // each signs for a subscription
+    // Each secret is in use by a subscription.
     deleteSecret: [reads(tenants(409))],
     listDeliveries: [reads(inTenant(200))],
     getDelivery: [reads(tenants(200))],
     retryDelivery: [changes(tenants(202))],
-    // it was accepted, and only dead letters can be dismissed
+    // The delivery was accepted, and only dead letters can be dismissed.
     dismissDelivery: [changes(tenants(409))],
     getSubscriptionStatus: [reads(tenants(200))],
     recoverSubscription: [changes(tenants(202))],
@@ -233,10 +233,10 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
 
 export const rulesOf = ({ contract, name }: Operation): ReadonlyArray<Rule> | undefined => rules[contract.area]?.[name]
 
-/** Area and name of every call that has a rule. */
+/** Area and name of every call with a rule. */
 export const ruledIds: ReadonlyArray<string> = Object.entries(rules).flatMap(([area, calls]) => Object.keys(calls).map((name) => `${area}.${name}`))
 
-/** What the call's `access` says of the credentials comes first, then what its rule says. */
+/** First the call's `access` decides on the credentials, then its rule. */
 export const expectedOf = ({ contract, endpoint }: Operation, rule: Rule, caller: Caller, target: Target): Outcome => {
   const { access } = endpoint
   if (access === "public") return shown(200)

@@ -1,4 +1,4 @@
-/** Everybody who may turn up, with what they are entitled to. */
+/** All kinds of callers with their permissions. */
 import type { TestService } from "../TestService.ts"
 import { operatorKey, readOnlyKey } from "../TestService.ts"
 import type { IdentityProvider } from "./IdentityProvider.ts"
@@ -7,15 +7,15 @@ import type { Subject } from "./Subject.ts"
 export interface Caller {
   readonly name: string
   readonly headers: Readonly<Record<string, string>>
-  /** `nobody` shows no credentials, an `impostor` shows some that do not hold. */
+  /** `nobody` sends no credentials, an `impostor` sends invalid ones. */
   readonly role: "nobody" | "impostor" | "customer" | "carrier" | "operator"
-  /** Of whose freight: the credentials' tenant, or the one that has the host which is called. */
+  /** The tenant of the credentials, or of the requested host. */
   readonly tenantId?: string
-  /** An operator that writes nothing and reads no bodies of deliveries. */
+  /** An operator without writes and without reads of delivery bodies. */
   readonly readOnly?: true
   readonly client?: string
   readonly accounts?: ReadonlyArray<string>
-  /** A carrier that writes and sees what belongs to its own number only. */
+  /** A carrier limited to its own number. */
   readonly numbers?: { readonly dot?: string; readonly mc?: string }
 }
 

@@ -1,4 +1,4 @@
-/** A well-meant call to each operation about a subject: its path, its query and a body that core has no reason to refuse. */
+/** A valid call to each operation about a subject: path, query and body. */
 import type { Chance } from "./Chance.ts"
 import { type Operation, placeholdersOf } from "./Operations.ts"
 import { specimenOf, type SpecimenOptions } from "./Specimens.ts"
@@ -6,7 +6,7 @@ import { destinationPostalCode, originPostalCode, type Subject } from "./Subject
 
 export interface Call {
   readonly method: string
-  /** What stands in place of the placeholders, by their names. */
+  /** Values of the placeholders by name. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly body: unknown
@@ -18,7 +18,7 @@ const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
 
 const listed = (list: unknown, change: (item: Json) => Json): ReadonlyArray<Json> => (Array.isArray(list) ? list : []).map(change)
 
-/** What the rules between members ask, and what the subject is called; everything else is as the schema made it. */
+/** Adds what rules between members require, and the subject's ids; everything else is generated from the schema. */
 const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown>> = {
   createChargeSubscription: (body, { accounts, hmacSecretId, webhookUrl }) => ({
     ...body, webhookUrl, accounts: [accounts[0]], dataOptions: { shipmentDataType: "all_monitored_events" }, billScope: "subscribed_accounts", frequency: "real_time", hmacSecretId
@@ -105,7 +105,7 @@ const invoice = (body: Json, subject: Subject) => ({
   ...body, ...paper(body, subject), invoiceHeader: { ...body["invoiceHeader"], invoiceNumber: subject.invoiceNumber }
 })
 
-/** A PDF whose base64 text shows the subject's word, which begins at a multiple of three bytes. */
+/** A PDF whose base64 text contains the subject's word, which begins at a multiple of three bytes. */
 const fileOf = ({ uniqueID }: Subject): string => Buffer.from(`%PDF-1.7\n${uniqueID}`).toString("base64")
 
 const pickup = (body: Json, { accounts, isTest, proNumber }: Subject): Json => ({

@@ -1,9 +1,9 @@
-/** A source of choices: the same seed makes the same ones, in every process. */
+/** A seeded random number generator: the same seed gives the same numbers in every process. */
 
 export interface Chance {
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to 1, exclusive. */
   readonly draw: () => number
-  /** From 0 up to, not including, `bound`. */
+  /** From 0 up to `bound`, exclusive. */
   readonly below: (bound: number) => number
   readonly pick: <const A>(values: ReadonlyArray<A>) => A
   readonly happens: (share: number) => boolean

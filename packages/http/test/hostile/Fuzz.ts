@@ -1,6 +1,6 @@
 /**
- * Requests to every call of some contracts. What fails names its seed; `WAYBILL_FUZZ_SEED=invoices.createInvoice:1234` sends that request alone
- * and shows it, `WAYBILL_FUZZ_SEED=500000` begins somewhere else than usual.
+ * Fuzzes every call of the given contracts. A failure names its seed; `WAYBILL_FUZZ_SEED=invoices.createInvoice:1234`
+ * sends and shows that request alone, `WAYBILL_FUZZ_SEED=500000` starts at another seed.
  */
 import { KeptChanges } from "@waybill/testkit"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -17,32 +17,32 @@ import { send, startWorld, type World } from "./World.ts"
 /** The long form, `npm run proof`, sends eight times as many requests as a test run. */
 const isLong = process.env["WAYBILL_PROOF"] === "long"
 
-/** Nothing in it could be otherwise. */
+/** Calls without variable input. */
 const hasNoInput = ({ endpoint: { body, query }, template }: Pick<Operation, "endpoint" | "template">): boolean =>
   body === undefined && query === undefined && !template.includes("{")
 
-/** Calls with a body have more that may be wrong. */
+/** Calls with a body have more that can be wrong. */
 export const longRequestsOf = ({ endpoint, template }: Operation): number => {
-  // nothing in them that could be otherwise
+  // No variable input.
   if (endpoint.access === "public" && !template.includes("{")) return 200
   return endpoint.body === undefined ? 1600 : 2700
 }
 
 const requestsOf = (operation: Operation): number => isLong ? longRequestsOf(operation) : longRequestsOf(operation) / 8
 
-/** Of well-meant requests at least so many are accepted, else the others test nothing. */
+/** Minimum share of accepted valid requests; otherwise the other requests test nothing. */
 const acceptedShare: Readonly<Record<string, number>> = {
-  // a client may try ten in a minute
+  // A client may send ten per minute.
   "freight-charges.testWebhook": 0.25,
-  // what was sent here was accepted, and only dead letters can be dismissed
+  // The deliveries here were accepted, and only dead letters can be dismissed.
   "operator.dismissDelivery": 0,
-  // of eventId, shipmentId and pro it takes one
+  // Accepts only one of eventId, shipmentId and pro.
   "operator.explainDelivery": 0.5,
-  // half of them remove bills that nobody made
+  // Half of them remove unknown bills.
   "intake.reportFreightCharges": 0.4
 }
 
-/** What is gone after one call has to be made again before the next. */
+/** Calls that create again what one call removes. */
 const makers: Readonly<Record<string, readonly [maker: string, id: (made: any, asked: Subject) => Partial<Subject>]>> = {
   "invoices.deleteInvoice": ["invoices.createInvoice", (_, { uniqueID }) => ({ uniqueID })],
   "invoices.deleteDocument": ["invoices.uploadDocument", (_, { invoiceNumber }) => ({ invoiceNumber })],
@@ -69,7 +69,7 @@ const start = async () => {
   provider = await startIdentityProvider()
   world = await startWorld(provider, { logLevel: "Error" })
   await world.service.tenant(spare)
-  // far more of everything than a client has use for
+  // Far above any real client's needs.
   const limits = { eventSubscriptionsPerClient: 100_000, chargeSubscriptionsPerClient: 100_000, requestsPerSecondPerCustomer: 1_000_000, requestsPerSecondPerCarrier: 1_000_000 }
   await world.service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
   const accounts = ["A1", ...Array.from({ length: 2000 }, (_, at) => `F${at}`)]
@@ -77,29 +77,29 @@ const start = async () => {
   keys = { carrier: world.acme.carrier, customer, others: await Promise.all(Array.from({ length: 40 }, (_, at) => world.acme.customer(`fuzz-${at}`, ["A1"]))) }
 }
 
-/** What ends a tenant's work is tried on one that nothing else is asked of. */
+/** Calls that disable a tenant use a separate one. */
 const spare = "spare"
 const onSpareTenant = ["operator.deleteTenant", "operator.suspendTenant", "operator.resumeTenant"]
 
-/** The subject that a call is about, what the call uses up made anew. */
+/** The subject of a call; creates again what the call uses up. */
 const subjectFor = async (operation: Operation, seed: number): Promise<Subject> => {
   const { mine, near } = world.subjects
-  // what was reported again and again has a long history, which takes its time to read
+  // Repeated reports produce a long history, which is slow to read.
   const isRecord = operation.contract.area === "intake" && operation.endpoint.method === "GET"
   const isSpare = onSpareTenant.includes(operation.id)
-  // damage that does no harm removes a subscription that no other call is about
+  // Harmless damage would remove a subscription, so it must not belong to another call.
   const ids = isRecord ? near : operation.id === "operator.removeSubscription" ? mine : { ...mine, ...own, ...(isSpare ? { tenantId: spare } : {}) }
   const [makerName, idOf] = makers[operation.id] ?? []
   if (makerName === undefined || intentOf(operation, seed) !== "valid") return ids
   const maker = operationOf(makerName)
   const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}`, client: `${ids.client}-m${seed}`, tenantId: isSpare ? `${spare}-m${seed}` : ids.tenantId }
-  // the secret of the subject itself signs for its subscriptions
+  // The subject's own secret is in use by its subscriptions.
   const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, chanceOf(seed), { full: true })
   const made = await send(world.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)
   return made.status < 300 ? { ...ids, ...idOf!(made.json, asked) } : ids
 }
 
-/** Ids of what the fuzzing client has itself. */
+/** Ids of the fuzzing client's own data. */
 let own: Partial<Subject> = {}
 
 const makeOwn = async () => {
@@ -128,7 +128,7 @@ export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
       await provider.close()
     })
 
-    it.each(fuzzed.map((operation) => [operation.id, operation] as const))("%s is answered as the contract says, and changes nothing when it is refused", async (_, operation) => {
+    it.each(fuzzed.map((operation) => [operation.id, operation] as const))("%s gets the response of its contract, and changes nothing when it is refused", async (_, operation) => {
       const tally: Record<Intent, Array<number>> = { valid: [], almost: [], garbage: [] }
       const count = replayed === undefined ? requestsOf(operation) : 1
       for (let seed = from; seed < from + count; seed++) {
@@ -151,22 +151,22 @@ const sendOne = async (operation: Operation, seed: number): Promise<{ readonly i
   const path = request.url.slice("http://waybill.test".length).split("?", 1)[0]!
   const fault = faultOf(operation, method, path, answer) ??
     (answer.status >= 400 && hasChanged(operation, before, kept) ? "was refused, and something has changed" : undefined)
-  const told = `${shown}\nanswered ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get("x-waybill-detail") ?? ""}\n`
-  if (fault !== undefined) expect.fail(`${replay(operation, seed)} ${fault}\n${told}`)
-  if (replayed !== undefined) process.stdout.write(`${intent}: ${told}`)
+  const report = `${shown}\nanswered ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get("x-waybill-detail") ?? ""}\n`
+  if (fault !== undefined) expect.fail(`${replay(operation, seed)} ${fault}\n${report}`)
+  if (replayed !== undefined) process.stdout.write(`${intent}: ${report}`)
   return { intent, status: answer.status }
 }
 
-/** An upload is kept piece by piece while it comes; of one that is refused nothing may be left. */
+/** Uploads are stored in chunks; a refused one must leave nothing. */
 const hasChanged = ({ endpoint }: Operation, [changes, entries]: readonly [number, number], kept: KeptChanges["Service"]): boolean =>
   endpoint.body?.streamed === true ? kept.entries() !== entries : kept.count() !== changes
 
 const replay = ({ id }: Operation, seed: number): string => `WAYBILL_FUZZ_SEED=${id}:${seed}`
 
-/** Half a minute is no answer at all. */
-const within = async <A>(answer: Promise<A>, told: () => string): Promise<A> => {
+/** A response that takes half a minute is a failure. */
+const within = async <A>(answer: Promise<A>, messageOf: () => string): Promise<A> => {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => timer = setTimeout(() => reject(new Error(told())), 30_000))
+  const late = new Promise<never>((_, reject) => timer = setTimeout(() => reject(new Error(messageOf())), 30_000))
   try {
     return await Promise.race([answer, late])
   } finally {
@@ -181,7 +181,7 @@ const isAccepted = (status: number): boolean => status < 400
 const checkShares = ({ endpoint, id, template }: Operation, { almost, garbage, valid }: Readonly<Record<Intent, ReadonlyArray<number>>>): void => {
   expect(share(valid, isAccepted), `too few well-meant requests to ${id} are accepted: ${JSON.stringify(counted(valid))}`).toBeGreaterThanOrEqual(acceptedShare[id] ?? 0.6)
   if (endpoint.access === "public" || hasNoInput({ endpoint, template })) return
-  // what is almost right is refused often, and garbage mostly
+  // Damaged requests are refused often, garbage mostly.
   expect(share(almost, isAccepted), `nearly all damaged requests to ${id} are accepted: ${JSON.stringify(counted(almost))}`).toBeLessThan(0.95)
   expect(share(garbage, isAccepted), `most garbage sent to ${id} is accepted: ${JSON.stringify(counted(garbage))}`).toBeLessThan(0.8)
 }

@@ -9,10 +9,10 @@ import { startWorld } from "./World.ts"
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
 
-/** Far more than chance makes of it, and far less than a request kept for each. */
+/** Far above random growth, and far below the size of a kept request. */
 const allowedBytesPerRequest = 2048
 
-it("what is refused is not kept anywhere", async () => {
+it("refused requests use no memory", async () => {
   const provider = await startIdentityProvider()
   const { acme, service, subjects } = await startWorld(provider, { logLevel: "Error" })
   const customer = await acme.customer("fuzz", ["A1"])
@@ -24,7 +24,7 @@ it("what is refused is not kept anywhere", async () => {
     for (let seed = first; seed < first + rounds; seed++) {
       for (const operation of fuzzed) {
         const { intent, request } = requestOf(operation, subjects.mine, keysOf(operation, keys), seed)
-        // damage that does no harm adds records, as it should
+        // Harmless damage adds records, as it should.
         if (intent !== "garbage") continue
         if ((await service.fetch(request)).status >= 400) refused += 1
       }

@@ -1,7 +1,7 @@
-/** JSON that is almost right: one thing in it is not as the reader expects. Written by hand, because JavaScript cannot hold all of it. */
+/** JSON with one defect. Serialized by hand, because JavaScript values cannot express every defect. */
 import type { Chance } from "./Chance.ts"
 
-/** Text that stands in the JSON as it is. */
+/** Text that is inserted into the JSON unchanged. */
 class Raw {
   readonly text: string
   constructor(text: string) {
@@ -9,7 +9,7 @@ class Raw {
   }
 }
 
-/** Two members of one name; JSON's readers take the last. */
+/** A duplicate member; JSON parsers use the last one. */
 class Twice {
   readonly first: unknown
   readonly second: unknown
@@ -41,7 +41,7 @@ const oddValues: ReadonlyArray<unknown> = [
 
 const oddNames: ReadonlyArray<string> = ["__proto__", "constructor", "toJSON", "then", "length", "", " ", "\u0000", "a.b", "a/b", "~0", "0", "ä", "x".repeat(2000), "roles", "tenantId", "tenant_id", "client"]
 
-/** A place in a value: whatever holds it, and under which key. */
+/** A location in a value: its container and key. */
 interface Place {
   readonly holder: Record<PropertyKey, unknown>
   readonly key: string | number
@@ -82,7 +82,7 @@ const damages: ReadonlyArray<(place: Place, chance: Chance) => void> = [
   }
 ]
 
-/** The same with one place in it damaged, or a few, as text. */
+/** The JSON text with one or a few damaged locations. */
 export const damagedJson = (body: unknown, chance: Chance): string => {
   const copy: unknown = { whole: structuredClone(body) }
   for (let count = chance.pick([1, 1, 1, 2, 4]); count > 0; count--) {
@@ -106,7 +106,7 @@ const written = (value: unknown): string => {
 
 const encoder = new TextEncoder()
 
-/** What is no JSON object at all, or not in the encoding it should have. */
+/** Bytes that are not a JSON object, or not in UTF-8. */
 export const garbageFor = (body: unknown, chance: Chance): Uint8Array => {
   const text = JSON.stringify(body)
   const at = chance.below(text.length)

@@ -1,4 +1,4 @@
-/** A provider of tokens whose keys stand behind a port. */
+/** A fake identity provider with an HTTP key set. */
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

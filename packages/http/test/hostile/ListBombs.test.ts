@@ -1,4 +1,4 @@
-/** A list that is longer than it may be, in every place where one may stand. The lists are found from the contracts, so a new call is covered. */
+/** Sends too long lists at every location that takes one. The locations come from the contracts, so new calls are covered. */
 import { type ListLimits, listLimitsOf } from "@waybill/core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Answer, TestService } from "../TestService.ts"
@@ -18,7 +18,7 @@ interface PlacedList {
   readonly message: string
 }
 
-/** A list inside of another one stands in its first item. */
+/** A nested list is in the first item of the outer one. */
 const listsIn = (limits: ListLimits, path: Path = []): ReadonlyArray<PlacedList> => [
   ...(limits.maxItems === undefined ? [] : [{ path, maxItems: limits.maxItems, message: limits.message ?? `At most ${limits.maxItems} items.` }]),
   ...(limits.items === undefined ? [] : listsIn(limits.items, [...path, 0])),
@@ -32,7 +32,7 @@ const bombs = withBody.flatMap((operation) =>
 
 const subject = subjectNamed("bomb", { tenantId: "acme", accounts: ["A1"], dot: "1000001", mc: "MC-2000001" })
 
-/** The body with this in that place, whatever stands around it. */
+/** The body with `bomb` at that location. */
 const placed = (body: unknown, [part, ...rest]: Path, bomb: unknown): unknown => {
   if (part === undefined) return bomb
   if (part === 0) return [placed(Array.isArray(body) ? body[0] : undefined, rest, bomb)]
@@ -63,22 +63,22 @@ const send = async (operation: Operation, body: (call: unknown) => unknown): Pro
   return { answer, fault: faultOf(operation, endpoint.method, target.split("?", 1)[0]!, answer) }
 }
 
-/** What a refusal says, in whatever way its area says it. */
-const told = ({ headers, text }: Answer): string => `${text} ${headers.get("x-waybill-detail") ?? ""}`
+/** The error message, in any area's format. */
+const messageOf = ({ headers, text }: Answer): string => `${text} ${headers.get("x-waybill-detail") ?? ""}`
 
 describe("a list that is too long", () => {
   it.each(bombs)("%s is refused by its length alone", async (_, operation, { maxItems, message, path }) => {
-    // each item would have a fault of its own, had anybody looked at it
+    // Each item is invalid, which an error would mention if items were checked.
     const bomb = Array.from({ length: maxItems + 1 }, () => ({ "\u0000": [] }))
     const { answer, fault } = await send(operation, (body) => placed(body, path, bomb))
     expect([answer.status, fault]).toEqual([400, undefined])
-    expect(told(answer)).toContain(message)
+    expect(messageOf(answer)).toContain(message)
     if (Array.isArray(answer.json.errors)) expect(answer.json.errors).toEqual([{ detail: message, pointer: `/${path.join("/")}`, code: "out_of_bounds" }])
-    else expect(told(answer)).not.toMatch(/required|Expected/)
+    else expect(messageOf(answer)).not.toMatch(/required|Expected/)
   })
 })
 
-/** As many as fit into what the smallest call takes. */
+/** As many as fit into the smallest body limit. */
 const many = (piece: string): string => Array<string>(60_000).fill(piece).join(",")
 
 describe.each(withBody.map((operation) => [operation.id, operation] as const))("%s", (_, operation) => {
@@ -87,13 +87,13 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))("
     ["a list that nobody knows", `{"unknown":[${many("[]")}]}`],
     ["an object with very many members", `{${Array.from({ length: 15_000 }, (_, n) => `"m${n}":0`).join(",")}}`],
     ["a list in a list in a list", `${"[".repeat(30_000)}${"]".repeat(30_000)}`]
-  ])("refuses %s for what it holds", async (_, body) => {
+  ])("refuses %s for its content", async (_, body) => {
     const { answer, fault } = await send(operation, () => body)
     expect([answer.status, fault]).toEqual([400, undefined])
-    expect(told(answer)).toMatch(/At most \d+ |at most \d+ (values|members)|deeper than \d+ levels/)
+    expect(messageOf(answer)).toMatch(/At most \d+ |at most \d+ (values|members)|deeper than \d+ levels/)
   })
 
-  it("names no more than a hundred faults", async () => {
+  it("returns at most a hundred errors", async () => {
     const limits = listLimitsOf(operation.endpoint.body!.schema)
     const full = (at: ListLimits): unknown =>
       at.maxItems === undefined

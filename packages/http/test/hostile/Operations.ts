@@ -1,11 +1,11 @@
-/** Every call of every contract there is, found by reading the directory, so that a new one cannot be left out. */
+/** All calls of all contracts, found by reading the directory, so that no new one is left out. */
 import { globSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defaultBasePaths } from "../../src/index.ts"
 import type { ContractSpec, EndpointSpec } from "../../src/shared/Contract.ts"
 
 export interface Operation {
-  /** As the contract names it; two areas may have the same name. */
+  /** Name in its contract; two areas may use the same name. */
   readonly name: string
   /** Area and name. */
   readonly id: string

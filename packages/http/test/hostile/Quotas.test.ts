@@ -1,4 +1,4 @@
-/** Clients that take more than their share: subscription floods, floods of requests, uploads that never end. */
+/** Clients above their quotas: subscription floods, request floods, endless uploads. */
 import { documentsSample } from "@waybill/testkit"
 import { afterEach, describe, expect, it } from "vitest"
 import { type Answer, operatorKey, problemCode, startService, type TestService } from "../TestService.ts"
@@ -16,7 +16,7 @@ const started = async (limits: object) => {
 }
 
 describe("a subscription flood", () => {
-  it("ends at the client's quota with 409 in the area's own shape, and leaves other clients alone", async () => {
+  it("ends at the client's quota with 409 in the area's own format, and does not affect other clients", async () => {
     const acme = await started({ eventSubscriptionsPerClient: 2, chargeSubscriptionsPerClient: 1, statusSubscriptionsPerClient: 1 })
     const [one, two] = [await acme.customer("one", ["A1", "A2"]), await acme.customer("two", ["A1"])]
     expect((await Promise.all(Array.from({ length: 8 }, () => acme.subscribe(one)))).map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409, 409, 409])
@@ -35,7 +35,7 @@ describe("a subscription flood", () => {
     expect([(await acme.subscribe(two)).status, (await acme.subscribeToCharges(two, ["A1"])).status, (await acme.follow(two, "1")).status]).toEqual([201, 201, 200])
   })
 
-  it("ends at the tenant's quota as well, whichever areas and clients it comes from", async () => {
+  it("ends at the tenant's quota too, across areas and clients", async () => {
     const acme = await started({ subscriptions: 3 })
     const clients = await Promise.all(["one", "two", "three", "four"].map((name) => acme.customer(name, ["A1"])))
     expect((await Promise.all(clients.map((key) => acme.subscribe(key)))).map(({ status }) => status).sort()).toEqual([201, 201, 201, 409])
@@ -43,7 +43,7 @@ describe("a subscription flood", () => {
     expect([refused.status, refused.json.message]).toEqual([409, expect.stringContaining("subscriptions of 3")])
   })
 
-  it("has its places back when subscriptions are removed, and leaves nothing of those that were refused", async () => {
+  it("can continue when subscriptions are removed, and leaves nothing of refused ones", async () => {
     const acme = await started({ eventSubscriptionsPerClient: 1 })
     const one = await acme.customer("one", ["A1"])
     for (let round = 0; round < 3; round++) {
@@ -57,7 +57,7 @@ describe("a subscription flood", () => {
 })
 
 describe("a flood of requests", () => {
-  it("is answered 429 in each area's own shape, and other clients are not", async () => {
+  it("gets 429 in each area's own format, and does not affect other clients", async () => {
     const acme = await started({ requestsPerSecondPerCustomer: 0 })
     const one = await acme.customer("one", ["A1"])
     const refused = async (path: string): Promise<Answer> => {
@@ -105,8 +105,8 @@ const heldUpload = (key: string) => {
   }
 }
 
-describe("uploads that never end", () => {
-  it("fill their client's slots and nobody else's; each slot comes back when its upload ends, breaks off or is left", async () => {
+describe("endless uploads", () => {
+  it("fill only their client's slots; each slot is released when its upload ends, breaks off or is abandoned", async () => {
     const acme = await started({})
     const held = Array.from({ length: 8 }, () => heldUpload(acme.carrier))
     const ninth = heldUpload(acme.carrier)
@@ -130,14 +130,14 @@ describe("uploads that never end", () => {
   })
 })
 
-describe("documents beyond the tenant's quota of bytes", () => {
+describe("documents above the tenant's quota of bytes", () => {
   const upload = (key: string, bytes: number, invoiceNumber = "4711") =>
     service.send("POST", "/invoicing/documents", {
       key,
       body: documentsSample({ invoiceNumber, documents: [{ documentType: "POD", files: [Buffer.from(`%PDF-1.7 ${"x".repeat(bytes - 9)}`).toString("base64")] }] })
     })
 
-  it("are refused with 409 by name, whichever of several at once they are, and fit again when others are deleted", async () => {
+  it("are refused with 409 and the quota's name, also among concurrent uploads, and are accepted again when others are deleted", async () => {
     const { carrier } = await started({ documentBytes: 1000 })
     const answers = await Promise.all(Array.from({ length: 5 }, (_, at) => upload(carrier, 400, `N${at}`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409])
@@ -149,7 +149,7 @@ describe("documents beyond the tenant's quota of bytes", () => {
     expect((await upload(carrier, 200)).status).toBe(201)
   })
 
-  it("are refused while they arrive, as soon as they are too many", async () => {
+  it("are refused while they arrive, as soon as they exceed the quota", async () => {
     const { carrier } = await started({ documentBytes: 1000 })
     const controller: { current?: ReadableStreamDefaultController<Uint8Array> } = {}
     const body = new ReadableStream<Uint8Array>({ start: (own) => void (controller.current = own) })

@@ -1,4 +1,4 @@
-/** Requests to one operation, made of a seed: right, almost right, and nothing of the kind. */
+/** Requests to one operation, generated from a seed: valid, damaged, and garbage. */
 import { operatorKey } from "../TestService.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
 import { type Chance, chanceOf } from "./Chance.ts"
@@ -13,7 +13,7 @@ export interface FuzzRequest {
   readonly intent: Intent
   readonly request: Request
   readonly method: string
-  /** For whoever reads about a failure. */
+  /** For failure messages. */
   readonly shown: string
 }
 
@@ -22,7 +22,7 @@ export interface Keys {
   readonly others: ReadonlyArray<string>
 }
 
-/** The same text is not new twice: ids that callers choose are the seed's own. */
+/** New ids per seed, because the same ids cannot be created twice. */
 const renamed = (subject: Subject, seed: number, isNew: boolean): Subject => isNew
   ? {
     ...subject,
@@ -36,7 +36,7 @@ const renamed = (subject: Subject, seed: number, isNew: boolean): Subject => isN
 
 const intentBy = (chance: Chance): Intent => chance.happens(0.35) ? "valid" : chance.happens(0.7) ? "almost" : "garbage"
 
-/** No two operations see the same choices. */
+/** Each operation has its own sequence of random numbers. */
 const chanceFor = ({ id }: Operation, seed: number): Chance => {
   let mixed = seed
   for (const letter of id) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193)
@@ -67,7 +67,7 @@ interface Parts {
   readonly body: string | Uint8Array | undefined
 }
 
-/** Parameters that may be left out, some of them, with values of their own schemas. */
+/** Some of the optional parameters, with values from their schemas. */
 const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, string>>, subject: Subject, chance: Chance): Readonly<Record<string, string>> => {
   const optional = Object.entries(endpoint.query ?? {}).filter(([name, { kind }]) => given[name] === undefined && kind !== "pairs" && name !== "cursor")
   return Object.fromEntries(optional.flatMap(([name, { kind, schema }]) => {
@@ -76,7 +76,7 @@ const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, s
     if (named !== undefined) return [[name, named]]
     const value = specimenOf(schema)(chance)
     const text = Array.isArray(value) ? value.join(",") : String(value)
-    // the shape alone does not know the bounds of pages
+    // The schema alone does not define the bounds of pages.
     return kind === "integer" ? [[name, String(1 + chance.below(50))]] : text === "" ? [] : [[name, text]]
   }))
 }
@@ -87,7 +87,7 @@ const encoded = (text: string): string => encodeURIComponent(text.replaceAll(/\p
 
 const damagedBody: Change = (_, parts, body, chance) => ({ ...parts, body: damagedJson(body, chance) })
 
-/** One placeholder is something else. */
+/** Replaces one placeholder by another value. */
 const oddPath: Change = ({ template }, parts, _, chance) => {
   const [path = "", search] = parts.target.split("?")
   const segments = path.split("/")
@@ -143,7 +143,7 @@ const almost: Change = (operation, parts, body, chance) => {
   return chance.pick(changes)(operation, parts, body, chance)
 }
 
-/** Another method that the path takes would be a call that may well do something. */
+/** Another method of the same path would be a valid call. */
 const otherMethods = ({ template }: Operation): ReadonlyArray<string> => {
   const taken = operations.filter((other) => other.template === template).map(({ endpoint }) => endpoint.method as string)
   return ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND", "QUERY", "get", "X"].filter((method) => !taken.includes(method))
@@ -165,7 +165,7 @@ const toRequest = ({ body, headers, method, target }: Parts): Request => {
   const sent = new Headers()
   for (const [name, value] of Object.entries(headers)) sent.set(name, value)
   const request = new Request("http://waybill.test/", { method, headers: sent, ...(body === undefined || bodiless.includes(method) ? {} : { body: body as BodyInit }) })
-  // `URL` would tidy up what is to be tested
+  // `URL` would normalize the target.
   Object.defineProperty(request, "url", { value: `http://waybill.test${target}` })
   return request
 }
@@ -179,11 +179,11 @@ const shownAs = ({ body, headers, method, target }: Parts): string => {
 export interface KnownKeys {
   readonly carrier: string
   readonly customer: string
-  /** Of further customers. */
+  /** Keys of further customers. */
   readonly others: ReadonlyArray<string>
 }
 
-/** Credentials that fit the operation, and some that do not. */
+/** Valid credentials for the operation, and invalid ones. */
 export const keysOf = ({ contract, endpoint, name }: Operation, { carrier, customer, others }: KnownKeys, seed = 0): Keys => {
   const customers = name === "testWebhook" ? others[seed % others.length]! : customer
   const key = endpoint.access === "operator" ? operatorKey : ["intake", "invoices"].includes(contract.area) ? carrier : customers

@@ -1,11 +1,11 @@
-/** JSON that a schema admits, made by walking it: what the published shape allows, whatever a sample shows. */
+/** Generates JSON that a schema accepts: every published shape, not only those of the samples. */
 import { Schema, SchemaAST } from "effect"
 import type { Chance } from "./Chance.ts"
 
 export interface SpecimenOptions {
-  /** Every member that may be left out is there, and nothing is null that need not be. */
+  /** Includes every optional member, and null only where required. */
   readonly full?: boolean
-  /** A text to put wherever one fits. */
+  /** A text to use wherever it is valid. */
   readonly text?: () => string
 }
 
@@ -13,7 +13,7 @@ export type Specimen = (chance: Chance, options?: SpecimenOptions) => unknown
 
 type Make = (chance: Chance, options: SpecimenOptions) => unknown
 
-/** One that every schema of texts takes is among them; where none is, add one here. */
+/** Every string schema accepts one of these; add one here if not. */
 const texts = [
   "2026-11-20T08:15:00-06:00", "2026-11-20", "2026-11-20T08:15:00.000", "08:30:00", "https://receiver.example/hook", "USD", "USA", "75201", "A1", "12.50",
   "6175550100", "-6", "7", "PFC1", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "True", "LB", "driver", "Deliver By Date",
@@ -24,7 +24,7 @@ const numbers = [0, 1, 2, 7, 12.5, 40, 100, 2026, 100_000, -1, -12.5] as const
 
 const made = new WeakMap<SchemaAST.AST, Make>()
 
-/** Built once for each schema; every value is one that the schema's encoded side admits. */
+/** Built once per schema; generates values that its encoded side accepts. */
 export const specimenOf = (schema: Schema.Top): Specimen => {
   const make = makeOf(SchemaAST.toEncoded(schema.ast))
   return (chance, options = {}) => make(chance, options)
@@ -33,7 +33,7 @@ export const specimenOf = (schema: Schema.Top): Specimen => {
 const makeOf = (ast: SchemaAST.AST): Make => {
   const known = made.get(ast)
   if (known !== undefined) return known
-  // a schema that holds itself finds this while it is built
+  // A recursive schema finds this while it is built.
   made.set(ast, (chance, options) => built(chance, options))
   const admits = Schema.is(Schema.make<Schema.Codec<unknown>>(ast))
   const plain = plainOf(ast, admits)
@@ -92,7 +92,7 @@ const textOf = (ast: SchemaAST.AST, admits: (value: unknown) => boolean): Make =
 const unionOf = (types: ReadonlyArray<SchemaAST.AST>): Make => {
   const makes = types.map(makeOf)
   const wholesome = types.flatMap((type, at) => type._tag === "Null" ? [] : [makes[at]!])
-  // of several shapes the first is the one with everything in it
+  // The first of several shapes is the most complete one.
   return (chance, options) => (options.full === true ? wholesome[0] ?? makes[0]! : chance.pick(makes))(chance, options)
 }
 
@@ -103,7 +103,7 @@ const arrayOf = (ast: SchemaAST.Arrays, admits: (value: unknown) => boolean): Ma
     const list = elements.map((make) => make(chance, options))
     const more = rest === undefined ? 0 : options.full === true ? 1 : chance.below(3)
     for (let count = 0; count < more; count++) list.push(rest!(chance, options))
-    // what is too short grows
+    // Extends a list that is too short.
     for (let tries = 0; rest !== undefined && tries < 3 && !admits(list); tries++) list.push(rest(chance, options))
     return list
   }

@@ -1,8 +1,8 @@
-/** What a call is about: one shipment with everything around it, and the numbers that it is known by. */
+/** The subject of a call: one shipment with its related data, and its numbers. */
 
 export interface Subject {
   readonly tenantId: string
-  /** Who may see its freight; the first is the one that calls name. */
+  /** Accounts with access to its freight; calls use the first one. */
   readonly accounts: readonly [string, ...ReadonlyArray<string>]
   readonly dot: string
   readonly mc: string
@@ -13,16 +13,16 @@ export interface Subject {
   readonly uniqueID: string
   readonly invoiceNumber: string
   readonly billId: string
-  /** Has a key and no subscriptions: the name that new keys are given. */
+  /** A client with a key and no subscriptions, for new keys. */
   readonly client: string
-  /** Of a secret that only clients with one of the accounts may name. */
+  /** A secret that only clients with one of the accounts may use. */
   readonly hmacSecretId: string
-  /** Where its client's subscriptions deliver to. */
+  /** Target of its client's subscriptions. */
   readonly webhookUrl: string
   readonly eventId: string
-  /** Whether its pickup is a test; these have numbers of their own, which no other subject's can be. */
+  /** Whether its pickup is a test; tests have their own numbers, which no other subject uses. */
   readonly isTest: boolean
-  /** Ids that the service gives. */
+  /** Ids that the service assigns. */
   readonly pickupId: string
   readonly subscriptionId: string
   readonly chargeSubscriptionId: string
@@ -34,7 +34,7 @@ export interface Subject {
 export const originPostalCode = "02134"
 export const destinationPostalCode = "75201"
 
-/** Everything that somebody chooses, made of one word: an answer that has the word in it tells of the subject. */
+/** All chosen values contain one word: a response with that word reveals the subject. */
 export const subjectNamed = (word: string, of: Pick<Subject, "tenantId" | "accounts" | "dot" | "mc"> & Partial<Subject>): Subject => ({
   isTest: false,
   shipmentId: `${word}-shipment`,
@@ -52,7 +52,7 @@ export const subjectNamed = (word: string, of: Pick<Subject, "tenantId" | "accou
   ...of
 })
 
-/** Of the form that the service gives, and given to nothing. */
+/** Ids in the service's format that do not exist. */
 export const unknownIds = {
   pickupId: "999999999",
   subscriptionId: "0199ffff-0000-7000-8000-00000000d000",

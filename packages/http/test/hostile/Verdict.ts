@@ -1,10 +1,10 @@
-/** Whether an answer keeps what its contract promises, whatever was asked. */
+/** Checks a response against its contract, for any request. */
 import { Exit, Schema } from "effect"
 import { shapeOf } from "../../src/shared/Contract.ts"
 import type { Answer } from "../TestService.ts"
 import type { Operation } from "./Operations.ts"
 
-/** What HTTP itself may refuse anywhere; documents say so as the `default` answer of every call. */
+/** Statuses of HTTP itself, allowed everywhere; documents describe them as the `default` response of every call. */
 const refusals = [400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429]
 
 const decoders = new WeakMap<Schema.Top, (value: unknown) => Exit.Exit<unknown, unknown>>()
@@ -17,14 +17,14 @@ const fits = (schema: Schema.Top, closed: boolean, value: unknown): string | und
   return Exit.isSuccess(exit) ? undefined : String(exit.cause).slice(0, 1000)
 }
 
-/** What is wrong with the answer, or `undefined`. */
+/** What is wrong with the response, or `undefined`. */
 export const faultOf = ({ contract, endpoint, template }: Operation, method: string, path: string, answer: Answer): string | undefined => {
   const { headers, json, status, text } = answer
   if (status >= 500) return `blames the service with ${status}`
   if (headers.get("x-request-id") === null || headers.get("x-content-type-options") !== "nosniff") return "lacks the headers that every answer has"
   if (method === "HEAD" || status === 204) return text === "" ? undefined : "has a body where there may be none"
   if (status >= 400) return refusalFault(contract, endpoint.answers[status]?.schema, answer)
-  // another method or a path that was bent away is another call
+  // Another method or a changed path is another call.
   if (method !== endpoint.method || !isPathOf(template, path)) return undefined
   const declared = endpoint.answers[status]
   if (declared === undefined) return `has the status ${status}, which the contract does not declare`
@@ -38,7 +38,7 @@ const isPathOf = (template: string, path: string): boolean => {
   return segments.length === pattern.length && pattern.every((part, at) => part.startsWith("{") || part === segments[at])
 }
 
-/** As the contract declares it for this status, else as everything is refused in the area. */
+/** The error as the contract declares it for this status, or the area's default. */
 const refusalFault = (
   contract: Operation["contract"],
   declared: Schema.Top | undefined,

@@ -1,4 +1,4 @@
-/** Two tenants, three subjects, everybody who may turn up, and everything there is to see planted with the subjects' words. */
+/** Two tenants, three subjects, all callers, and data that contains the subjects' words everywhere. */
 import { type Answer, operatorKey, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
 import { type Caller, clients, makeCallers } from "./Callers.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
@@ -10,17 +10,17 @@ import { type Subject, subjectNamed } from "./Subject.ts"
 export const subjectNames = ["mine", "near", "far"] as const
 export type SubjectName = typeof subjectNames[number]
 
-/** A word is in everything of its subject; followed by `papers` or `own` in what fewer may see. */
+/** All data of a subject contains its word; followed by `papers` or `own` in data that fewer callers may see. */
 export const wordOf: Readonly<Record<SubjectName, string>> = { mine: "qmine", near: "qnear", far: "qaway" }
 
 const blank: Readonly<Record<SubjectName, Subject>> = {
   mine: subjectNamed(wordOf.mine, { tenantId: "acme", accounts: ["A1"], dot: "1000001", mc: "MC-2000001" }),
   near: subjectNamed(wordOf.near, { tenantId: "acme", accounts: ["A2"], dot: "1000002", mc: "MC-2000002" }),
-  // the same account, client and carrier numbers as mine, at another tenant
+  // The same account, client and carrier numbers as mine, in another tenant.
   far: subjectNamed(wordOf.far, { tenantId: "bolt", accounts: ["B1", "A1"], dot: "1000001", mc: "MC-2000001", isTest: true })
 }
 
-/** Nobody's, of no tenant there is. */
+/** A subject that does not exist, in an unknown tenant. */
 export const nothing = subjectNamed("qvoid", { tenantId: "nowhere", accounts: ["Z9"], dot: "1000009", mc: "MC-2000009" })
 
 export const send = (service: TestService, operation: Operation, target: string, caller: Pick<Caller, "headers">, body: unknown): Promise<Answer> =>
@@ -48,7 +48,7 @@ export const startWorld = async (provider: IdentityProvider, options: TestServic
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Hands in everything about a subject, with its word wherever a schema takes it. */
+/** Publishes all data of a subject, with its word wherever a schema accepts it. */
 const plant = async (service: TestService, name: SubjectName, keys: { readonly carrier: string; readonly decider: string }, client: Caller): Promise<Subject> => {
   const word = wordOf[name]
   const chance = chanceOf(7)
@@ -71,14 +71,14 @@ const plant = async (service: TestService, name: SubjectName, keys: { readonly c
   await ask("invoices.createInvoice", carrier, "papers")
   await ask("invoices.uploadDocument", carrier, "papers")
   subject = { ...subject, pickupId: (await ask("pickups.createPickup", client))[0].carrierPickupNumber }
-  // the carrier with the subject's numbers decides it, and no other one sees it then
+  // The carrier with the subject's numbers decides on it; no other carrier sees it then.
   await ask("intake.reportPickupStatus", { headers: { "x-api-key": keys.decider } })
   subject = { ...subject, subscriptionId: (await ask("transit-events.createSubscription", client, "own")).id }
   subject = { ...subject, chargeSubscriptionId: (await ask("freight-charges.createChargeSubscription", client, "own")).subscriptionId }
   subject = { ...subject, transactionId: (await ask("shipment-status.subscribe", client, "own")).transactionId }
   await service.deliver()
   subject = { ...subject, deliveryId: (await ask("operator.listDeliveries", operator)).data[0].deliveryId }
-  // who is removed is another one than whose key is revoked
+  // A removed client, different from the one whose key is revoked.
   await ask("operator.createApiKey", operator)
   const leaver = subject.client
   subject = { ...subject, client: `${word}-staff` }

@@ -102,7 +102,7 @@ describe("listen", { timeout: 60_000 }, () => {
     })
     expect(told.map(({ status, verdict }) => [verdict, status])).toEqual([["taken", 200], ["duplicate", 200], ["taken", 200], ["refused", 401]])
     expect(told[2].remarks).toEqual(["S-1 lacks #2 to #3"])
-    expect(told[3].remarks[0]).toContain("No signature fits.")
+    expect(told[3].remarks[0]).toContain("No signature matches.")
     await program.kill("SIGTERM")
   })
 
