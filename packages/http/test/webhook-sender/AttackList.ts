@@ -178,7 +178,7 @@ const configuration: Readonly<Record<number, Attack>> = {
     left: "Requests to one origin are bounded by connections at a time, not by a rate across tenants."
   },
   54: { attack: "changes while something is under way", tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "that is removed while an attempt is under way keeps the record of that attempt"], subscriptions("keeps all of several concurrent changes")] },
-  55: { attack: "test calls as a scanner", tests: [["core/test/freight-charges/ChargeSubscriptions.test.ts", "is allowed ten times a minute to each client"]] },
+  55: { attack: "test calls as a scanner", tests: [["core/test/freight-charges/ChargeSubscriptions.test.ts", "is allowed ten times a minute per client"]] },
   56: { attack: "payloads that are too large", behaviours: ["refuses-before-body"], tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "has at most so many bytes in a body as the operator allows"]] },
   57: { attack: "guessing ids", tests: [subscriptions("are private: another client's id answers like an unknown one")] },
   58: { attack: "merge patches", tests: [subscriptions("resets filters, delivery or one of their members with null"), subscriptions("refuses null for address, secret and status")] }
