@@ -77,8 +77,9 @@ function machine() {
 }
 
 function write(name, cells) {
-  const text = readFileSync(page, "utf8")
+  // the table above has a row for each as well
+  const [before, results] = readFileSync(page, "utf8").split(/(?=^## Last results$)/m)
   const row = new RegExp(`^\\| ${name} \\|.*$`, "m")
-  if (!row.test(text)) throw new Error(`docs/proof.md has no row for ${name}.`)
-  writeFileSync(page, text.replace(row, () => `| ${[name, ...cells].join(" | ")} |`))
+  if (results === undefined || !row.test(results)) throw new Error(`docs/proof.md has no row for ${name} below "Last results".`)
+  writeFileSync(page, before + results.replace(row, () => `| ${[name, ...cells].join(" | ")} |`))
 }
