@@ -107,13 +107,13 @@ export class AuditLog extends Context.Service<AuditLog, {
       const list = Effect.fn("AuditLog.list")(function*(input: unknown) {
         const { actor, cursor, limit = defaultListLimit, since, tenant } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-        const asked = {
+        const filter = {
           tenantId: tenant === undefined ? undefined : bounded(tenant),
           actor: actor === undefined ? undefined : bounded(actor),
           from: since === undefined ? undefined : firstIdAt(parseInstant(since)!)
         }
         return yield* listPage({
-          read: ({ after: before, limit }) => store.page({ ...asked, before, limit }),
+          read: ({ after: before, limit }) => store.page({ ...filter, before, limit }),
           idOf: ({ id }) => id,
           shown
         }, cursor, limit)

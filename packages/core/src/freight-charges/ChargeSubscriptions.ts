@@ -110,9 +110,9 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const allowTest = makeWebhookTestLimiter()
 
       /** Checks that need the caller or this deployment. */
-      const checkReceiver = Effect.fnUntraced(function*(principal: Principal, asked: typeof WebhookTest.Type) {
-        const refusal = sender.refusal(asked.webhookUrl)
-        const { hmacSecretId } = asked
+      const checkReceiver = Effect.fnUntraced(function*(principal: Principal, request: typeof WebhookTest.Type) {
+        const refusal = sender.refusal(request.webhookUrl)
+        const { hmacSecretId } = request
         return [
           ...(refusal === undefined ? [] : [fault(["webhookUrl"], refusal, "not_allowed")]),
           ...(hmacSecretId === undefined || (yield* secrets.mayName(principal, hmacSecretId)) ? [] : unknownSecret(hmacSecretId).faults)
@@ -120,16 +120,16 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
-        const asked = yield* decodeCreate(input)
-        const dataOptions = dataOptionsOf(asked.dataOptions)
-        const faults = yield* checkReceiver(principal, asked)
+        const request = yield* decodeCreate(input)
+        const dataOptions = dataOptionsOf(request.dataOptions)
+        const faults = yield* checkReceiver(principal, request)
         if (dataOptions === undefined) {
           return yield* new InvalidInput({ faults: [...faults, fault(["dataOptions", "eventType"], unknownPair, "not_allowed")] })
         }
         if (faults.length > 0) return yield* new InvalidInput({ faults })
-        const foreign = asked.accounts.filter((account) => !principal.accounts.includes(account))
+        const foreign = request.accounts.filter((account) => !principal.accounts.includes(account))
         if (foreign.length > 0) return yield* new AccountsNotPermitted({ accounts: foreign.slice(0, maxAccountsNamed) })
-        return settingsOf(asked, dataOptions)
+        return settingsOf(request, dataOptions)
       })
 
       /** Runs in the transaction that holds the accounts, so every change is either in this list or notified later. */
@@ -225,11 +225,11 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
         yield* clientsOnly(principal)
         const { client, tenantId } = principal
-        const asked = yield* decodeTest(input)
-        const faults = yield* checkReceiver(principal, asked)
+        const request = yield* decodeTest(input)
+        const faults = yield* checkReceiver(principal, request)
         if (faults.length > 0) return yield* new InvalidInput({ faults })
         yield* allowTest(principal)
-        const { hmacSecretId, webhookUrl } = asked
+        const { hmacSecretId, webhookUrl } = request
         const date = localText(yield* Clock.currentTimeMillis, offsetAt)
         yield* testReceiver({ tenantId, webhookUrl, hmacSecretId: hmacSecretId ?? secretOfClient(client), mustSign: hmacSecretId !== undefined, date })
         const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)

@@ -111,7 +111,7 @@ export const statusFromTransitEvent = (event: ReportedEvent, eventId: string): S
     onlyForward: true,
     ...milestoneOf(meaning, event, attributes),
     ...placeOf(meaning, event, attributes),
-    ...saidOf(meaning, attributes),
+    ...detailsOf(meaning, attributes),
     ...(meaning.milestone !== undefined && event.status !== undefined && plainStatus.test(event.status) ? { statusText: event.status } : {})
   }
 }
@@ -183,7 +183,7 @@ const addressOf = (location: EventLocation): StandardAddress | null => {
 
 const factOf = { damaged: "Damaged", short: "Short", lost: "Lost", reconsigned: "Reconsigned" } as const satisfies Record<string, NotedFact>
 
-const saidOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<StatusReport> => {
+const detailsOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<StatusReport> => {
   const { delayReasonCode, exception, message, stopsAway, trailerNumber, updatedEta, updatedPro } = attributes
   const given = {
     message,

@@ -145,9 +145,9 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown) {
         const { client, cursor, limit = defaultListLimit, state } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-        const asked = { client: client === undefined ? undefined : qualifiedClient(client), state }
+        const filter = { client: client === undefined ? undefined : qualifiedClient(client), state }
         return yield* listPage({
-          read: (range) => Effect.flatMap(queue.lanes(tenantId, { ...asked, ...range }), (found) => documented(tenantId, found)),
+          read: (range) => Effect.flatMap(queue.lanes(tenantId, { ...filter, ...range }), (found) => documented(tenantId, found)),
           idOf: ({ lane: { laneId } }) => laneId,
           sizeOf: ({ doc = "" }) => 1000 + doc.length,
           shown: viewOf

@@ -13,7 +13,7 @@ export interface ListLimits {
   readonly members?: ReadonlyMap<string, ListLimits>
 }
 
-const nothing: ListLimits = {}
+const noLimits: ListLimits = {}
 
 /** Collects the list limits of a schema's encoded side. Throws for a list without a limit, because it could not be refused in time. */
 export const listLimitsOf = (schema: Schema.Top): ListLimits => shapeOf(SchemaAST.toEncoded(schema.ast), "")
@@ -24,15 +24,15 @@ const shapeOf = (ast: SchemaAST.AST, path: string): ListLimits => {
       return listShape(ast, path)
     case "Objects": {
       const members = ast.propertySignatures.map(({ name, type }) => [String(name), shapeOf(type, `${path}/${String(name)}`)] as const)
-      const kept = members.filter(([, shape]) => shape !== nothing)
-      return kept.length === 0 ? nothing : { members: new Map(kept) }
+      const kept = members.filter(([, shape]) => shape !== noLimits)
+      return kept.length === 0 ? noLimits : { members: new Map(kept) }
     }
     case "Union":
-      return ast.types.map((type) => shapeOf(type, path)).reduce(merged, nothing)
+      return ast.types.map((type) => shapeOf(type, path)).reduce(merged, noLimits)
     case "Suspend":
       throw new Error(`An input's schema must not hold itself; this one does at ${path}.`)
     default:
-      return nothing
+      return noLimits
   }
 }
 
@@ -40,8 +40,8 @@ const listShape = (ast: SchemaAST.Arrays, path: string): ListLimits => {
   const limits = (ast.checks ?? []).flatMap(limitOf)
   const limit = ast.rest.length === 0 ? { maxItems: ast.elements.length } : limits.sort((a, b) => a.maxItems - b.maxItems)[0]
   if (limit === undefined) throw new Error(`The list at ${path || "the top"} of an input has no limit: add Schema.isMaxLength.`)
-  const items = [...ast.elements, ...ast.rest].map((item) => shapeOf(item, `${path}/*`)).reduce(merged, nothing)
-  return items === nothing ? limit : { ...limit, items }
+  const items = [...ast.elements, ...ast.rest].map((item) => shapeOf(item, `${path}/*`)).reduce(merged, noLimits)
+  return items === noLimits ? limit : { ...limit, items }
 }
 
 const limitOf = (check: SchemaAST.Check<never>): ReadonlyArray<{ readonly maxItems: number; readonly message?: string }> => {
@@ -56,8 +56,8 @@ const limitOf = (check: SchemaAST.Check<never>): ReadonlyArray<{ readonly maxIte
 }
 
 const merged = (a: ListLimits, b: ListLimits): ListLimits => {
-  if (a === nothing) return b
-  if (b === nothing) return a
+  if (a === noLimits) return b
+  if (b === noLimits) return a
   const longer = (a.maxItems ?? -1) >= (b.maxItems ?? -1) ? a : b
   const items = a.items === undefined ? b.items : b.items === undefined ? a.items : merged(a.items, b.items)
   const members = a.members === undefined ? b.members : b.members === undefined ? a.members : mergedMembers(a.members, b.members)
@@ -71,7 +71,7 @@ const merged = (a: ListLimits, b: ListLimits): ListLimits => {
 
 const mergedMembers = (a: ReadonlyMap<string, ListLimits>, b: ReadonlyMap<string, ListLimits>): ReadonlyMap<string, ListLimits> => {
   const members = new Map(a)
-  for (const [name, shape] of b) members.set(name, merged(members.get(name) ?? nothing, shape))
+  for (const [name, shape] of b) members.set(name, merged(members.get(name) ?? noLimits, shape))
   return members
 }
 

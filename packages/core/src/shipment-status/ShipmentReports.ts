@@ -99,10 +99,10 @@ export class ShipmentReports extends Context.Service<ShipmentReports, {
         resolve: Effect.fn("ShipmentReports.resolve")(function*(tenantId: string, proNumbers: ReadonlyArray<string>, writer?: ReadonlyArray<string>) {
           const keys = proNumbers.map((proNumber) => keyOf({ kind: "pro", proNumber }))
           const found = new Map<string, string | undefined>()
-          const sought = [...new Set(keys.filter((key) => key !== undefined))]
-          if (sought.length > 0) {
-            const shipmentIds = yield* store.resolve(tenantId, sought, writer)
-            sought.forEach((key, at) => found.set(key, shipmentIds[at]))
+          const uniqueKeys = [...new Set(keys.filter((key) => key !== undefined))]
+          if (uniqueKeys.length > 0) {
+            const shipmentIds = yield* store.resolve(tenantId, uniqueKeys, writer)
+            uniqueKeys.forEach((key, at) => found.set(key, shipmentIds[at]))
           }
           return keys.map((key) => key === undefined ? undefined : found.get(key))
         }),

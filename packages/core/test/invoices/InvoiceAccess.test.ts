@@ -56,8 +56,8 @@ describe("read access in area B", () => {
             row.tenantId === tenantId && sees(row.dot, row.mc, new Set([...row.named, ...(tenantId === "one" ? owners[row.shipmentId]! : ["B"])])))
           const listed = (yield* invoices.list(viewer, {})).data.map((each) => jsonOf(each).uniqueID)
           assert.deepStrictEqual(listed, expected.map(({ n }) => `I${n}`))
-          const papers = (yield* documents.list(viewer, {})).data.map((each) => each.record["invoiceNumber"])
-          assert.deepStrictEqual(papers, expected.map(({ n }) => `N${n}`))
+          const documentNumbers = (yield* documents.list(viewer, {})).data.map((each) => each.record["invoiceNumber"])
+          assert.deepStrictEqual(documentNumbers, expected.map(({ n }) => `N${n}`))
           for (const n of rows.keys()) {
             const isSeen = expected.some((each) => each.n === 10 + n)
             assert.strictEqual((yield* Effect.result(invoices.get(viewer, `I${10 + n}`)))._tag, isSeen ? "Success" : "Failure")
@@ -110,16 +110,16 @@ describe("write access in area B", () => {
   it.effect("lets a carrier with numbers write what has one of them and no other number of the same kind, in any spelling", () =>
     inService(Effect.gen(function*() {
       const { documents, invoices, of } = yield* setup
-      const mine = of({ dot: "USDOT0012", mc: "34" })
-      yield* invoices.create(mine, invoiceSample({ DOT: "12", MC: "MC 34" }))
+      const ownNumbers = of({ dot: "USDOT0012", mc: "34" })
+      yield* invoices.create(ownNumbers, invoiceSample({ DOT: "12", MC: "MC 34" }))
       for (const [DOT, MC] of [["13", "34"], ["12", "35"], ["13", ""], ["", "35"]] as const) {
-        assert.strictEqual(yield* tagOf(invoices.create(mine, invoiceSample({ DOT, MC }))), "InvoiceNotYours")
-        assert.strictEqual(yield* tagOf(invoices.replace(mine, "INV-1", invoiceSample({ DOT, MC }))), "InvoiceNotYours")
-        assert.strictEqual(yield* tagOf(documents.upload(mine, documentsSample({ DOT, MC }))), "InvoiceNotYours")
+        assert.strictEqual(yield* tagOf(invoices.create(ownNumbers, invoiceSample({ DOT, MC }))), "InvoiceNotYours")
+        assert.strictEqual(yield* tagOf(invoices.replace(ownNumbers, "INV-1", invoiceSample({ DOT, MC }))), "InvoiceNotYours")
+        assert.strictEqual(yield* tagOf(documents.upload(ownNumbers, documentsSample({ DOT, MC }))), "InvoiceNotYours")
       }
       yield* invoices.create(of({ dot: "12" }), invoiceSample({ uniqueID: "INV-2", DOT: "12", MC: "35" }))
-      yield* invoices.create(mine, invoiceSample({ uniqueID: "INV-3", DOT: "12", MC: "" }))
-      yield* invoices.create(mine, invoiceSample({ uniqueID: "INV-4", DOT: "", MC: "34" }))
+      yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-3", DOT: "12", MC: "" }))
+      yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-4", DOT: "", MC: "34" }))
       assert.strictEqual(yield* tagOf(invoices.create(of({ mc: "34" }), invoiceSample({ DOT: "12", MC: "35" }))), "InvoiceNotYours")
     })))
 

@@ -19,7 +19,7 @@ const ordered = Effect.gen(function*() {
 const why = { code: 310, subCode: 8 }
 
 describe("Pickups.report", () => {
-  it.effect.prop("permits only the moves in the table, and none after a final status", [oneOf(firstStatuses), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, wishes]) => {
+  it.effect.prop("permits only the moves in the table, and none after a final status", [oneOf(firstStatuses), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, steps]) => {
     const decision = ({ "Accepted": "accept", "Rejected": "reject", "Call us": "callUs" } as const)[first]
     const desk = makeDesk(() => ({ decision }))
     return inService(Effect.gen(function*() {
@@ -27,21 +27,21 @@ describe("Pickups.report", () => {
       yield* order()
       const { pickupId } = desk.asked[0]!
       let known: PickupStatus = first
-      for (const wish of wishes) {
+      for (const step of steps) {
         const before = known
-        if (wish === "cancel") {
+        if (step === "cancel") {
           const cancelled = yield* Effect.result(pickups.cancel(shipper, "C-1"))
           if (cancelled._tag === "Success") known = "Cancelled"
         } else {
-          const to = readPickupStatus(wish)!.status
+          const to = readPickupStatus(step)!.status
           const reported = yield* Effect.result(pickups.report(carrier, pickupId, {
-            status: wish,
+            status: step,
             informationCode: why,
             stopEta: "2026-11-20T09:00:00",
             ...(first === "Call us" ? { carrierPickupNumber: "C-1" } : {})
           }))
           const again = reported._tag === "Success" && reported.success.result === "duplicate"
-          assert.strictEqual(reported._tag === "Success", again || canMovePickup(before, to) || (before === to && !isFinalPickup(before)), `${before} ${wish}`)
+          assert.strictEqual(reported._tag === "Success", again || canMovePickup(before, to) || (before === to && !isFinalPickup(before)), `${before} ${step}`)
           if (reported._tag === "Success") known = readPickupStatus(reported.success.status)!.status
         }
         if (isFinalPickup(before)) assert.strictEqual(known, before)

@@ -19,7 +19,7 @@ import { TestClock } from "effect/testing"
 const day = 86_400_000
 const now = 1_800_000_000_000
 
-interface Asked {
+interface PruneCall {
   readonly tenantId: string
   readonly what: string
   readonly before: unknown
@@ -27,11 +27,11 @@ interface Asked {
 }
 
 /** Stores that record their prune calls, and return rows twice. */
-const asking = (asked: Array<Asked>, takesMillis: number) => {
+const recordingStores = (calls: Array<PruneCall>, takesMillis: number) => {
   const left = new Map<string, number>()
   const answer = (tenantId: string, what: string, before: unknown) =>
     Effect.gen(function*() {
-      asked.push({ tenantId, what, before, at: yield* Clock.currentTimeMillis })
+      calls.push({ tenantId, what, before, at: yield* Clock.currentTimeMillis })
       yield* Effect.sleep(takesMillis)
       const some = left.get(what) ?? 2
       left.set(what, some - 1)
@@ -50,12 +50,12 @@ const asking = (asked: Array<Asked>, takesMillis: number) => {
 
 const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettledMillis = 30 * day, takesMillis = 0) =>
   Effect.gen(function*() {
-    const asked: Array<Asked> = []
+    const calls: Array<PruneCall> = []
     yield* TestClock.setTime(now)
     const removed = yield* Effect.gen(function*() {
       yield* TestWaybill.tenant("acme")
       const retention = yield* Layer.build(Layer.fresh(Retention.layer).pipe(
-        Layer.provide(asking(asked, takesMillis)),
+        Layer.provide(recordingStores(calls, takesMillis)),
         Layer.provide(Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...windows })),
         Layer.provide(DeliveryOptions.layer({ keepSettledMillis }))
       ))
@@ -63,36 +63,36 @@ const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettl
       yield* TestClock.adjust("1 hour")
       return yield* Fiber.join(sweeping)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer()))
-    return { asked, removed }
+    return { calls, removed }
   })
 
-const beforeOf = (asked: ReadonlyArray<Asked>, what: string) => asked.find((each) => each.what === what)?.before
+const beforeOf = (calls: ReadonlyArray<PruneCall>, what: string) => calls.find((each) => each.what === what)?.before
 
 describe("retention", () => {
   it.effect("prunes every store until nothing is left, each with its own period", () =>
     Effect.gen(function*() {
-      const { asked, removed } = yield* swept()
+      const { calls, removed } = yield* swept()
       assert.strictEqual(removed, 4 * 20 + 10)
-      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "uploads"].map((what) => asked.filter((each) => each.what === what).length), [3, 3, 3, 3, 1])
-      assert.deepStrictEqual(beforeOf(asked, "deliveries"), now - 30 * day)
-      assert.deepStrictEqual(beforeOf(asked, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
-      assert.deepStrictEqual(beforeOf(asked, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
-      assert.deepStrictEqual(beforeOf(asked, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
-      assert.deepStrictEqual(beforeOf(asked, "uploads"), now - day)
-      assert.deepStrictEqual([...new Set(asked.map((each) => each.tenantId))], ["acme"])
+      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 1])
+      assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
+      assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
+      assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
+      assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
+      assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)
+      assert.deepStrictEqual([...new Set(calls.map((each) => each.tenantId))], ["acme"])
     }))
 
   it.effect("never deletes a body before its delivery", () =>
     Effect.gen(function*() {
-      const { asked } = yield* swept({ keepNoticesMillis: day }, 90 * day)
-      assert.deepStrictEqual(beforeOf(asked, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
-      assert.deepStrictEqual(beforeOf(asked, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
+      const { calls } = yield* swept({ keepNoticesMillis: day }, 90 * day)
+      assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
+      assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
     }))
 
   it.effect("pauses four times as long as a store was busy", () =>
     Effect.gen(function*() {
-      const { asked } = yield* swept({}, 30 * day, 100)
-      const times = (what: string) => asked.filter((each) => each.what === what).map((each) => each.at - now)
+      const { calls } = yield* swept({}, 30 * day, 100)
+      const times = (what: string) => calls.filter((each) => each.what === what).map((each) => each.at - now)
       assert.deepStrictEqual(times("deliveries"), [0, 500, 1000])
       // a store without rows is followed by the next one without a pause
       assert.deepStrictEqual(times("statuses"), [1100, 1600, 2100])
@@ -100,8 +100,8 @@ describe("retention", () => {
 
   it.effect("pauses at most one second after a slow store", () =>
     Effect.gen(function*() {
-      const { asked } = yield* swept({}, 30 * day, 20_000)
-      assert.deepStrictEqual(asked.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
+      const { calls } = yield* swept({}, 30 * day, 20_000)
+      assert.deepStrictEqual(calls.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
     }))
 })
 

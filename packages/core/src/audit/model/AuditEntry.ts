@@ -41,7 +41,7 @@ export const AuditEntry = Schema.Struct({
   tenantId: Schema.NullOr(Schema.String),
   object: Schema.Struct({ kind: Schema.String, id: Schema.String }),
   result: Schema.Literals(["ok", "refused"]),
-  status: Schema.Int.annotate({ description: "Of the answer. 0: the process ended before it answered; the call may have been carried out." }),
+  status: Schema.Int.annotate({ description: "HTTP status of the response. 0: the process ended before it answered; the call may have been executed." }),
   requestId: Schema.String
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type

@@ -74,16 +74,16 @@ const versionPath = ["pfc", "pfc", "header", "function"]
  * Applies a change. A repeated change is a duplicate. SPEC-GAP-E11. For a `writer` (`carrierOf`), another carrier's bill does not exist,
  * and a new bill becomes its own.
  */
-export const applyChange = (known: FreightBill | undefined, asked: ReadChange, writer?: ReadonlyArray<string>): BillDecision => {
-  const { billId, change, given } = asked
+export const applyChange = (known: FreightBill | undefined, requested: ReadChange, writer?: ReadonlyArray<string>): BillDecision => {
+  const { billId, change, given } = requested
   if (known === undefined && (change === "created" || change === "updated")) {
-    return { _tag: "Accepted", bill: { ...firstVersion(asked), ...(writer === undefined ? {} : { carrier: writer }) } }
+    return { _tag: "Accepted", bill: { ...firstVersion(requested), ...(writer === undefined ? {} : { carrier: writer }) } }
   }
   if (known === undefined || !isOwn(writer, known.carrier ?? [])) {
     return refused(["pfc", "pfc", "uniqueID"], `No bill ${billId} is known. Report it as created first.`, "unknown_reference")
   }
-  const again = repeated(known, asked)
-  if (again !== undefined) return { _tag: "Duplicate", version: again }
+  const repeatedVersion = repeated(known, requested)
+  if (repeatedVersion !== undefined) return { _tag: "Duplicate", version: repeatedVersion }
   const current = currentOf(known).version
   if (given !== undefined && given !== current + 1) {
     const what = given > current ? `its next version is PFC${current + 1}` : `PFC${given} is known with other content`
@@ -95,7 +95,7 @@ export const applyChange = (known: FreightBill | undefined, asked: ReadChange, w
   if (change === "created" && known.state === "open") {
     return refused(["change"], `Bill ${billId} exists, at PFC${current}, with other content. Report what changed as updated.`, "conflict")
   }
-  return { _tag: "Accepted", bill: nextVersion(known, asked) }
+  return { _tag: "Accepted", bill: nextVersion(known, requested) }
 }
 
 /** The version with the same content, if any. */
@@ -110,28 +110,28 @@ const repeated = (known: FreightBill, { change, fingerprint, given }: ReadChange
     : undefined
 }
 
-const firstVersion = (asked: ReadChange): FreightBill => ({
-  billId: asked.billId,
+const firstVersion = (requested: ReadChange): FreightBill => ({
+  billId: requested.billId,
   state: "open",
-  charge: asked.charge!,
+  charge: requested.charge!,
   versions: [{
-    version: asked.given ?? 1,
-    change: asked.change,
-    fingerprint: asked.fingerprint,
-    accounts: asked.accounts,
+    version: requested.given ?? 1,
+    change: requested.change,
+    fingerprint: requested.fingerprint,
+    accounts: requested.accounts,
     impact: true,
-    log: asked.log,
-    messages: asked.messages,
-    opening: asked.log.some(isBillEntry) ? [] : [billEntry],
+    log: requested.log,
+    messages: requested.messages,
+    opening: requested.log.some(isBillEntry) ? [] : [billEntry],
     closing: []
   }]
 })
 
-const nextVersion = (known: FreightBill, asked: ReadChange): FreightBill => {
-  const { accounts, change, charge } = asked
+const nextVersion = (known: FreightBill, requested: ReadChange): FreightBill => {
+  const { accounts, change, charge } = requested
   const before = currentOf(known)
   const moved = !sameAccounts(accounts, before.accounts)
-  const log = addedItems(asked.log, earlierLog(known, accounts))
+  const log = addedItems(requested.log, earlierLog(known, accounts))
   return {
     ...known,
     state: change === "removed" ? "removed" : change === "final" ? "final" : "open",
@@ -139,11 +139,11 @@ const nextVersion = (known: FreightBill, asked: ReadChange): FreightBill => {
     versions: [...known.versions, {
       version: before.version + 1,
       change,
-      fingerprint: asked.fingerprint,
+      fingerprint: requested.fingerprint,
       accounts,
       impact: charge === undefined || change === "final" || moved || hasRevenueImpact(known.charge, charge),
       log,
-      messages: addedItems(asked.messages, earlierMessages(known, accounts)),
+      messages: addedItems(requested.messages, earlierMessages(known, accounts)),
       opening: moved && charge !== undefined && !log.some(isAccountChange) ? [accountChange] : [],
       closing: change === "final" && !log.some(isInvoiced) ? [invoiced] : []
     }]

@@ -53,11 +53,11 @@ describe("pickup statuses", () => {
     )
   })
 
-  it.prop("never change after Cancelled, Departed or Rejected", [oneOf(firstStatuses), listOf(oneOf(pickupStatuses), 0, 30)], ([first, wishes]) => {
+  it.prop("never change after Cancelled, Departed or Rejected", [oneOf(firstStatuses), listOf(oneOf(pickupStatuses), 0, 30)], ([first, targets]) => {
     let status: (typeof pickupStatuses)[number] = first
-    for (const wish of wishes) {
+    for (const target of targets) {
       const before = status
-      if (canMovePickup(status, wish)) status = wish
+      if (canMovePickup(status, target)) status = target
       if (["Cancelled", "Departed", "Rejected"].includes(before)) assert.strictEqual(status, before)
     }
   })
