@@ -212,12 +212,12 @@ describe("DocumentsClient", () => {
 
     it("and fails without a retry when the response breaks off, for the function and for the caller", async () => {
       const { client, received } = clientOf(() => broken(JSON.stringify(wire).slice(0, 1500)))
-      const told: Array<unknown> = []
+      const outcomes: Array<unknown> = []
       const outcome = await failure(client.download("N/1", async (_, content) => {
-        told.push(await failure(bytesIn(content)))
+        outcomes.push(await failure(bytesIn(content)))
       }))
       expect(outcome).toMatchObject({ name: "WaybillCallFailed", reason: "network" })
-      expect(told.at(-1)).toBe(outcome)
+      expect(outcomes.at(-1)).toBe(outcome)
       expect(received).toHaveLength(1)
     })
 

@@ -307,8 +307,8 @@ describe("DeliveryReceiver", () => {
         }
       }, { highWaterMark: 0 })
       const request = new Request("https://r.test", { method: "POST", headers: { "content-length": "5" }, body, duplex: "half" } as RequestInit)
-      const { answer, body: told } = await refusal(request, { mostBytes: 9_999 })
-      expect([answer.status, told.code]).toEqual([413, "body_too_large"])
+      const { answer, body: problem } = await refusal(request, { mostBytes: 9_999 })
+      expect([answer.status, problem.code]).toEqual([413, "body_too_large"])
       expect([pulled, cancelled]).toEqual([10, true])
     })
 
@@ -335,8 +335,8 @@ describe("DeliveryReceiver", () => {
       const body = new ReadableStream({ pull: (controller) => controller.error(new Error("connection reset")) })
       const { headers } = await signed(bytesOf("{}"))
       const request = new Request("https://r.test", { method: "POST", headers, body, duplex: "half" } as RequestInit)
-      const { answer, body: told, errors } = await refusal(request)
-      expect([answer.status, told.code, errors]).toEqual([400, "body_incomplete", []])
+      const { answer, body: problem, errors } = await refusal(request)
+      expect([answer.status, problem.code, errors]).toEqual([400, "body_incomplete", []])
     })
 
     it("with 405 other methods than POST", async () => {

@@ -163,16 +163,16 @@ describe("toNodeHandler", () => {
   })
 
   it("uses the framework's caller address if there is one", async () => {
-    const told: Array<unknown> = []
+    const addresses: Array<unknown> = []
     const handler = toNodeHandler({
       handler: async (_request, options) => {
-        told.push(options?.remoteAddress)
+        addresses.push(options?.remoteAddress)
         return new Response()
       }
     })
     await fetch(await serve(handler))
     await fetch(await serve((req, res) => handler(Object.assign(req, { ip: "198.51.100.7" }), res)))
-    expect(told).toEqual(["127.0.0.1", "198.51.100.7"])
+    expect(addresses).toEqual(["127.0.0.1", "198.51.100.7"])
   })
 
   it("passes a handler's own failure to `next`", async () => {

@@ -120,10 +120,10 @@ describe("UploadReader", () => {
       Effect.sync(() => {
         const draw = drawsOf(seed)
         const { files, text } = uploadOf(draw)
-        const told = read(cut(draw, encoder.encode(text)))
-        assert.isUndefined(told.refused, text)
-        assert.deepStrictEqual(told.files.map(({ bytes, ended }) => [Buffer.from(bytes).toString("hex"), ended]), files.map((file) => [Buffer.from(file).toString("hex"), true]))
-        assert.deepStrictEqual(parsed(told.rest), numbered(parsed(text)))
+        const actual = read(cut(draw, encoder.encode(text)))
+        assert.isUndefined(actual.refused, text)
+        assert.deepStrictEqual(actual.files.map(({ bytes, ended }) => [Buffer.from(bytes).toString("hex"), ended]), files.map((file) => [Buffer.from(file).toString("hex"), true]))
+        assert.deepStrictEqual(parsed(actual.rest), numbered(parsed(text)))
       }),
     { arbitrary: { runs: 500 } }
   )

@@ -11,9 +11,9 @@ export const auditCommand = Command.make(
   {
     ...connectionFlags,
     tenant: Flag.String("tenant").pipe(Flag.withDescription("Only calls about this tenant"), Flag.optional),
-    actor: Flag.String("actor").pipe(Flag.withDescription("Only calls of this operator or client, by its whole name"), Flag.optional),
-    since: instantFlag("since").pipe(Flag.withDescription("At this instant or later"), Flag.optional),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many, the newest"), Flag.withDefault(100)),
+    actor: Flag.String("actor").pipe(Flag.withDescription("Only calls of this operator or client; the full name"), Flag.optional),
+    since: instantFlag("since").pipe(Flag.withDescription("Only calls since this time"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number of entries, newest first"), Flag.withDefault(100)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ actor, json, limit, since, tenant, ...flags }) {
@@ -36,10 +36,10 @@ export const auditCommand = Command.make(
     else yield* progress("No entry.")
   })
 ).pipe(
-  Command.withDescription("Show the audit log, newest first: who did what, from where, and whether it was done"),
+  Command.withDescription("Show the audit log, newest first: actor, address, action and result"),
   Command.withExamples([
-    { command: "waybill audit --tenant acme --limit 20", description: "The last calls about a tenant" },
-    { command: "waybill audit --actor operator --since 2026-11-20T00:00:00Z --json", description: "What an operator did, for a script" }
+    { command: "waybill audit --tenant acme --limit 20", description: "The last 20 calls about a tenant" },
+    { command: "waybill audit --actor operator --since 2026-11-20T00:00:00Z --json", description: "Calls of one operator as JSON" }
   ])
 )
 

@@ -21,7 +21,7 @@ const listCommand = Command.make(
   })
 ).pipe(
   Command.withDescription("List clients with their keys, subscriptions and last use"),
-  Command.withExamples([{ command: "waybill clients list --tenant acme", description: "Those of API keys and those of tokens" }])
+  Command.withExamples([{ command: "waybill clients list --tenant acme", description: "Clients of API keys and of tokens" }])
 )
 
 const clientRow = ({ client, keys, lastSeenAt, roles, state, subscriptions }: Client): ReadonlyArray<string> =>
@@ -36,8 +36,8 @@ const deleteCommand = Command.make(
     yield* answer(json, { json: { client, deleted: true }, text: `${printable(client)} has no key and no subscription any more.` })
   })
 ).pipe(
-  Command.withDescription("Revoke a client's keys, close its subscriptions, and drop what waits"),
-  Command.withExamples([{ command: "waybill clients delete shipper-tms --tenant acme", description: "Of the keys of that name" }])
+  Command.withDescription("Revoke a client's keys, close its subscriptions, and drop their waiting entries"),
+  Command.withExamples([{ command: "waybill clients delete shipper-tms --tenant acme", description: "The client of all keys with that name" }])
 )
 
 export const clientsCommand = Command.make("clients").pipe(

@@ -27,11 +27,11 @@ const settings = Object.values<Variable<unknown>>(variables).map(({ fallback, ha
 }).join("\n")
 
 const exits = [
-  "  0  done, or all is well",
-  "  1  the answer is no: a check found something, a signature does not stand; or something failed",
-  "  2  the command line cannot be used as it stands",
-  "  3  no usable answer: nobody there, too slow, or in trouble itself",
-  "  4  the server answered, and says no"
+  "  0  success",
+  "  1  a check found a problem, a signature is invalid, or something failed",
+  "  2  the command line is invalid",
+  "  3  no usable answer: no connection, too slow, or an error of the server",
+  "  4  the server refused the request"
 ].join("\n")
 
 const about = "Freight visibility over the industry's open interfaces"
@@ -44,6 +44,6 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
     { group: "For operators of a running server", commands: [
       healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
     ] },
-    { group: "For receivers and for trying things", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
+    { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
 )

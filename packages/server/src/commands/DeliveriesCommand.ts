@@ -18,14 +18,14 @@ const dayMillis = 86_400_000
 export const deliveriesCommand = Command.make(
   "deliveries",
   {
-    id: Argument.String("deliveryId").pipe(Argument.withDescription("One delivery, with its body and every attempt"), Argument.optional),
+    id: Argument.String("deliveryId").pipe(Argument.withDescription("Show one delivery with its body and every attempt"), Argument.optional),
     ...operatorFlags,
-    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only those; dead are dead letters"), Flag.optional),
-    subscription: Flag.String("subscription").pipe(Flag.withDescription("Only those of this subscription"), Flag.optional),
-    client: Flag.String("client").pipe(Flag.withDescription("Only those of this client's subscriptions: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
-    since: instantFlag("since").pipe(Flag.withDescription("Created then or later, such as 15m, 2h or 2026-11-20T08:15:00Z; default 24h"), Flag.optional),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("List so many at most; default 100"), Flag.withDefault(100)),
-    body: Flag.Boolean("body").pipe(Flag.withDescription("Of one delivery: only its body, byte for byte"), Flag.withDefault(false)),
+    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only deliveries in this state; dead: dead letters"), Flag.optional),
+    subscription: Flag.String("subscription").pipe(Flag.withDescription("Only deliveries of this subscription"), Flag.optional),
+    client: Flag.String("client").pipe(Flag.withDescription("Only deliveries of this client's subscriptions: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
+    since: instantFlag("since").pipe(Flag.withDescription("Only deliveries created since then, such as 15m, 2h or 2026-11-20T08:15:00Z; default 24h"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number to list; default 100"), Flag.withDefault(100)),
+    body: Flag.Boolean("body").pipe(Flag.withDescription("Print only the body of one delivery, byte for byte"), Flag.withDefault(false)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
@@ -65,8 +65,8 @@ export const deliveriesCommand = Command.make(
 ).pipe(
   Command.withDescription("List deliveries of a tenant, newest first, or show one with its body and every attempt"),
   Command.withExamples([
-    { command: "waybill deliveries --tenant acme --state dead --since 7d", description: "Dead letters of a week" },
-    { command: "waybill deliveries --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One of them, body and attempts" },
-    { command: "waybill deliveries --tenant acme --since 1h --json | jq -r .state | sort | uniq -c", description: "How the last hour went" }
+    { command: "waybill deliveries --tenant acme --state dead --since 7d", description: "Dead letters of the last week" },
+    { command: "waybill deliveries --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One delivery with body and attempts" },
+    { command: "waybill deliveries --tenant acme --since 1h --json | jq -r .state | sort | uniq -c", description: "Deliveries of the last hour, by state" }
   ])
 )

@@ -16,7 +16,7 @@ const textOf = ({ deliveries, reasons, verdict, waitingFor }: Explanation): stri
 export const explainCommand = Command.make(
   "explain",
   {
-    id: Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription, of any area")),
+    id: Argument.String("subscriptionId").pipe(Argument.withDescription("Id of a subscription, in any area")),
     ...operatorFlags,
     event: Flag.String("event").pipe(Flag.withDescription("An eventId"), Flag.optional),
     shipment: Flag.String("shipment").pipe(Flag.withDescription("A shipmentId, or the id of a freight bill"), Flag.optional),
@@ -36,9 +36,9 @@ export const explainCommand = Command.make(
     yield* answer(json, { json: explanation, text: textOf(explanation) })
   })
 ).pipe(
-  Command.withDescription("Explain why a subscription did or did not receive an event, or what concerns a shipment"),
+  Command.withDescription("Explain why a subscription did or did not receive an event or data of a shipment"),
   Command.withExamples([
-    { command: "waybill explain --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --pro 041-8367745", description: "Where is it?" }
+    { command: "waybill explain --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --pro 041-8367745", description: "Why a bill with this PRO was or was not sent" }
   ])
 )
 
@@ -57,6 +57,6 @@ export const healthCommand = Command.make(
     yield* answer(json, { json: health, text: table(rows) })
   })
 ).pipe(
-  Command.withDescription("Show how deliveries of each tenant do, the worst first. Counts stop at 10,000"),
-  Command.withExamples([{ command: "waybill health", description: "Which tenant needs somebody" }])
+  Command.withDescription("Show the delivery health of each tenant, the worst first. Counts stop at 10,000"),
+  Command.withExamples([{ command: "waybill health", description: "Tenants that need attention" }])
 )

@@ -10,13 +10,13 @@ import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 const createCommand = Command.make(
   "create",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("Of the client. Keys of one name are one client, so a replaced key keeps its subscriptions")),
+    name: Argument.String("name").pipe(Argument.withDescription("Name of the client. Keys with the same name are one client, so a replaced key keeps its subscriptions")),
     ...operatorFlags,
-    roles: Flag.Literals("role", ["carrier", "customer"]).pipe(Flag.withDescription("What it may do; can be given twice"), Flag.atLeast(1)),
-    accounts: Flag.String("account").pipe(Flag.withDescription("Whose shipments a customer sees; can be given several times"), Flag.atLeast(0)),
+    roles: Flag.Literals("role", ["carrier", "customer"]).pipe(Flag.withDescription("Role of the key; can be given twice"), Flag.atLeast(1)),
+    accounts: Flag.String("account").pipe(Flag.withDescription("Account whose shipments a customer sees; can be given several times"), Flag.atLeast(0)),
     dot: Flag.String("dot").pipe(Flag.withDescription("A carrier's USDOT number"), Flag.optional),
     mc: Flag.String("mc").pipe(Flag.withDescription("A carrier's MC number"), Flag.optional),
-    expires: Flag.String("expires").pipe(Flag.withDescription("When the key ends, such as 2027-01-01T00:00:00Z; never, where it is left out"), Flag.optional),
+    expires: Flag.String("expires").pipe(Flag.withDescription("When the key expires, such as 2027-01-01T00:00:00Z; default: never"), Flag.optional),
     ...disclosureFlags,
     json: jsonFlag
   },
@@ -67,8 +67,8 @@ const listCommand = Command.make(
     else yield* progress("No key yet. Create one: waybill keys create <name> --role carrier.")
   })
 ).pipe(
-  Command.withDescription("List API keys, in the order they were made in"),
-  Command.withExamples([{ command: "waybill keys list --tenant acme", description: "With their end and last use" }])
+  Command.withDescription("List API keys in order of creation"),
+  Command.withExamples([{ command: "waybill keys list --tenant acme", description: "With expiry and last use" }])
 )
 
 const keyRow = ({ client, expiresAt, id, lastUsedAt, roles }: ListedApiKey): ReadonlyArray<string> =>
@@ -76,7 +76,7 @@ const keyRow = ({ client, expiresAt, id, lastUsedAt, roles }: ListedApiKey): Rea
 
 const revokeCommand = Command.make(
   "revoke",
-  { id: Argument.String("keyId").pipe(Argument.withDescription("As keys create told it")), ...operatorFlags, json: jsonFlag },
+  { id: Argument.String("keyId").pipe(Argument.withDescription("Id from keys create or keys list")), ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
     const { tenantId, ...connected } = yield* asOperator(flags)
     yield* called((signal) => new OperatorClient(connected).revokeApiKey(tenantId, id, { signal }))
@@ -84,7 +84,7 @@ const revokeCommand = Command.make(
   })
 ).pipe(
   Command.withDescription("Revoke an API key, at once and on every node"),
-  Command.withExamples([{ command: "waybill keys revoke 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --tenant acme", description: "One that got into wrong hands" }])
+  Command.withExamples([{ command: "waybill keys revoke 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --tenant acme", description: "Revoke a leaked key" }])
 )
 
 export const keysCommand = Command.make("keys").pipe(

@@ -20,7 +20,7 @@ const getCommand = Command.make(
   })
 ).pipe(
   Command.withDescription("Show every quota of a tenant"),
-  Command.withExamples([{ command: "waybill limits get --tenant acme", description: "What its clients may have and do" }])
+  Command.withExamples([{ command: "waybill limits get --tenant acme", description: "All quotas of a tenant" }])
 )
 
 /** `quota=number` or `quota=default`. */
@@ -52,8 +52,8 @@ const setCommand = Command.make(
 ).pipe(
   Command.withDescription("Change quotas of a tenant"),
   Command.withExamples([
-    { command: "waybill limits set eventSubscriptionsPerClient=500 --tenant acme", description: "A client may have 500 subscriptions to transit events" },
-    { command: "waybill limits set documentBytes=default --tenant acme", description: "Back to the default" }
+    { command: "waybill limits set eventSubscriptionsPerClient=500 --tenant acme", description: "Allow 500 transit event subscriptions per client" },
+    { command: "waybill limits set documentBytes=default --tenant acme", description: "Reset a quota to its default" }
   ])
 )
 

@@ -78,11 +78,11 @@ const listenOn = (server: Server, host: string, port: number) =>
 export const listenCommand = Command.make(
   "listen",
   {
-    port: Flag.Int("port").pipe(Flag.withDescription("Where it listens; 0, the default, takes a free one and says which"), Flag.withDefault(0)),
-    host: Flag.String("host").pipe(Flag.withDescription("Default 127.0.0.1: only this machine reaches it"), Flag.withDefault("127.0.0.1")),
+    port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on; default 0: a free port, which is printed"), Flag.withDefault(0)),
+    host: Flag.String("host").pipe(Flag.withDescription("Address to listen on; default 127.0.0.1, this machine only"), Flag.withDefault("127.0.0.1")),
     ...secretFlags,
-    unsigned: Flag.Boolean("unsigned").pipe(Flag.withDescription("Take statuses and charges without a signature, too"), Flag.withDefault(false)),
-    answer: Flag.Int("answer").pipe(Flag.withDescription("Answer everything with this status, to see what the server does about it; such as 503 or 410"), Flag.optional),
+    unsigned: Flag.Boolean("unsigned").pipe(Flag.withDescription("Also accept statuses and charges without a signature"), Flag.withDefault(false)),
+    answer: Flag.Int("answer").pipe(Flag.withDescription("Answer every delivery with this status, such as 503 or 410, to test the server's reaction"), Flag.optional),
     json: jsonFlag
   },
   (flags) =>
@@ -147,9 +147,9 @@ export const listenCommand = Command.make(
       return yield* Effect.never
     }))
 ).pipe(
-  Command.withDescription("Receive webhooks on this machine: verify them, and say of each what it carries, what came before, and what is missing"),
+  Command.withDescription("Receive webhooks on this machine: verify them, and print their content, duplicates and gaps"),
   Command.withExamples([
-    { command: "waybill listen --port 4000 --secret-file webhook-secret", description: "A receiver to subscribe while there is none" },
-    { command: "waybill listen --port 4000 --unsigned --answer 503", description: "One that takes nothing, to see retries and dead letters" }
+    { command: "waybill listen --port 4000 --secret-file webhook-secret", description: "A local receiver for a subscription" },
+    { command: "waybill listen --port 4000 --unsigned --answer 503", description: "A failing receiver, to see retries and dead letters" }
   ])
 )

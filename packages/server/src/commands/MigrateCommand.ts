@@ -20,9 +20,9 @@ export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("
 export const migrateCommand = Command.make(
   "migrate",
   {
-    print: Flag.Boolean("print").pipe(Flag.withDescription("Print every migration as SQL, for a database administrator; no database is asked"), Flag.withDefault(false)),
+    print: Flag.Boolean("print").pipe(Flag.withDescription("Print every migration as SQL, for a database administrator; needs no database"), Flag.withDefault(false)),
     check: Flag.Boolean("check").pipe(Flag.withDescription("Change nothing; exit with 1 when something is missing"), Flag.withDefault(false)),
-    after: Flag.Int("after").pipe(Flag.withDescription("With --print: only what is behind this version, for a database that is at it"), Flag.optional),
+    after: Flag.Int("after").pipe(Flag.withDescription("With --print: only migrations after this version, for a database at this version"), Flag.optional),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
@@ -52,10 +52,10 @@ export const migrateCommand = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Bring the tables up to date. The server does it itself at each start, where it may"),
+  Command.withDescription("Apply missing migrations. The server does this at each start, if it has the privileges"),
   Command.withExamples([
-    { command: "waybill migrate --print > waybill.sql", description: "Hand the tables to whoever may create them" },
-    { command: "waybill migrate --print --after 5 > upgrade.sql", description: "Only what a newer version adds" },
+    { command: "waybill migrate --print > waybill.sql", description: "SQL for a database administrator" },
+    { command: "waybill migrate --print --after 5 > upgrade.sql", description: "Only migrations of a newer version" },
     { command: "waybill migrate --check", description: "In a deployment, before the new version starts" }
   ])
 )

@@ -32,7 +32,7 @@ export const retryCommand = Command.make(
     }
   })
 ).pipe(
-  Command.withDescription("Send deliveries again: the same bytes under the same id, with a full series of attempts. Ends at the first that is refused"),
+  Command.withDescription("Send deliveries again: the same bytes with the same id and a full series of attempts. Stops at the first refused one"),
   Command.withExamples([
     { command: "waybill retry --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One delivery" }
   ])
@@ -54,9 +54,9 @@ export const dismissCommand = Command.make(
     }
   })
 ).pipe(
-  Command.withDescription("Dismiss dead letters: they no longer count and are not recovered. Ends at the first that is refused"),
+  Command.withDescription("Dismiss dead letters: they are no longer counted or recovered. Stops at the first refused one"),
   Command.withExamples([
-    { command: "waybill dismiss --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "Nobody wants it any more" }
+    { command: "waybill dismiss --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One dead letter that is obsolete" }
   ])
 )
 
@@ -65,7 +65,7 @@ export const recoverCommand = Command.make(
   {
     subscription,
     ...operatorFlags,
-    since: instantFlag("since").pipe(Flag.withDescription("Died then or later, such as 2h, 3d or 2026-11-20T08:15:00Z")),
+    since: instantFlag("since").pipe(Flag.withDescription("Only dead letters since then, such as 2h, 3d or 2026-11-20T08:15:00Z")),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ json, since, subscription, ...flags }) {
@@ -80,7 +80,7 @@ export const recoverCommand = Command.make(
     })
   })
 ).pipe(
-  Command.withDescription("Send every dead letter of a subscription again, under the ids they had"),
+  Command.withDescription("Send every dead letter of a subscription again, with the same ids"),
   Command.withExamples([
     { command: "waybill recover --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --since 6h", description: "After a receiver was down for some hours" }
   ])
@@ -91,9 +91,9 @@ export const replayCommand = Command.make(
   {
     subscription,
     ...operatorFlags,
-    from: instantFlag("from").pipe(Flag.withDescription("Events published then or later, such as 2h, 3d or 2026-11-20T08:15:00Z")),
-    to: instantFlag("to").pipe(Flag.withDescription("And no later than this; default: now"), Flag.optional),
-    shipments: Flag.String("shipment").pipe(Flag.withDescription("Only of this shipment; can be given several times"), Flag.atLeast(0)),
+    from: instantFlag("from").pipe(Flag.withDescription("Start of the range: publication time, such as 2h, 3d or 2026-11-20T08:15:00Z")),
+    to: instantFlag("to").pipe(Flag.withDescription("End of the range; default: now"), Flag.optional),
+    shipments: Flag.String("shipment").pipe(Flag.withDescription("Only events of this shipment; can be given several times"), Flag.atLeast(0)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ from, json, shipments, subscription, to: until, ...flags }) {
@@ -112,8 +112,8 @@ export const replayCommand = Command.make(
     if (queued === 0) yield* Console.error("A replay is limited to what the subscription's filters and its client admit now.")
   })
 ).pipe(
-  Command.withDescription("Send history again, as new deliveries of the same events. Only for subscriptions to transit events"),
+  Command.withDescription("Send past events again as new deliveries. Only for transit event subscriptions"),
   Command.withExamples([
-    { command: "waybill replay --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --from 3d --shipment S-1 --shipment S-2", description: "Two shipments for a receiver that lost them" }
+    { command: "waybill replay --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --from 3d --shipment S-1 --shipment S-2", description: "Two shipments whose events a receiver lost" }
   ])
 )

@@ -9,19 +9,19 @@ import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 const idArgument = Argument.String("secretId").pipe(
-  Argument.withDescription("What subscriptions call it; client:<name> belongs to that client and signs where it names none")
+  Argument.withDescription("Name that subscriptions use; client:<name> belongs to that client and signs when a subscription names none")
 )
 
 const flags = {
   id: idArgument,
   ...operatorFlags,
-  client: Flag.String("client").pipe(Flag.withDescription("The client it belongs to: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
+  client: Flag.String("client").pipe(Flag.withDescription("Client that owns it: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
   accounts: Flag.String("account").pipe(
-    Flag.withDescription("It belongs to the clients that have this account; can be given several times"),
+    Flag.withDescription("Account whose clients own it; can be given several times"),
     Flag.atLeast(0)
   ),
-  anyClient: Flag.Boolean("any-client").pipe(Flag.withDescription("It belongs to every client of the tenant"), Flag.withDefault(false)),
-  overlap: Flag.Int("overlap-seconds").pipe(Flag.withDescription("How long the secret before it signs as well; default: a day"), Flag.optional),
+  anyClient: Flag.Boolean("any-client").pipe(Flag.withDescription("Every client of the tenant owns it"), Flag.withDefault(false)),
+  overlap: Flag.Int("overlap-seconds").pipe(Flag.withDescription("How long the previous secret keeps signing; default: one day"), Flag.optional),
   bodySignature: Flag.Boolean("body-signature").pipe(
     Flag.withDescription("Send the older X-Signature as well"),
     Flag.withDefault(false)
@@ -85,7 +85,7 @@ const putCommand = Command.make(
   {
     ...flags,
     ...secretFlags,
-    noRotate: Flag.Boolean("no-rotate").pipe(Flag.withDescription("Change only the owner and --body-signature of one that is there"), Flag.withDefault(false))
+    noRotate: Flag.Boolean("no-rotate").pipe(Flag.withDescription("Change only the owner and --body-signature of an existing secret"), Flag.withDefault(false))
   },
   Effect.fnUntraced(function*(given) {
     if (given.noRotate) {
@@ -97,18 +97,18 @@ const putCommand = Command.make(
     yield* put(given, secret)
   })
 ).pipe(
-  Command.withDescription("Register a secret of your own, or let the server make one. A new one needs an owner: --client, --account or --any-client. One that is there already is rotated"),
+  Command.withDescription("Register your own secret, or let the server generate one. A new secret needs an owner: --client, --account or --any-client. An existing one is rotated"),
   Command.withExamples([
     { command: "waybill secrets put main --tenant acme --client shipper-tms --secret-file webhook-secret", description: "Your own" },
-    { command: "waybill secrets put client:shipper-tms --tenant acme --out webhook-secret", description: "A new one, for a client that names none" },
+    { command: "waybill secrets put client:shipper-tms --tenant acme --out webhook-secret", description: "A generated one, for a client whose subscriptions name none" },
     { command: "waybill secrets put main --tenant acme --account A-1 --no-rotate", description: "The same secret for another owner" }
   ])
 )
 
 const rotateCommand = Command.make("rotate", flags, (given) => put(given, undefined)).pipe(
-  Command.withDescription("Put a new secret in front of the one there is. Both sign until the overlap ends"),
+  Command.withDescription("Add a new secret. The previous one keeps signing until the overlap ends"),
   Command.withExamples([
-    { command: "waybill secrets rotate main --tenant acme --overlap-seconds 604800 --out new-secret", description: "Receivers have a week to change" }
+    { command: "waybill secrets rotate main --tenant acme --overlap-seconds 604800 --out new-secret", description: "With an overlap of one week" }
   ])
 )
 
@@ -132,7 +132,7 @@ const listCommand = Command.make(
     else yield* progress("No secret yet. Create one: waybill secrets put <secretId> --client <name>.")
   })
 ).pipe(
-  Command.withDescription("List secrets with their owners, and how many subscriptions use each. Never a secret itself"),
+  Command.withDescription("List secrets with their owners and number of subscriptions. Never prints a secret"),
   Command.withExamples([{ command: "waybill secrets list --tenant acme", description: "Of one tenant" }])
 )
 
@@ -146,7 +146,7 @@ const deleteCommand = Command.make(
   })
 ).pipe(
   Command.withDescription("Delete a secret that no subscription uses"),
-  Command.withExamples([{ command: "waybill secrets delete old --tenant acme", description: "One that is not needed any more" }])
+  Command.withExamples([{ command: "waybill secrets delete old --tenant acme", description: "An obsolete secret" }])
 )
 
 export const secretsCommand = Command.make("secrets").pipe(

@@ -46,9 +46,9 @@ export const simulateCommand = Command.make(
   {
     ...carrierFlags,
     account: Flag.String("account").pipe(Flag.withDescription(`Whose freight it is: the account of a customer's key; default ${demoAccount}`), Flag.withDefault(demoAccount)),
-    pace: Flag.Finite("pace").pipe(Flag.withDescription("Seconds between one event and the next; 0 writes all at once; default 2"), Flag.withDefault(2)),
-    dot: Flag.String("dot").pipe(Flag.withDescription("The carrier's DOT number, where its key has one"), Flag.optional),
-    mc: Flag.String("mc").pipe(Flag.withDescription("The carrier's MC number, likewise"), Flag.optional),
+    pace: Flag.Finite("pace").pipe(Flag.withDescription("Seconds between two events; 0 writes all at once; default 2"), Flag.withDefault(2)),
+    dot: Flag.String("dot").pipe(Flag.withDescription("DOT number of the carrier, if its key has one"), Flag.optional),
+    mc: Flag.String("mc").pipe(Flag.withDescription("MC number of the carrier, if its key has one"), Flag.optional),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ account, dot, json, mc, pace, ...flags }) {

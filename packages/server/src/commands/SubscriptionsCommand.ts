@@ -50,9 +50,9 @@ const listCommand = Command.make(
   "list",
   {
     ...operatorFlags,
-    client: Flag.String("client").pipe(Flag.withDescription("Only those of this client: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
-    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only those in this state"), Flag.optional),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("List so many at most; default 100"), Flag.withDefault(100)),
+    client: Flag.String("client").pipe(Flag.withDescription("Only subscriptions of this client: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
+    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only subscriptions in this state"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number to list; default 100"), Flag.withDefault(100)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
@@ -75,7 +75,7 @@ const listCommand = Command.make(
   })
 ).pipe(
   Command.withDescription("List subscriptions of every client and area"),
-  Command.withExamples([{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Those of one client that are paused" }])
+  Command.withExamples([{ command: "waybill subscriptions list --tenant acme --client shipper-tms --state paused", description: "Paused subscriptions of one client" }])
 )
 
 /** A command that calls the server about one subscription and prints it. */
@@ -99,7 +99,7 @@ const pauseCommand = Command.make(
   {
     id,
     ...operatorFlags,
-    reason: Flag.String("reason").pipe(Flag.withDescription("Its client reads it")),
+    reason: Flag.String("reason").pipe(Flag.withDescription("Reason, which its client can read")),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ id, json, reason, ...flags }) {
@@ -109,7 +109,7 @@ const pauseCommand = Command.make(
   })
 ).pipe(
   Command.withDescription("Pause a subscription. Its client cannot resume it"),
-  Command.withExamples([{ command: `waybill subscriptions pause --tenant acme ${sample} --reason "The receiver floods us."`, description: "Until somebody resumes it" }])
+  Command.withExamples([{ command: `waybill subscriptions pause --tenant acme ${sample} --reason "The receiver floods us."`, description: "Until an operator resumes it" }])
 )
 
 const purgeCommand = Command.make(
@@ -121,8 +121,8 @@ const purgeCommand = Command.make(
     yield* answer(json, { json: { subscriptionId: id, dropped }, text: `${counted(dropped, "entry", "entries")} of ${id} dropped.` })
   })
 ).pipe(
-  Command.withDescription("Drop what waits for a subscription and cancel its retries"),
-  Command.withExamples([{ command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Its backlog is not wanted any more" }])
+  Command.withDescription("Drop waiting entries of a subscription and cancel its retries"),
+  Command.withExamples([{ command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Drop an obsolete backlog" }])
 )
 
 const deleteCommand = Command.make(
@@ -134,7 +134,7 @@ const deleteCommand = Command.make(
     yield* answer(json, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
   })
 ).pipe(
-  Command.withDescription("Delete a subscription, as if its client had done it"),
+  Command.withDescription("Delete a subscription, like a call of its client"),
   Command.withExamples([{ command: `waybill subscriptions delete --tenant acme ${sample}`, description: "Nothing more is sent" }])
 )
 
@@ -142,9 +142,9 @@ export const subscriptionsCommand = Command.make("subscriptions").pipe(
   Command.withDescription("List, show, pause, resume, purge and delete subscriptions of any area"),
   Command.withSubcommands([
     listCommand,
-    oneCommand("show", "Show one with what waits, what died, and why nothing goes out", (client, tenantId, id, signal) => client.getSubscription(tenantId, id, { signal })),
+    oneCommand("show", "Show a subscription with its backlog, dead letters, and why nothing is sent", (client, tenantId, id, signal) => client.getSubscription(tenantId, id, { signal })),
     pauseCommand,
-    oneCommand("resume", "Let a paused subscription go on, whoever paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
+    oneCommand("resume", "Resume a paused subscription, whoever paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
     purgeCommand,
     deleteCommand
   ])

@@ -106,9 +106,9 @@ export const tailCommand = Command.make(
   {
     ...operatorFlags,
     subscription: Flag.String("subscription").pipe(Flag.withDescription("Only deliveries of this subscription"), Flag.optional),
-    failures: Flag.Boolean("failures").pipe(Flag.withDescription("Only those whose last attempt failed"), Flag.withDefault(false)),
-    since: instantFlag("since").pipe(Flag.withDescription("Begin with what was created then, such as 15m; default: now"), Flag.optional),
-    interval: Flag.Finite("interval").pipe(Flag.withDescription("Seconds between two looks; default 1"), Flag.withDefault(1)),
+    failures: Flag.Boolean("failures").pipe(Flag.withDescription("Only deliveries whose last attempt failed"), Flag.withDefault(false)),
+    since: instantFlag("since").pipe(Flag.withDescription("Start with deliveries created since then, such as 15m; default: now"), Flag.optional),
+    interval: Flag.Finite("interval").pipe(Flag.withDescription("Poll interval in seconds; default 1"), Flag.withDefault(1)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
@@ -167,10 +167,10 @@ export const tailCommand = Command.make(
     }
   })
 ).pipe(
-  Command.withDescription("Show deliveries of a tenant as they happen: a line for each attempt, until Ctrl-C"),
+  Command.withDescription("Follow deliveries of a tenant: one line per attempt, until Ctrl-C"),
   Command.withExamples([
     { command: "waybill tail --tenant acme", description: "All of them" },
-    { command: "waybill tail --tenant acme --failures --since 1h", description: "What failed in the last hour, and what fails from now on" },
-    { command: "waybill tail --tenant acme --json | jq .deliveryId", description: "For programs: a delivery each time it changes" }
+    { command: "waybill tail --tenant acme --failures --since 1h", description: "Failures of the last hour and new ones" },
+    { command: "waybill tail --tenant acme --json | jq .deliveryId", description: "As JSON: a delivery each time it changes" }
   ])
 )

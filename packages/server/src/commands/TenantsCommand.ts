@@ -32,11 +32,11 @@ const tenantRow = ({ hosts, name, state, tenantId }: Tenant): ReadonlyArray<stri
 const putCommand = Command.make(
   "put",
   {
-    id: Argument.String("tenantId").pipe(Argument.withDescription("Letters, digits, hyphens and underscores; stands in addresses and keys, and never changes")),
+    id: Argument.String("tenantId").pipe(Argument.withDescription("Letters, digits, hyphens and underscores; part of URLs and keys, and never changes")),
     ...connectionFlags,
     name: Flag.String("name").pipe(Flag.withDescription("For people")),
     hosts: Flag.String("host").pipe(
-      Flag.withDescription("A host name whose public lookups are this tenant's; can be given several times. It has to be given at every change"),
+      Flag.withDescription("Host name whose public lookups use this tenant; can be given several times. Give all of them at every change"),
       Flag.atLeast(0)
     ),
     json: jsonFlag
@@ -53,7 +53,7 @@ const putCommand = Command.make(
   Command.withDescription("Create a tenant, or change its name and hosts"),
   Command.withExamples([
     { command: "waybill tenants put acme --name 'Acme Freight'", description: "A new one" },
-    { command: "waybill tenants put acme --name 'Acme Freight' --host track.acme.example", description: "With a host of its own for lookups without credentials" }
+    { command: "waybill tenants put acme --name 'Acme Freight' --host track.acme.example", description: "With a host for lookups without credentials" }
   ])
 )
 
@@ -61,36 +61,36 @@ const idOf = (description: string) => Argument.String("tenantId").pipe(Argument.
 
 const suspendCommand = Command.make(
   "suspend",
-  { id: idOf("Whose callers are refused"), ...connectionFlags, json: jsonFlag },
+  { id: idOf("Tenant to suspend"), ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
     const connected = yield* asOperatorOfAll(flags)
     const changed = yield* called((signal) => new OperatorClient(connected).suspendTenant(id, { signal }))
     yield* answer(json, { json: changed, text: `${id} is suspended: its callers are refused and nothing is sent, on every node.` })
   })
 ).pipe(
-  Command.withDescription("Refuse every caller of a tenant and send nothing"),
+  Command.withDescription("Refuse all calls of a tenant and send nothing"),
   Command.withExamples([{ command: "waybill tenants suspend acme", description: "Until tenants resume" }])
 )
 
 const resumeCommand = Command.make(
   "resume",
-  { id: idOf("Who is served again"), ...connectionFlags, json: jsonFlag },
+  { id: idOf("Tenant to resume"), ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
     const connected = yield* asOperatorOfAll(flags)
     const changed = yield* called((signal) => new OperatorClient(connected).resumeTenant(id, { signal }))
     yield* answer(json, { json: changed, text: `${id} is active: what waited is sent.` })
   })
 ).pipe(
-  Command.withDescription("Serve a suspended tenant again"),
+  Command.withDescription("Resume a suspended tenant"),
   Command.withExamples([{ command: "waybill tenants resume acme", description: "What waited is sent" }])
 )
 
 const deleteCommand = Command.make(
   "delete",
   {
-    id: idOf("What is deleted with everything of it"),
+    id: idOf("Tenant to delete with all its data"),
     ...connectionFlags,
-    confirm: Flag.String("confirm").pipe(Flag.withDescription("The tenantId once more")),
+    confirm: Flag.String("confirm").pipe(Flag.withDescription("The tenantId again")),
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ confirm, id, json, ...flags }) {
@@ -99,7 +99,7 @@ const deleteCommand = Command.make(
     yield* answer(json, { json: { tenantId: id, deleted: true }, text: `${id} is deleted. Its data is removed in the background.` })
   })
 ).pipe(
-  Command.withDescription("Delete a tenant with everything of it"),
+  Command.withDescription("Delete a tenant with all its data"),
   Command.withExamples([{ command: "waybill tenants delete acme --confirm acme", description: "It cannot be undone" }])
 )
 

@@ -83,10 +83,10 @@ export const verifyCommand = Command.make(
       Flag.atLeast(0)
     ),
     ...secretFlags,
-    at: instantFlag("at").pipe(Flag.withDescription("When it came, such as 2h or 2026-11-20T08:15:00Z, for one that was kept; default: now"), Flag.optional),
-    anyAge: Flag.Boolean("any-age").pipe(Flag.withDescription("Do not look at its age"), Flag.withDefault(false)),
-    tolerance: Flag.Int("tolerance").pipe(Flag.withDescription("Seconds that its time may be away; default 300"), Flag.withDefault(300)),
-    older: Flag.Boolean("x-signature").pipe(Flag.withDescription("Check the older X-Signature, which vouches for the body only"), Flag.withDefault(false)),
+    at: instantFlag("at").pipe(Flag.withDescription("When a saved request was received, such as 2h or 2026-11-20T08:15:00Z; default: now"), Flag.optional),
+    anyAge: Flag.Boolean("any-age").pipe(Flag.withDescription("Ignore its age"), Flag.withDefault(false)),
+    tolerance: Flag.Int("tolerance").pipe(Flag.withDescription("Maximum clock difference in seconds; default 300"), Flag.withDefault(300)),
+    older: Flag.Boolean("x-signature").pipe(Flag.withDescription("Check the older X-Signature, which covers the body only"), Flag.withDefault(false)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
@@ -127,9 +127,9 @@ export const verifyCommand = Command.make(
     return yield* new CommandFailed({ detail: `${verdict.reason}.`, code: exitCodes.failed })
   })
 ).pipe(
-  Command.withDescription("Check the signature of a webhook that was kept. Nothing is sent anywhere"),
+  Command.withDescription("Check the signature of a saved webhook. Sends nothing"),
   Command.withExamples([
-    { command: "waybill verify request.http --secret-file webhook-secret --any-age", description: "A request out of a proxy's log" },
+    { command: "waybill verify request.http --secret-file webhook-secret --any-age", description: "A request from the log of a proxy" },
     {
       command: "waybill verify body.json --header 'webhook-id: 0199…' --header 'webhook-timestamp: 1795162500' --header 'webhook-signature: v1,…' --at 2026-11-20T08:15:00Z",
       description: "Its parts, with the secret in WAYBILL_WEBHOOK_SECRET"

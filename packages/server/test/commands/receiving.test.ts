@@ -96,13 +96,13 @@ describe("listen", { timeout: 60_000 }, () => {
     expect(await post(batch("d-1", 1), "d-1")).toBe(200)
     expect(await post(batch("d-2", 4), "d-2")).toBe(200)
     expect(await post(batch("d-3", 5), "d-3", newSecret())).toBe(401)
-    const told = await eventually(() => {
+    const printed = await eventually(() => {
       const lines = jsonLines(program.stdout)
       return lines.length === 4 ? lines : undefined
     })
-    expect(told.map(({ status, verdict }) => [verdict, status])).toEqual([["taken", 200], ["duplicate", 200], ["taken", 200], ["refused", 401]])
-    expect(told[2].remarks).toEqual(["S-1 lacks #2 to #3"])
-    expect(told[3].remarks[0]).toContain("No signature matches.")
+    expect(printed.map(({ status, verdict }) => [verdict, status])).toEqual([["taken", 200], ["duplicate", 200], ["taken", 200], ["refused", 401]])
+    expect(printed[2].remarks).toEqual(["S-1 lacks #2 to #3"])
+    expect(printed[3].remarks[0]).toContain("No signature matches.")
     await program.kill("SIGTERM")
   })
 

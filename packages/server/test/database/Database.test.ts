@@ -39,32 +39,32 @@ class Service extends Context.Service<Service, { readonly attempt: number }>()("
 describe("a layer on a database", () => {
   /** Fails the given number of times with this error. */
   const breaking = (times: number, error: () => unknown) => {
-    const told: Array<string> = []
+    const calls: Array<string> = []
     let attempt = 0
     const layer = Layer.effect(Service, Effect.gen(function*() {
       const own = ++attempt
-      yield* Effect.acquireRelease(Effect.sync(() => told.push(`open ${own}`)), () => Effect.sync(() => told.push(`closed ${own}`)))
+      yield* Effect.acquireRelease(Effect.sync(() => calls.push(`open ${own}`)), () => Effect.sync(() => calls.push(`closed ${own}`)))
       if (own <= times) return yield* Effect.fail(error())
       return { attempt: own }
     }))
-    return { layer, told }
+    return { layer, calls }
   }
   const lost = () => new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }) }) })
   const url = Redacted.make(inject("pgUrl"))
 
   it.live("is built again when its connection is lost half-way, after its resources are closed", () =>
     Effect.gen(function*() {
-      const { layer, told } = breaking(2, lost)
+      const { layer, calls } = breaking(2, lost)
       const built = yield* Effect.scoped(Effect.map(buildOn(url, layer), (context) => Context.get(context, Service).attempt))
       assert.strictEqual(built, 3)
-      assert.deepStrictEqual(told, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
+      assert.deepStrictEqual(calls, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
     }).pipe(Effect.provide(Logger.layer([]))))
 
   it.live("is not built again after other errors, nor endlessly", () =>
     Effect.gen(function*() {
       const wrong = breaking(1, () => "The schema is newer.")
       assert.strictEqual(yield* Effect.flip(Effect.scoped(buildOn(url, wrong.layer))), "The schema is newer.")
-      assert.deepStrictEqual(wrong.told, ["open 1", "closed 1"])
+      assert.deepStrictEqual(wrong.calls, ["open 1", "closed 1"])
       const hopeless = breaking(1000, lost)
       assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, hopeless.layer))), SqlError.SqlError)
     }).pipe(Effect.provide(Logger.layer([]))))

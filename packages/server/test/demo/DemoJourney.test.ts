@@ -150,8 +150,8 @@ describe("the demo's journey", () => {
       assert.strictEqual(yield* milestone, "Delivered")
       yield* TestWaybill.pass("1 minute")
       const receivers = yield* ScriptedReceivers
-      const told = (url: string) => Effect.map(receivers.delivered(url), (bodies) => bodies as ReadonlyArray<any>)
-      const notified = (yield* told(statusUrl)).filter((notice) => notice.proNumber === proNumber)
+      const deliveredTo = (url: string) => Effect.map(receivers.delivered(url), (bodies) => bodies as ReadonlyArray<any>)
+      const notified = (yield* deliveredTo(statusUrl)).filter((notice) => notice.proNumber === proNumber)
       assert.deepStrictEqual([...new Set(notified.flatMap((notice) => notice.shipmentMilestoneStatus ?? []))], [
         "Picked-up",
         "In Transit",
@@ -160,7 +160,7 @@ describe("the demo's journey", () => {
       ])
       assert.deepStrictEqual(notified.flatMap((notice) => notice.countsToDelivery ?? []), [3, 1])
       assert.strictEqual(notified.at(-1)!.deliveryInformation_messages, "POD available")
-      const versions = (yield* told(chargeUrl)).flat().filter((pfc) => pfc.referenceNumbers.pro === proNumber)
+      const versions = (yield* deliveredTo(chargeUrl)).flat().filter((pfc) => pfc.referenceNumbers.pro === proNumber)
       assert.deepStrictEqual(versions.map((pfc) => pfc.pfc.header.function), ["PFC2", "PFC3"])
 
       const before = (yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length

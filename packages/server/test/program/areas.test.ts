@@ -89,8 +89,8 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
     const before = hook.receptions.length
     expect(await charges.testWebhook({ webhookUrl })).toMatchObject({ resumed: 1 })
     const versions = await eventually(() => {
-      const told = hook.receptions.slice(before).flatMap(({ body }) => JSON.parse(body)).filter(({ pfc }) => !pfc.isTest).map(({ pfc }) => pfc.header.function)
-      return told.length < 2 ? undefined : told
+      const functions = hook.receptions.slice(before).flatMap(({ body }) => JSON.parse(body)).filter(({ pfc }) => !pfc.isTest).map(({ pfc }) => pfc.header.function)
+      return functions.length < 2 ? undefined : functions
     })
     expect(versions).toEqual(["PFC1", "PFC2"])
     expect((await charges.get(subscriptionId)).status).toBe("active")
@@ -99,8 +99,8 @@ describe("shipment status and freight charges, served", { timeout: 60_000 }, () 
 
   it("shows anonymous callers four fields of the public tenant's freight, with a rate limit", async () => {
     const { carrier, program, statuses, tenant, url } = await servedTenant({ WAYBILL_PUBLIC_TENANT: "acme", WAYBILL_OTHERS_LOOKUPS_PER_MINUTE: "1" })
-    const told = await eventually(() => program.log.find(({ message }) => String(message).includes("WAYBILL_PUBLIC_TENANT")))
-    expect(told).toMatchObject({ level: "warn", message: expect.stringContaining("PUT /operator/v1/tenants/acme") })
+    const warning = await eventually(() => program.log.find(({ message }) => String(message).includes("WAYBILL_PUBLIC_TENANT")))
+    expect(warning).toMatchObject({ level: "warn", message: expect.stringContaining("PUT /operator/v1/tenants/acme") })
     await tenant.operator.putTenant("other", { name: "Not the public one" })
     await carrier.publishTransitEvents([event("S-1", 1)])
     const anybody = new ShipmentStatusClient({ baseUrl: url })

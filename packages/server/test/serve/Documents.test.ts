@@ -51,9 +51,9 @@ describe("the documents setting", () => {
     Effect.gen(function*() {
       const file = join(temporary(), "file")
       writeFileSync(file, "")
-      const told = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, s3Endpoint: undefined })
-      assert.include(told, `Documents cannot be kept in ${join(file, "papers")}: `)
-      assert.include(told, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
+      const message = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, s3Endpoint: undefined })
+      assert.include(message, `Documents cannot be kept in ${join(file, "papers")}: `)
+      assert.include(message, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
     }))
 
   it.effect("selects a bucket in the region of the S3 client's own settings", () => {

@@ -52,14 +52,14 @@ const judge = Effect.fnUntraced(function*(url: string, checks: ReadonlyArray<Che
 export const checkCommand = Command.make(
   "check",
   {
-    url: Argument.String("url").pipe(Argument.withDescription("Where the receiver takes deliveries; with --publisher what stands before /v1/events and /v1/subscriptions")),
-    kind: Flag.Literals("kind", deliveryKinds).pipe(Flag.withDescription("What the receiver takes; default transit-events"), Flag.optional),
+    url: Argument.String("url").pipe(Argument.withDescription("URL of the receiver; with --publisher the URL before /v1/events and /v1/subscriptions")),
+    kind: Flag.Literals("kind", deliveryKinds).pipe(Flag.withDescription("Kind of deliveries; default transit-events"), Flag.optional),
     ...secretFlags,
-    publisher: Flag.Boolean("publisher").pipe(Flag.withDescription("Check a publisher of transit events instead: subscribe, and look at what it delivers"), Flag.withDefault(false)),
+    publisher: Flag.Boolean("publisher").pipe(Flag.withDescription("Check a publisher of transit events instead: subscribe, and inspect its deliveries"), Flag.withDefault(false)),
     ...publisherFlags,
     only: Flag.Literals("only", ids).pipe(Flag.withDescription("Only this requirement; can be given several times"), Flag.atLeast(0)),
-    timeout: Flag.Finite("timeout").pipe(Flag.withDescription("Seconds for one answer; default 15, as the server has it"), Flag.withDefault(15)),
-    junit: Flag.String("junit").pipe(Flag.withDescription("Write the verdicts into this file as JUnit XML, too"), Flag.withMetavar("file"), Flag.optional),
+    timeout: Flag.Finite("timeout").pipe(Flag.withDescription("Timeout of one response in seconds; default 15, like the server"), Flag.withDefault(15)),
+    junit: Flag.String("junit").pipe(Flag.withDescription("Also write the results to this file as JUnit XML"), Flag.withMetavar("file"), Flag.optional),
     json: jsonFlag
   },
   (flags) =>
@@ -84,11 +84,11 @@ export const checkCommand = Command.make(
     }))
 ).pipe(
   Command.withDescription(
-    "Send a receiver good, unsigned, stale, replayed, reordered, duplicated and forged deliveries, and say of each requirement whether it is met.\n"
-      + "The shipments are made up, and all begin with WAYBILL-CHECK-. Only answers can be seen from outside: whether a duplicate is handled twice is for your own tests.\n\n"
-      + "With --publisher it is the other way round: subscribe at somebody else's area D, take deliveries here, refuse some, and look at what comes then"
+    "Send valid, unsigned, stale, replayed, reordered, duplicated and forged deliveries to a receiver, and report each requirement.\n"
+      + "All shipments are fictitious and begin with WAYBILL-CHECK-. Only responses are visible from outside: test yourself whether a duplicate is handled twice.\n\n"
+      + "With --publisher: subscribe to another implementation of area D, receive its deliveries, refuse some, and inspect the retries"
   ),
-  Command.withShortDescription("Check whether a receiver, or a publisher, does what every one of them has to do"),
+  Command.withShortDescription("Check whether a receiver or publisher meets the requirements"),
   Command.withExamples([
     { command: "waybill check https://shipper.example/webhooks/waybill", description: "With the secret in WAYBILL_WEBHOOK_SECRET" },
     { command: "waybill check http://127.0.0.1:3000/hook --secret-file webhook-secret --junit check.xml", description: "In a pipeline" },
