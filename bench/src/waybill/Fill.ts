@@ -18,19 +18,30 @@ export const storeEvents = (database: string, range: { readonly from: number; re
     [tenantId, range.from, range.to, range.perShipment]
   )
 
-/** Queues the last `count` events: all for one client's subscription, or shipments dealt out in turn to all but unrelated ones. */
+/** Queues the last `count` events, of shipments that their clients see, because what a client does not see is dropped at sending: all for one client's subscription, or shipments dealt out in turn to all but unrelated ones. */
 export const queueEvents = (database: string, { client, count }: { readonly count: number; readonly client?: string }) =>
   query(
     database,
     `WITH lanes AS (
-       SELECT id AS lane_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS lanes
-       FROM waybill.transit_subscriptions WHERE tenant_id = $1 AND client = coalesce($3, client) AND client NOT LIKE 'other-%'
+       SELECT id AS lane_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS lanes,
+              (SELECT min(a.account) FROM waybill.client_accounts AS a WHERE a.tenant_id = s.tenant_id AND a.client = s.client) AS account
+       FROM waybill.transit_subscriptions AS s WHERE tenant_id = $1 AND client = coalesce($3, client) AND client NOT LIKE 'other-%'
+     ),
+     dealt AS MATERIALIZED (
+       SELECT e.*, l.lane_id, l.account
+       FROM (SELECT * FROM waybill.transit_events WHERE tenant_id = $1 ORDER BY event_no DESC LIMIT $2) AS e
+       JOIN lanes AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.lanes
+     ),
+     known AS (
+       INSERT INTO waybill.shipments (tenant_id, shipment_id, accounts) SELECT DISTINCT $1::text, shipment_id, ARRAY[account] FROM dealt ON CONFLICT DO NOTHING
+     ),
+     seen AS (
+       INSERT INTO waybill.shipment_accounts (tenant_id, account, shipment_id) SELECT DISTINCT $1::text, account, shipment_id FROM dealt ON CONFLICT DO NOTHING
      ),
      queued AS (
        INSERT INTO waybill.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
-       SELECT $1, l.lane_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
-       FROM (SELECT * FROM waybill.transit_events WHERE tenant_id = $1 ORDER BY event_no DESC LIMIT $2) AS e
-       JOIN lanes AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.lanes
+       SELECT $1, e.lane_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
+       FROM dealt AS e
        ORDER BY e.event_no
        RETURNING lane_id
      )
