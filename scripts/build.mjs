@@ -1,4 +1,4 @@
-// npm run build: every package into its dist/, in the order in which they need each other
+// npm run build: builds every package into its dist/, in dependency order
 import { spawnSync } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"

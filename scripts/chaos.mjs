@@ -1,4 +1,4 @@
-// npm run chaos: real processes, a real Postgres and real receivers, with everything going wrong that can; see docs/chaos.md
+// npm run chaos: runs real processes, a real Postgres and real receivers under many faults; see docs/chaos.md
 import { join } from "node:path"
 import { install, root, runOnPinnedNode } from "./workspace.mjs"
 

@@ -1,5 +1,5 @@
-// npm run packages: packs every package, looks into the tarballs, installs them into a project elsewhere, and uses them there
-// as strangers would: TypeScript with the declarations of the packages checked as well, CommonJS, and a bundler.
+// npm run packages: packs every package, checks the tarballs, installs them into a separate project, and uses them there
+// like a user: TypeScript including the packages' declarations, CommonJS, and a bundler.
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -19,11 +19,11 @@ const packages = readdirSync(join(root, "packages")).map((name) => {
 })
 const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const elsewhere = mkdtempSync(join(tmpdir(), "waybill-packages-"))
-// effect's own declarations name types of the DOM
+// effect's declarations use DOM types
 const server = { types: ["node"], lib: ["ES2023", "DOM", "DOM.Iterable"] }
-// of a package's own code, for who imports one name of it
+// maximum share of a package's code that one imported name may bring along
 const mostShare = 0.1
-// the runner, not a dependency: nothing of ours imports it
+// the runner, not a dependency: the packages do not import it
 const jest = "jest@30.5.2"
 let failures = 0
 
@@ -84,7 +84,7 @@ try {
 }
 process.exit(failures > 0 ? 1 : 0)
 
-/** Goes out in the tarball. */
+/** Files that are published in the tarball. */
 function writeSbom(dir, manifest) {
   const sbom = sbomOf(lockedPackages(), `packages/${basename(dir)}`, manifest.name === "waybill" ? bundled : [])
   for (const problem of sbomProblems(sbom)) fail(manifest.name, problem)
@@ -93,7 +93,7 @@ function writeSbom(dir, manifest) {
   console.log(`  ${manifest.name}: ${sbom.components.length} components`)
 }
 
-/** npm has just installed what the packages need: each of these, and its version, stands in an SBOM that came along. */
+/** Compares the packages that npm has just installed, with their versions, with the SBOMs in the tarballs. */
 function listsWhatIsInstalled() {
   const sboms = packages.map(({ manifest }) => JSON.parse(readFileSync(join(elsewhere, "node_modules", manifest.name, "dist", sbomFile), "utf8")))
   const listed = new Set(sboms.flatMap(({ components, metadata }) => [metadata.component, ...components].map(({ name }) => name)))
@@ -102,7 +102,7 @@ function listsWhatIsInstalled() {
   for (const name of names) if (!listed.has(name)) fail("SBOM", `${name} is installed along and in no SBOM`)
 }
 
-/** Proves that a licence that may not be shipped, a missing one and a component that is not there are found. */
+/** Proves that the check detects a forbidden licence, a missing licence and a missing component. */
 function findsLicences() {
   const entry = (name, license) => ({ version: "1.0.0", ...license === undefined ? {} : { license }, name })
   const locked = {
@@ -134,7 +134,7 @@ async function serves(name, program) {
   }
 }
 
-/** The packages are modules only, and Node requires modules without being told to. */
+/** The packages are ES modules only; Node can `require` them without a flag. */
 function requireFromCommonJs(entries) {
   writeFileSync(join(elsewhere, "use.cts"), entries.map(({ specifier }, n) => `import used${n} = require("${specifier}")\nconsole.log(Object.keys(used${n}).length)\n`).join(""))
   types("use.cts", server)
@@ -153,7 +153,7 @@ function types(file, compilerOptions) {
   attempt(`types of ${file}`, () => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", elsewhere], elsewhere))
 }
 
-/** Jest has a loader of its own, which has to be told that there are modules. */
+/** Jest has its own loader, which needs a flag for ES modules. */
 function underJest() {
   install([jest])
   const test = `test("freight is delivered", async () => {
@@ -196,7 +196,7 @@ async function bundles() {
   console.log(`  { ${names} } of @waybill/client for a browser: ${kilobytes(size)}`)
 }
 
-/** Proves with a package that declares nothing that phantoms are found, in programs and in declarations. */
+/** Proves with a package without dependencies that phantom dependencies are found, in programs and in declarations. */
 async function findsPhantoms() {
   const dist = join(elsewhere, "canary")
   mkdirSync(dist)

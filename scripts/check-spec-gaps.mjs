@@ -1,4 +1,4 @@
-// npm run gaps: docs/spec-gaps.md and the code name the same open points. A point is `SPEC-GAP-<id>` in code and tests,
+// npm run gaps: checks that docs/spec-gaps.md and the code name the same open points. A point is `SPEC-GAP-<id>` in code and tests,
 // and a row whose first column is the id in the table.
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"

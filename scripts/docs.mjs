@@ -1,5 +1,5 @@
-// npm run docs: what README.md and docs/ say is so. Code compiles, programs and commands print what is promised, links lead
-// somewhere, and tests, metrics, errors and log lines that are named are there.
+// npm run docs: checks README.md and docs/. Code compiles, programs and commands print the documented output, links resolve,
+// and named tests, metrics, errors and log lines exist.
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -18,7 +18,7 @@ import { install, root } from "./workspace.mjs"
 
 await install()
 
-/** What the canary's faults are told as. */
+/** The expected reports of the faults in the canary page. */
 const mustBeFound = [
   /nowhere\.md leads nowhere/, /no heading #none/, /no test named "that nobody wrote"/, /waybill frobnicate/, /is not valid JSON/,
   /waybill retry --no-such-flag/, /no script no-such-script/, /nobody checks frobnicate/, /is not assignable to type 'number'/,
@@ -59,7 +59,7 @@ tell(commands.looked, "commands that are shown can be typed", [...commands.fault
 
 const projects = layOut(pages)
 const files = projects.flatMap((project) => project.files)
-// beside the servers, which mostly wait
+// in parallel with the servers, which mostly wait
 const compiling = compile(projects)
 
 const database = postgres()
@@ -97,14 +97,14 @@ function jsonFaults(block) {
   }
 }
 
-/** Text is what something prints: the program or the commands before it, a server meanwhile, or the log. */
+/** Text blocks are output: of the program or commands before them, of a server, or of the log. */
 function isOverlooked(block) {
   if (skipReason(block) !== undefined || promised.has(block) || block.how === "logged" || block.how.startsWith("from ")) return false
   if (block.language === "text") return !blocks.some((each) => each.next === block && each.language === "sh" && each.how === "runs")
   return !["ts", "tsx", "sh", "json"].includes(block.language) && !(block.language === "sql" && isRun(block.how))
 }
 
-/** One Postgres for all who ask, started by the first. Each gets a database of its own, as a user who has no other rights. */
+/** One shared Postgres, started on first use. Each caller gets its own database, as a user without other rights. */
 function postgres() {
   let started
   const start = async () => {

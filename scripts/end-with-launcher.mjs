@@ -1,5 +1,5 @@
-// Preloaded into the program that a launcher starts: when the launcher dies, however it dies, so does the program.
-// The program's own children inherit the flag and are left alone.
+// Preloaded into the program that a launcher starts: ends the program when the launcher dies for any reason.
+// The program's own children inherit the flag and are not affected.
 if (process.channel && process.env.WAYBILL_LAUNCHER === String(process.ppid)) {
   process.channel.unref()
   process.once("disconnect", () => {

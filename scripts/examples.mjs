@@ -1,4 +1,4 @@
-// npm run examples: every example prints exactly what its README says
+// npm run examples: checks that every example prints exactly what its README says
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -6,7 +6,7 @@ import { install, root } from "./workspace.mjs"
 
 await install()
 
-// npm puts it there as well; this is for whoever runs the script without npm
+// npm sets it as well; this is for running the script without npm
 const env = { ...process.env, PATH: join(root, "node_modules/.bin") + delimiter + process.env.PATH }
 const examples = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((entry) => entry.isDirectory() && /^\d/.test(entry.name))
 let failures = 0

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { install, root } from "./workspace.mjs"
 
-/** What each runs, and which parts of its output are kept. */
+/** The commands of each proof, and which parts of their output are kept. */
 const steps = {
   simulation: { command: ["scripts/test.mjs", "--project", "testkit", "simulation"], kept: /^simulation, part \d+: (.+)$/gm, tests: true },
   fuzzing: { command: ["scripts/test.mjs", "--project", "http", "fuzz"], kept: /^fuzzing: (.+)$/gm, tests: true },
@@ -52,7 +52,7 @@ function run([script, ...args]) {
   })
 }
 
-/** Numbers of several lines with the same words are added up. */
+/** Adds the numbers of lines with the same words. */
 function triedIn({ kept, tests }, output) {
   const counted = new Map()
   const said = []

@@ -1,6 +1,6 @@
-// npm run secrets: nothing that the tests make anybody say has a secret in it. Runs the tests and looks through all they printed, what
-// their child processes printed, and what the services in them logged and refused; vitest.output.ts collects it. With a
-// directory (`npm run secrets -- <directory>`) it looks through what an earlier run with WAYBILL_TEST_OUTPUT left there.
+// npm run secrets: checks that no test output contains a secret. Runs the tests and searches everything that they and
+// their child processes print, and that services log and answer to refused calls; vitest.output.ts collects it. With a
+// directory (`npm run secrets -- <directory>`) it searches the output of an earlier run with WAYBILL_TEST_OUTPUT.
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -59,7 +59,7 @@ function judge(output) {
   if (failures === 0) console.log(`No secret in ${said.length} outputs; ${values.size} secrets and every text of their shapes were looked for`)
 }
 
-/** Everything that is looked for is found in a line made for it, and masked there. */
+/** Proves that every kind of secret is found in a sample line, and masked. */
 function checkThatItLooks() {
   const samples = {
     "an API key": `wb.YWNtZQ.01a1f7e2-3442-7503-a070-1baffbfbc48e.${"k".repeat(43)}`,
@@ -79,7 +79,7 @@ function checkThatItLooks() {
   if (findings("postgres://waybill:…@db.internal/waybill whsec_… wb.… and a word", values).length > 0) fail("What is masked already is taken for a secret.")
 }
 
-/** An empty directory has no secrets either. */
+/** An empty directory would pass as well, so it is an error. */
 function checkWhatWasRecorded(said, values) {
   const counts = { "test.log": 1, "service-": 1, ".stdout": 10, ".stderr": 10 }
   for (const [part, least] of Object.entries(counts)) {

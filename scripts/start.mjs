@@ -1,4 +1,4 @@
-// npm start: the standalone server, from source
+// npm start: runs the standalone server from source
 import { join } from "node:path"
 import { install, root, runOnPinnedNode } from "./workspace.mjs"
 
@@ -6,7 +6,7 @@ const args = process.argv.slice(2)
 const serves = args.length === 0 || args[0].startsWith("-") || args[0] === "serve"
 
 await install()
-// the program finds it where it stands in a package
+// the program finds it at its path in a package
 if (serves) await (await import("../packages/server/dashboard/build.mjs")).buildPage()
 runOnPinnedNode([
   "--conditions=@waybill/source",

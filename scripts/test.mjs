@@ -1,4 +1,4 @@
-// npm test: every test, Postgres suites included
+// npm test: runs every test, including the Postgres suites
 import { join } from "node:path"
 import { install, root, runOnPinnedNode } from "./workspace.mjs"
 

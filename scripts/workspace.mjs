@@ -1,4 +1,4 @@
-// Runs on Node 20 and without dependencies: this is what a fresh clone starts with.
+// Runs on Node 20 without dependencies, because a new clone starts with it.
 import { spawn, spawnSync } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { constants } from "node:os"
@@ -9,7 +9,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const node = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
 
-/** Installs what package-lock.json asks for, unless it is there already. Whoever comes second waits for the first. */
+/** Installs the packages of package-lock.json, unless they are installed. Concurrent calls wait for the first. */
 export async function install() {
   while (!isInstalled()) {
     const release = takeLock(join(root, ".install.lock"))
@@ -52,7 +52,7 @@ function npmCi() {
   process.exit(1)
 }
 
-/** @returns a function that gives the lock back, or undefined while a living process holds it */
+/** @returns a function that releases the lock, or undefined while a running process holds it */
 function takeLock(path) {
   try {
     const file = openSync(path, "wx")
@@ -75,7 +75,7 @@ function isHeld(path) {
   }
 }
 
-/** Runs a program on the Node that the workspace pins, as if it stood in this process's place. */
+/** Runs a program on the workspace's pinned Node, forwarding its exit code and signals. */
 export function runOnPinnedNode(args) {
   const preload = pathToFileURL(join(root, "scripts/end-with-launcher.mjs"))
   const child = spawn(node, [`--import=${preload}`, ...args], {
@@ -86,7 +86,7 @@ export function runOnPinnedNode(args) {
   const forward = (signal) => child.kill(signal)
   process.on("SIGTERM", forward)
   process.on("SIGHUP", forward)
-  // a terminal sends Ctrl-C to both; they only have to be told when there is none
+  // a terminal sends Ctrl-C to both processes; forward signals only without a terminal
   process.on("SIGINT", process.stdin.isTTY ? () => {} : forward)
   endWhenNpmIsGone(child)
   child.on("error", (error) => {
@@ -96,7 +96,7 @@ export function runOnPinnedNode(args) {
   child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 }
 
-/** `kill -9` on npm reaches nobody below it, and a server left alone would keep its port and its database. */
+/** `kill -9` on npm does not reach its children, and an orphaned server would keep its port and its database. */
 function endWhenNpmIsGone(child) {
   if (process.env.npm_lifecycle_event === undefined) return
   const npm = process.ppid

@@ -1,4 +1,4 @@
-// npm run boundaries: no forbidden import in any package, every source file was read, and every rule still fires.
+// npm run boundaries: checks that no package has a forbidden import, that every source file is read, and that every rule still works.
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { cruise } from "dependency-cruiser"
 import config from "../../.dependency-cruiser.mjs"
 
-// the dashboard's page is built for a browser and stands beside the sources of its package
+// the dashboard is built for a browser and lies beside the sources of its package
 const sources = ["packages/*/src/**/*.ts", "packages/server/dashboard/**/*.{ts,tsx}"]
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, "../..")
@@ -33,7 +33,7 @@ async function checkSources() {
 
 /**
  * Each folder of canaries/ is named after a rule and holds files that break it, except `permitted`, which breaks none.
- * They are judged in a copy of the tree that they pretend to live in.
+ * They are checked in a copy of the tree at the path that they imitate.
  */
 async function checkCanaries() {
   const mirror = realpathSync(mkdtempSync(join(tmpdir(), "waybill-canaries-")))

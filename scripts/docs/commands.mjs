@@ -1,4 +1,4 @@
-// Commands that are shown and not run: what the program itself makes of their words, and whether scripts and packages exist.
+// Checks commands that are shown but not run: the program's own parser accepts them, and scripts and packages exist.
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,12 +7,12 @@ import { isRun, placeOf, skipReason } from "./pages.mjs"
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const installed = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages
-/** What npm knows without a script of ours. */
+/** npm commands that need no script. */
 const builtIn = new Set(["ci", "install", "i", "start", "test", "run"])
 
 const isShown = (block) => block.language === "sh" && !isRun(block.how) && skipReason(block) === undefined
 
-/** @returns how many commands were looked at, and which of them nobody could type */
+/** @returns how many commands were checked, and which are invalid */
 export const checkCommands = (pages) => {
   const faults = []
   const calls = []
@@ -29,7 +29,7 @@ export const checkCommands = (pages) => {
   return { looked, faults: [...faults, ...refusedCalls(calls)] }
 }
 
-/** Names in prose, `waybill secrets put` for one; what else such a command needs does not matter there. */
+/** Command names in prose, such as `waybill secrets put`; missing arguments are fine there. */
 export const checkCommandNames = (pages) => {
   const names = new Map()
   for (const { path, prose } of pages) {

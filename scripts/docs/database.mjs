@@ -1,4 +1,4 @@
-// A throw-away Postgres: prints the address of its superuser, and is gone when its input ends.
+// A temporary Postgres: prints the URL of its superuser, and is removed when its standard input ends.
 import { startEmbeddedPostgres } from "waybill"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

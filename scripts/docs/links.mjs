@@ -1,10 +1,10 @@
-// Every link within the repository leads to a file or a directory that is there, and every #anchor to a heading.
+// Checks that every link within the repository leads to an existing file or directory, and every #anchor to a heading.
 import { existsSync, statSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { root } from "../workspace.mjs"
 import { anchorsOf } from "./pages.mjs"
 
-/** @returns how many links were followed, and what is wrong with the others */
+/** @returns how many links were checked, and the broken ones */
 export const checkLinks = (pages) => {
   const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]))
   const faults = []
@@ -24,7 +24,7 @@ export const checkLinks = (pages) => {
 
 const headings = (anchors, path) => anchors.get(statSync(join(root, path)).isDirectory() ? join(path, "README.md") : path) ?? new Set()
 
-/** Whoever reads the index finds every page from it. */
+/** Every page is linked from the index. */
 export const checkIndex = (pages) => {
   const index = pages.find(({ path }) => path === "docs/README.md")
   const linked = Array.from(index.prose.matchAll(/\]\(([^)#\s]+)/g), ([, target]) => normalize(join("docs", target)))

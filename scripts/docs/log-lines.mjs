@@ -1,4 +1,4 @@
-// docs/log-lines.md: every line that Waybill logs, read from the sources. `node scripts/docs/log-lines.mjs` writes the page anew.
+// docs/log-lines.md lists every log line of Waybill, read from the sources. `node scripts/docs/log-lines.mjs` regenerates the page.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -6,15 +6,15 @@ import { root } from "../workspace.mjs"
 
 const page = "docs/log-lines.md"
 
-/** Functions that log what they are given, with the level they log it at. */
+/** Functions that log their argument, with the log level. */
 const wrappers = { sweepEvery: "warning", logDelivery: "warning", restarted: "error" }
 
-/** Work that `restarted` names is the beginning of its line. */
+/** The argument of `restarted` is the beginning of its line. */
 const wholeLine = { restarted: (name) => `${name} failed with a defect, restarting in 1 s.` }
 
 const levels = ["error", "warning", "info", "debug"]
 
-/** The text of a literal that begins here, with `…` for what varies. */
+/** The text of the string literal at this position, with `…` for the variable parts. */
 const literalAt = (source, at) => {
   const quote = source[at]
   if (quote !== "\"" && quote !== "`") return undefined
@@ -31,7 +31,7 @@ const literalAt = (source, at) => {
   return text
 }
 
-/** Names of the fields that are annotated to the line. */
+/** Names of the fields added to the line. */
 const fieldsAfter = (source, at) => {
   const rest = source.slice(at, at + 400)
   const found = /^[^\n]*(?:\n[^\n]*){0,2}?annotateLogs\(\{([^}]*)\}/.exec(rest)
@@ -52,7 +52,7 @@ const linesIn = (path) => {
       if (text !== undefined) found.push({ level, text: wholeLine[name]?.(text) ?? text, path, fields: [] })
     }
   }
-  // the line that `restarted` itself logs is there under each name
+  // the line that `restarted` itself logs is listed under each name
   return found.filter(({ text }) => !text.startsWith("… failed with a defect"))
 }
 

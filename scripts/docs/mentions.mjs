@@ -1,4 +1,4 @@
-// What pages name has to be there: tests, metrics, log lines; and what there is of errors, metrics and codes has to be named.
+// Checks that tests, metrics and log lines named in pages exist, and that pages name all errors, metrics and codes.
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { root } from "../workspace.mjs"
@@ -25,7 +25,7 @@ export const checkTests = (pages) => {
   return { named, faults }
 }
 
-/** Each guarantee has a test that is named. */
+/** Each guarantee names a test. */
 export const checkGuarantees = ({ path, prose }) =>
   prose.split("\n")
     .filter((line) => /^\| \d+ \|/.test(line) && !/\.ts\): "/.test(line))
@@ -34,7 +34,7 @@ export const checkGuarantees = ({ path, prose }) =>
 export const metricNames = () =>
   new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/Metric\.(?:counter|gauge|histogram|summary|frequency)\("(\w+)"/g), ([, name]) => name)))
 
-/** The page of metrics and the rules for alerts name what there is; the page names all of it. */
+/** The metrics page and the alert rules name existing metrics only; the page names all of them. */
 export const checkMetrics = ({ path, text }, rules) => {
   const there = metricNames()
   const named = (what) => new Set(Array.from(what.matchAll(/\bwaybill_[a-z_]+/g), ([name]) => name.replace(/_(bucket|sum|count)$/, "")))
@@ -46,13 +46,13 @@ export const checkMetrics = ({ path, text }, rules) => {
   ]
 }
 
-/** Every alert has a heading in the page that says what to do. */
+/** The on-call page names every alert. */
 export const checkAlerts = ({ path, prose }, rules) =>
   Array.from(rules.text.matchAll(/alert: (\w+)/g), ([, name]) => name)
     .filter((name) => !prose.includes(`\`${name}\``))
     .map((name) => `${path} does not say what to do about the alert ${name}`)
 
-/** Lines of a log, as pages show them, are sentences of the source: `…` stands for what varies. */
+/** Log lines in pages exist in the sources; `…` stands for the variable parts. */
 export const checkLogLines = (pages) => {
   const texts = sources().map(({ text }) => text)
   const blocks = pages.flatMap(({ blocks }) => blocks).filter(({ how, language }) => language === "text" && how === "logged")
@@ -63,10 +63,10 @@ export const checkLogLines = (pages) => {
   return { blocks, faults }
 }
 
-/** Errors that never leave the place that throws them. */
+/** Internal errors that are always caught. */
 const inward = new Set(["ConnectFailure", "PortTaken", "Refused", "Unmet", "WriteFailed"])
 
-/** The page of errors names every class of error and every code that a caller can meet. */
+/** The errors page names every error class and every code that a caller can get. */
 export const checkErrors = ({ path, text }) => {
   const files = sources().filter(({ path }) => !path.startsWith("packages/testkit/"))
   const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|Data\.TaggedError|Error\b)/g), ([, name]) => name))

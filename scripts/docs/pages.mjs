@@ -1,17 +1,17 @@
-// What stands in a page: its headings, its links, and its blocks of code with what is to be done with them.
+// Parses a page: headings, links, and code blocks with how to check them.
 //
-// A comment right above a block says how it is looked at, <!-- docs: … -->:
+// A comment right above a block says how it is checked, <!-- docs: … -->:
 //
 //   ts            compiled. `continues` joins it to the one before, `file server.ts` names it, `runs` runs it, `tests` runs it
 //                 under node --test, `on postgres` gives it a DATABASE_URL
-//   sh            given to the parser of `waybill`. `runs` types it in, `serves until <words>` leaves it running once it says them
-//   text          what the block before it prints; `from <word>` what the server does whose command has that word; `logged` lines
-//                 of the log. `…` stands for what varies
+//   sh            parsed by the parser of `waybill`. `runs` executes it, `serves until <words>` keeps it running after it prints them
+//   text          output of the block before it; `from <word>` output of the server whose command has that word; `logged` lines
+//                 of the log. `…` stands for variable parts
 //   sql           `runs` sends it to a database with our tables
 //   any           `skipped: <reason>`
 //
 // For the whole page: `ports 8080 9000` and `database <url>` are replaced by free ones; <!-- docs: given, and lines up to -->,
-// declares what its programs may use; <!-- docs: file, with a name in the next line, is a file that nobody sees.
+// declares names for its programs; <!-- docs: file, with a name in the next line, is a hidden file.
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../workspace.mjs"
@@ -25,7 +25,7 @@ const others = ["CONTRIBUTING.md", "SECURITY.md", "examples/*/README.md", "bench
 /** `docs/site` holds copies of the pages. */
 const found = (patterns) => globSync(patterns, { cwd: root, exclude: (name) => name === "node_modules" || name === "site" }).sort()
 
-/** A page full of faults, which proves that they are found. */
+/** A page of faults, which proves that the checks find them. */
 export const canary = "scripts/docs/canary.md"
 
 export const readPages = () => [...found(documentation), canary].map(readPage)
@@ -38,7 +38,7 @@ export const readOtherPages = () => found(others).map(readPage)
  * @property {number} line of its first line of code, from 1
  * @property {string} language
  * @property {string} code
- * @property {string} how what the comment above it says, such as `runs` or `skipped: needs Docker`; empty without one
+ * @property {string} how the text of the comment above it, such as `runs` or `skipped: needs Docker`; empty without one
  * @property {Block | undefined} next the block after it
  */
 
@@ -93,14 +93,14 @@ const readPage = (path) => {
   return page
 }
 
-/** The reason where a block is left out on purpose. */
+/** The reason if a block is skipped. */
 export const skipReason = ({ how }) => /^skipped: (.+)$/.exec(how)?.[1]
 
 export const isRun = (how) => /(^|, )(runs|serves|tests)\b/.test(how)
 
 export const placeOf = ({ line, page }) => `${page}:${line}`
 
-/** As GitHub names headings: lower case, without punctuation, hyphens for blanks, numbered where one comes again. */
+/** Anchors as on GitHub: lower case, without punctuation, hyphens for spaces, numbered for repeated headings. */
 export const anchorsOf = ({ prose }) => {
   const seen = new Map()
   const anchors = new Set()
@@ -114,7 +114,7 @@ export const anchorsOf = ({ prose }) => {
   return anchors
 }
 
-/** What was printed, against what a page says: `…` stands for anything within a line, a line of nothing but `…` for any lines. */
+/** Compares output with a page: `…` matches any text within a line, a line with only `…` matches any lines. */
 export const agrees = (printed, promised) => {
   const pattern = promised.trimEnd().split("\n").map((line) =>
     line === "…" ? "(?:[^\\n]*\\n)*?[^\\n]*" : line.trimEnd().split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[^\\n]*"))

@@ -1,4 +1,4 @@
-// Gives command lines to the real parser of `waybill`, and stops where the command would begin to work.
+// Parses command lines with the real parser of `waybill`, without running the commands.
 import { NodeServices } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
@@ -10,7 +10,7 @@ const calls = JSON.parse(readFileSync(0, "utf8"))
 const said = []
 const quiet = new Proxy(globalThis.console, { get: (_, name) => (...what) => void (name === "error" && said.push(what.join(" "))) })
 
-// the handlers of all subcommands are called by this one
+// this handler calls the handlers of all subcommands
 const onlyParsed = Object.assign(Object.create(Object.getPrototypeOf(waybill)), waybill, { handle: () => Effect.void })
 const parse = Command.runWith(onlyParsed, { version: "0.0.0" })
 

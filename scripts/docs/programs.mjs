@@ -1,4 +1,4 @@
-// Blocks of TypeScript are compiled as the modules they are, page by page, and those that say so are run.
+// Compiles blocks of TypeScript as modules, page by page, and runs those marked `runs`.
 import { spawn } from "node:child_process"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -7,14 +7,14 @@ import { agrees, isRun, placeOf, skipReason } from "./pages.mjs"
 
 const node = join(root, "node_modules/.bin/node")
 const tsc = join(root, "node_modules/typescript/bin/tsc")
-/** Below the root, so that packages are found from it; ignored by git and by the linter. */
+/** Below the root, so that packages resolve; ignored by git and by the linter. */
 const workplace = join(root, ".tsc/docs")
 
 const isProgram = ({ language }) => language === "ts" || language === "tsx"
 
 /**
- * A page's blocks as files. A block has its own, unless it continues the one before; lines keep their numbers, so that a
- * fault is found in the page. What the page takes as given is there everywhere on it.
+ * A page's blocks as files. Each block has its own file, unless it continues the previous one. Line numbers are kept, so that
+ * errors point into the page. The page's `given` declarations apply to all its files.
  */
 export const layOut = (pages) => {
   rmSync(workplace, { recursive: true, force: true })
@@ -46,7 +46,7 @@ export const layOut = (pages) => {
   })
 }
 
-/** Imports stay outside; the rest is what every block of the page may use. */
+/** Keeps imports at the top level; the rest is declared for every block of the page. */
 const asGiven = (text) => {
   const lines = text.split("\n")
   const isImport = (line) => line.startsWith("import ")
@@ -58,7 +58,7 @@ const write = (path, text) => {
   writeFileSync(path, text)
 }
 
-/** @returns what the compiler finds, at the lines of the pages. What is wrong with our sources `npm run check` tells. */
+/** @returns compiler errors at the lines of the pages. `npm run check` reports errors in the sources. */
 export const compile = async (projects) => {
   const faults = []
   for (const { directory, page } of projects) {
@@ -73,12 +73,12 @@ export const compile = async (projects) => {
 
 const isProgramRun = ({ blocks }) => blocks.some(({ how }) => isRun(how))
 
-/** What a program prints stands right behind its last block. */
+/** The output of a program is right after its last block. */
 const promisedOf = ({ blocks }) => blocks.at(-1).next?.language === "text" ? blocks.at(-1).next : undefined
 
 export const promisedBy = (projects) => new Set(projects.flatMap(({ files }) => files.filter(isProgramRun).map(promisedOf)))
 
-/** Runs the blocks that say so, and compares what they print with the block of text behind them. */
+/** Runs the blocks marked `runs`, and compares their output with the text block after them. */
 export const runPrograms = async (projects, databaseUrl) => {
   const faults = []
   let ran = 0

@@ -1,4 +1,4 @@
-// Blocks of commands that say so are typed into one shell, page by page, against servers that really run.
+// Runs blocks of commands marked `runs` in one shell per page, against running servers.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ const patienceMillis = 180_000
 
 const isTyped = ({ how, language }) => language === "sh" && isRun(how)
 
-/** @returns how many blocks were typed, and where something else came of it than the page says */
+/** @returns how many blocks were run, and where the output differs from the page */
 export const runSessions = async (pages, databaseUrl) => {
   const faults = []
   let typed = 0
@@ -35,7 +35,7 @@ const typeIn = async (page, blocks, databaseUrl) => {
     cwd: join(directory, "work"),
     env: { ...ownVariables(), PATH: `${join(directory, "bin")}:${process.env.PATH}`, WAYBILL_LOG_FORMAT: "json" },
     stdio: ["ignore", "pipe", "pipe"],
-    // a group of its own, which has the servers too
+    // its own process group, with the servers
     detached: true
   })
   let output = ""
@@ -55,14 +55,14 @@ const logOf = (directory, at) => {
   return existsSync(path) ? readFileSync(path, "utf8") : ""
 }
 
-/** Whoever runs this may have settings of a server, which are not those of the page. */
+/** Removes Waybill settings of the user's environment, which differ from those of the page. */
 const ownVariables = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("WAYBILL_")))
 
 const endGroup = (pid) => {
   try {
     process.kill(-pid, "SIGKILL")
   } catch {
-    // all of it has ended
+    // the whole group has ended
   }
 }
 
@@ -109,7 +109,7 @@ const scriptOf = (blocks, directory) => [
   })
 ].join("\n")
 
-/** What a block printed is the block of text behind it; what a server said meanwhile may be shown anywhere (`from` and a word of its command). */
+/** The output of a block is in the text block after it; output of a server may be shown anywhere (`from` and a word of its command). */
 const compare = (page, output, code, logs) => {
   const blocks = page.blocks.filter(isTyped)
   const parts = output.split(/^=== block \d+ ===\n/m).slice(1)

@@ -1,4 +1,4 @@
-// Blocks of SQL that say so are sent to a database whose tables are those of the program.
+// Sends blocks of SQL marked `runs` to a migrated database.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import pg from "pg"
 import { root } from "../workspace.mjs"
 import { isRun, placeOf } from "./pages.mjs"
 
-/** @returns how many blocks were sent, and which of them Postgres refused */
+/** @returns how many blocks were sent, and which ones Postgres refused */
 export const runStatements = async (pages, databaseUrl) => {
   const blocks = pages.flatMap((page) => page.blocks).filter(({ how, language }) => language === "sql" && isRun(how))
   if (blocks.length === 0) return { sent: 0, faults: [] }

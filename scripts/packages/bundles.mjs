@@ -1,4 +1,4 @@
-// What a bundler makes of a package: whether it runs in a browser, how large it gets, and how much of it one name brings along.
+// Bundles a package: whether it runs in a browser, its size, and how much code one imported name brings along.
 import { build } from "esbuild"
 
 /** @returns {Promise<{ size: number, names: string[], text: string }>} of a minified bundle of `code`, without the `outside` packages */
@@ -18,7 +18,7 @@ export async function bundle(code, { dir, platform = "browser", outside = [] }) 
   return { size: file.contents.length, names: Object.values(metafile.outputs)[0].exports, text: file.text }
 }
 
-/** How much of a whole package an importer of one name pays for: the median over some of its names. */
+/** The share of a package that importing one name brings along: the median over some of its names. */
 export async function medianShare(specifier, options) {
   const whole = await bundle(`export * from "${specifier}"`, options)
   const step = Math.ceil(whole.names.length / 24)

@@ -1,5 +1,5 @@
-// Phantom dependencies: what a package imports, in its programs and its declarations, must be what it declares. In one
-// big node_modules everything is found, so that an import works tells nothing.
+// Phantom dependencies: a package must declare everything that its programs and declarations import. In the workspace's
+// shared node_modules undeclared imports work as well, so tests do not find them.
 import { build } from "esbuild"
 import { readdirSync, readFileSync } from "node:fs"
 import { builtinModules } from "node:module"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 const own = new Set(builtinModules)
 const fromDeclaration = /(?:\bfrom\s*|\bimport\s*\(\s*|^\s*import\s+|\brequire\s*\(\s*)["']([^"'\n]+)["']|<reference types="([^"]+)"/gm
 
-/** @returns {Promise<string[]>} the packages that the files in `dist` need and the manifest does not name */
+/** @returns {Promise<string[]>} packages that files in `dist` import but the manifest does not declare */
 export async function phantomsOf(dist, manifest) {
   const declared = new Set([manifest.name, ...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})])
   const names = new Set((await importsOf(dist)).map(packageOf))

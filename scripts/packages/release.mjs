@@ -1,4 +1,4 @@
-// npm run release: publishes what `npm run version` has numbered, from CI, with provenance. With --dry-run nothing leaves the machine.
+// npm run release: publishes the versions that `npm run version` set, from CI, with provenance. With --dry-run it publishes nothing.
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,7 +17,7 @@ for (const name of names) {
   const file = join(root, "packages", name, "package.json")
   const manifest = JSON.parse(readFileSync(file, "utf8"))
   if (manifest.version === "0.0.0") end(`npm run version first: ${manifest.name} has no version yet`)
-  // the registry compares it with the repository that vouches, so it is read from where this runs
+  // the registry compares it with the repository in the provenance, so it is read from the CI environment
   const repository = { type: "git", url: `git+${address}.git`, directory: `packages/${name}` }
   writeFileSync(file, `${JSON.stringify({ ...manifest, repository }, null, 2)}\n`)
 }

@@ -1,22 +1,22 @@
-// What a published package brings along: an SBOM (CycloneDX 1.6, JSON) and a list of licences, from package-lock.json. `npm sbom` cannot say
-// it here: it describes the workspace, counts our own development dependencies, and leaves out what the workspace itself has as one.
+// Writes an SBOM (CycloneDX 1.6, JSON) and a list of licences for a published package, from package-lock.json. `npm sbom` does not work
+// here: it describes the workspace, includes development dependencies, and omits packages that the workspace itself has as one.
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../workspace.mjs"
 
-/** Anybody may ship these within other software, notices kept. */
+/** Licences that allow redistribution within other software if notices are kept. */
 const allowed = new Set(["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0", "PostgreSQL", "Unlicense", "CC0-1.0"])
 
 export const sbomFile = "sbom.cdx.json"
 export const licencesFile = "licenses.txt"
 
-/** The packages of the lock file, by where they are installed. */
+/** The packages of the lock file, by install path. */
 export const lockedPackages = () => JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages
 
 /**
- * @param from where the package is, as the lock file has it: `packages/core`
- * @param bundled names of packages whose code is inside of its own files
+ * @param from the path of the package in the lock file: `packages/core`
+ * @param bundled names of packages whose code is bundled into its files
  */
 export function sbomOf(locked, from, bundled = []) {
   const own = locked[from]
@@ -25,7 +25,7 @@ export function sbomOf(locked, from, bundled = []) {
   const visit = (at, entry, names) => {
     const dependsOn = names.flatMap(({ name, scope }) => {
       const found = whereIs(locked, at, name)
-      // of another platform, which npm does not list
+      // for another platform, which npm does not list
       if (found === undefined && scope === "optional") return []
       if (found === undefined) throw new Error(`${name}, which ${at} needs, is not in package-lock.json.`)
       const needed = locked[found]
@@ -56,13 +56,13 @@ export function sbomOf(locked, from, bundled = []) {
   return { ...sbom, serialNumber: `urn:uuid:${uuidOf(JSON.stringify(sbom))}` }
 }
 
-/** Name, version and licence of each, for people. */
+/** Name, version and licence of each, as readable text. */
 export function licenceList({ components, metadata }) {
   const lines = components.map(({ licenses, name, version }) => `${name} ${version}: ${textOf(licenses)}`)
   return `${metadata.component.name} ${metadata.component.version} is under ${textOf(metadata.component.licenses)}. What it brings along:\n\n${lines.join("\n")}\n`
 }
 
-/** @returns what is wrong, a line each */
+/** @returns problems, one line each */
 export function sbomProblems(sbom) {
   const refs = [sbom.metadata?.component, ...sbom.components ?? []].map((each) => each?.["bom-ref"])
   const known = new Set(refs)
@@ -78,13 +78,13 @@ export function sbomProblems(sbom) {
   return problems
 }
 
-/** Parts of an expression: every one of AND has to be allowed, one of OR. */
+/** Evaluates a licence expression: every part of AND has to be allowed, one part of OR. */
 function mayShip(expression) {
   const bare = expression.replaceAll(/[()]/g, "")
   return bare.split(" AND ").every((part) => part.split(" OR ").some((id) => allowed.has(id.trim())))
 }
 
-/** As Node resolves it: in the package, then further and further out. */
+/** Resolves like Node: in the package, then in each parent directory. */
 function whereIs(locked, from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(at.lastIndexOf("/"), 0))) {
     const place = at === "" ? `node_modules/${name}` : `${at}/node_modules/${name}`
@@ -94,7 +94,7 @@ function whereIs(locked, from, name) {
   }
 }
 
-/** An optional dependency is one of npm's own kind, or a peer that need not be there; the latter are not installed along. */
+/** Optional dependencies are npm's optionalDependencies and optional peers; the latter are not installed automatically. */
 function needsOf({ dependencies = {}, optionalDependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }, scope) {
   const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true)
   return [
@@ -129,7 +129,7 @@ function purlOf(name, version) {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`
 }
 
-/** The same package gives the same number. */
+/** The same package gives the same serial number. */
 function uuidOf(text) {
   const hex = createHash("sha256").update(text).digest("hex")
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

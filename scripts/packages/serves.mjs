@@ -1,9 +1,9 @@
-// The packed program, started as a stranger would: whether it comes up on its own database, and hands out the dashboard.
+// Starts the packed program like a user: checks that it starts on its own database and serves the dashboard.
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** @returns {Promise<string[]>} what the dashboard's page is made of, by name */
+/** @returns {Promise<string[]>} the names of the dashboard's files */
 export async function dashboardOf(program, elsewhere) {
   const child = spawn(process.execPath, [program, "serve"], {
     cwd: elsewhere,
@@ -30,7 +30,7 @@ async function readyAt(child) {
   for await (const line of createInterface({ input: child.stderr })) {
     lines.push(line)
     if (line.includes("\"Ready.\"")) {
-      // nobody reads on, and a full pipe would hold it up
+      // the output is not read any further, and a full pipe would block the program
       child.stderr.resume()
       return JSON.parse(line).url
     }

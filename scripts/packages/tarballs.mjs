@@ -1,13 +1,13 @@
-// What is in a package as it would be published: publint, are-the-types-wrong, metadata and size, all read from the tarball.
+// Checks a package as it would be published: publint, are-the-types-wrong, metadata and size, all read from the tarball.
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { readFileSync } from "node:fs"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 
-// as attw's own profile "esm-only": who imports from CommonJS uses require(esm), which its node16-cjs does not know yet
+// like attw's profile "esm-only": CommonJS users use require(esm), which attw's node16-cjs does not support yet
 const notPromised = new Set(["node10", "node16-cjs"])
 
-/** @returns what is wrong, a line each */
+/** @returns problems, one line each */
 export async function problemsOf({ manifest, tarball }) {
   const bytes = readFileSync(tarball)
   const exact = () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)

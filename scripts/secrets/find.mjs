@@ -1,4 +1,4 @@
-// What a secret looks like, and where one may stand.
+// Patterns of secrets, and places where one is allowed.
 
 const shapes = [
   ["an API key", /\bwb\.[\w-]{2,90}\.[0-9a-f-]{36}\.[\w-]{43}/g],
@@ -8,10 +8,10 @@ const shapes = [
   ["a database password", /(?<=\bpostgres(?:ql)?:\/\/[^\s:/@"']*:)(?!…)[^\s@"'{}$]+(?=@)/g]
 ]
 
-/** Of published examples; everybody knows them. */
+/** Secrets of published examples, which are public. */
 export const publicSamples = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
 
-/** Where a command says a secret because it was asked to. Every one of them must be seen, or it is out of date. */
+/** Commands that print a secret on request. Each of them must occur in the output, or the list is out of date. */
 export const disclosures = [
   { why: "the demo's start", command: /main\.(?:ts|mjs)(?: serve)?$/, stream: "stdout", what: "an API key", line: /^ +(?:The customer's API key: |curl -s -H 'X-API-Key: )‹an API key›/ },
   { why: "keys create --show", command: / keys create .*--show/, stream: "stdout", what: "an API key", line: /./ },
@@ -19,9 +19,9 @@ export const disclosures = [
 ]
 
 /**
- * Every secret in a text, the line it stands in masked.
+ * Every secret in a text, with its line masked.
  * @param {string} text
- * @param {ReadonlySet<string>} values those that have no shape
+ * @param {ReadonlySet<string>} values secrets without a recognisable pattern
  */
 export function findings(text, values) {
   const written = [...values].flatMap((value) => [...new Set([value, encodeURIComponent(value), Buffer.from(value).toString("base64").replace(/=+$/, "")])])

@@ -1,4 +1,4 @@
-/** Reads EXPLAIN's JSON: what each scan of a table, and each write to one, is bound to. */
+/** Reads EXPLAIN's JSON: the conditions of each scan of a table and of each write. */
 import { Effect } from "effect"
 import { PgClient } from "../src/index.ts"
 
@@ -27,7 +27,7 @@ export const planOf = Effect.fnUntraced(function*(statement: string) {
 export interface Place {
   readonly relation: string
   readonly alias: string
-  /** What the plan says of it, for the reader of a failure. */
+  /** The plan's description, for failure messages. */
   readonly conditions: string
 }
 
@@ -38,8 +38,8 @@ const nodesOf = (node: PlanNode): ReadonlyArray<PlanNode> => [node, ...(node.Pla
 const isScan = (node: PlanNode) => node["Relation Name"] !== undefined && node["Node Type"].endsWith("Scan")
 
 /**
- * Scans whose rows are not held to one tenant: neither the scan nor a join above it equates its `tenant_id` with anything.
- * The planner passes equalities on, so that `a.tenant_id = b.tenant_id AND a.tenant_id = $1` shows at both.
+ * Scans that are not limited to one tenant: neither the scan nor a join above it has an equality on its `tenant_id`.
+ * The planner propagates equalities, so that `a.tenant_id = b.tenant_id AND a.tenant_id = $1` shows at both.
  */
 export const scansAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArray<Place> => {
   const nodes = nodesOf(plan)
@@ -54,11 +54,11 @@ export const scansAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArra
   })
 }
 
-/** Inserts whose rows get their tenant from elsewhere than the first parameter or a row of a tenant. */
+/** Inserts whose tenant comes from anywhere else than the first parameter or a row of a tenant. */
 export const insertsAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArray<Place> =>
   nodesOf(plan).filter((node) => node["Operation"] === "Insert" && node.Schema === schema).flatMap((node) => {
     const source = (node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer").flatMap(nodesOf)
-    // the first column of every table is its tenant; sorting and grouping hand it on under other names
+    // the first column of every table is its tenant; sorting and grouping rename it
     const tenants = source.map((each) => each.Output?.[0] ?? "")
     return tenants.some((tenant) => /^\(?\$1\b|\btenant_id$/.test(tenant)) || insertsParameters(source)
       ? []
@@ -67,22 +67,22 @@ export const insertsAcrossTenants = (plan: PlanNode, schema: string): ReadonlyAr
 
 const insertsParameters = (source: ReadonlyArray<PlanNode>): boolean => source.some((node) => (node.Output ?? []).includes("$1"))
 
-/** Tables of tenants that the plan reads from end to end. */
+/** Tenant tables that the plan reads with a full scan. */
 export const wholeTables = (plan: PlanNode, schema: string): ReadonlyArray<Place> =>
   nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan" && node.Schema === schema)
     .map((node) => ({ relation: node["Relation Name"]!, alias: node.Alias ?? "", conditions: String(node["Filter"] ?? "") }))
 
-/** What each scan of a table is bound to by its index. */
+/** The index conditions of each scan of a table. */
 export const indexConditions = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema && node["Relation Name"] === relation)
     .map((node) => [node["Index Cond"], ...(node.Plans ?? []).map((child) => child["Index Cond"])].filter((each) => each !== undefined).join(" AND "))
 
-/** What hands an update of a table its rows: a scan of it, or a join of others with it. */
+/** The source of an update's rows: a scan of the table, or a join with it. */
 export const updatesFrom = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => node["Operation"] === "Update" && node.Schema === schema && node["Relation Name"] === relation)
     .flatMap((node) => (node.Plans ?? []).filter((child) => child["Parent Relationship"] === "Outer").map((child) => child["Node Type"]))
 
-/** Scans that read everything a tenant has in a table: their index is bound to nothing but the tenant. As "table by index". */
+/** Scans that read all rows of a tenant in a table, because the tenant is their only index condition. As "table by index". */
 export const wholeTenants = (plan: PlanNode, schema: string): ReadonlyArray<string> =>
   nodesOf(plan).filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
     const indexes = [node, ...(node.Plans ?? [])].filter((each) => each["Index Cond"] !== undefined)

@@ -1,4 +1,4 @@
-/** Every statement that passes through the client, seen by way of its span. */
+/** Records every statement of the client by its trace span. */
 import { Effect, Layer, Tracer } from "effect"
 
 export const recordedStatements = (): { readonly texts: ReadonlySet<string>; readonly layer: Layer.Layer<never> } => {

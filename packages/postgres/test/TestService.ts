@@ -1,4 +1,4 @@
-/** The whole service over the test run's Postgres, with receivers that do as they are told. */
+/** The whole service on the test run's Postgres, with scripted receivers. */
 import { DeliveryOptions, FreightChargeOptions, type StoragePorts, Waybill } from "@waybill/core"
 import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
 import { Effect, Layer } from "effect"

@@ -1,4 +1,4 @@
-/** All storage ports on the test run's Postgres, in a schema of their own that goes when the layer does. */
+/** All storage ports on the test run's Postgres, in their own schema, which is dropped with the layer. */
 import type { StoragePorts } from "@waybill/core"
 import { Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"

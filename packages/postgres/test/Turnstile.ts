@@ -1,11 +1,10 @@
-/** Holds a statement in its middle: behind its snapshot, before what it does next. */
+/** Pauses a statement midway: after its snapshot, before its next step. */
 import { Effect } from "effect"
 import { PgClient } from "../src/index.ts"
 import { holding } from "./delivery/Holding.ts"
 
 /**
- * Puts a turnstile in front of a table: the first statement that comes to a row of it from now on waits there, until what this answers
- * is run. Others pass.
+ * Pauses the next statement that reads a row of the table until the returned effect runs. Other statements pass.
  */
 export const haltNextReader = Effect.fnUntraced(function*(schema: string, table: string) {
   const sql = yield* PgClient.PgClient

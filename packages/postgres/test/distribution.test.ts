@@ -1,6 +1,6 @@
 /**
- * The schema can be distributed by `tenant_id`: every key says so, and every statement that a conformance suite makes the
- * adapter send stays within one tenant, but for the few below.
+ * The schema can be distributed by `tenant_id`: every key starts with it, and every statement that the adapter sends in the
+ * conformance suites stays within one tenant, except the few below.
  */
 import { layer } from "@effect/vitest"
 import { storageSuites } from "@waybill/testkit/suites"
@@ -16,7 +16,7 @@ const schema = freshSchema()
 /** Tables of the installation, not of a tenant: they stay on every node. */
 const undistributed = new Set(["cluster", "migrations"])
 
-/** Statements that ask across tenants, and why that does not forbid distribution. */
+/** Statements across tenants, and why they do not prevent distribution. */
 const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
   { says: /^[\s(]*SELECT tenant_id, false AS arrived FROM/, why: "whose turn it is: ids and due times only, gathered from all nodes" },
   { says: /min\(due_at\) - now\(\)/, why: "how long to sleep, gathered from all nodes" },
@@ -30,7 +30,7 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
   { says: /^\s*SELECT c\.tenant_id, c\.client, c\.review_at FROM/, why: "whose access is to be computed again: ids and due times only" }
 ]
 
-/** Statements that read a whole table, and why that is as well. */
+/** Statements with a full scan, and why that is acceptable. */
 const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
   { says: /AS entries,[^]*AS unsettled/, why: "counts for metrics, up to a bound" }
 ]

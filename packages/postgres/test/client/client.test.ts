@@ -5,7 +5,7 @@ import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
 import { activity, administer, pool, table } from "./database.ts"
 
-/** An effect that waits until so many have come. */
+/** An effect that waits until the given number of fibers have reached it. */
 const meeting = (size: number) =>
   Effect.map(Deferred.make<void>(), (all) => {
     let come = 0
@@ -15,7 +15,7 @@ const meeting = (size: number) =>
     })
   })
 
-/** Counts how many statements at most were under way on one pg client at once, while the test runs. */
+/** Counts the maximum number of concurrent statements on one pg client during the test. */
 const overlaps = Effect.acquireRelease(
   Effect.sync(() => {
     const { query } = pg.Client.prototype

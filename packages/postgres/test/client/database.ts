@@ -1,4 +1,4 @@
-/** What the tests of the client share: pools on the test's Postgres, tables that vanish, and a way to kill connections. */
+/** Helpers of the client tests: pools on the test's Postgres, temporary tables, and killing connections. */
 import { inject } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
@@ -9,7 +9,7 @@ import { PgClient } from "../../src/client/index.ts"
 export const pool = (options: Partial<PgClient.PgPoolConfig> = {}) =>
   PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 2, ...options })
 
-/** A table of a test's own, with a name that needs no quotes, dropped when the test ends. */
+/** A table for one test, with a name that needs no quotes, dropped when the test ends. */
 export const table = (columns: string) =>
   Effect.acquireRelease(
     Effect.gen(function*() {
@@ -20,7 +20,7 @@ export const table = (columns: string) =>
     (name) => administer(`DROP TABLE ${name}`)
   )
 
-/** Runs a statement on a connection that no pool under test knows, and returns the rows. */
+/** Runs a statement on a separate connection, outside of the pools under test, and returns the rows. */
 export const administer = (text: string, values: ReadonlyArray<unknown> = []) =>
   Effect.promise(async () => {
     const client = new pg.Client(inject("pgUrl"))
@@ -32,25 +32,25 @@ export const administer = (text: string, values: ReadonlyArray<unknown> = []) =>
     }
   })
 
-/** Ends backends from the server's side, and waits until they are gone. */
+/** Terminates backends on the server, and waits until they have ended. */
 export const terminate = (pids: ReadonlyArray<number>) =>
   administer("SELECT pg_terminate_backend(pid, 5000) FROM unnest($1::int[]) AS pid", [pids])
 
-/** What the server says about the connections that carry an application name. */
+/** The server's view of the connections with an application name. */
 export const activity = (applicationName: string) =>
   Effect.map(
     administer("SELECT pid, state, query FROM pg_stat_activity WHERE application_name = $1 ORDER BY pid", [applicationName]),
     (rows) => rows as ReadonlyArray<{ readonly pid: number; readonly state: string; readonly query: string }>
   )
 
-/** Looks again and again until it is so, at most five seconds. */
+/** Polls until the condition is true, for at most five seconds. */
 export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   condition.pipe(
     Effect.flatMap((isSo) => isSo ? Effect.void : Effect.fail("not yet" as const)),
     Effect.retry({ times: 100, while: (error) => error === "not yet", schedule: Schedule.spaced("50 millis") })
   )
 
-/** A door before the test's Postgres that can be shut and opened again. */
+/** A proxy in front of the test's Postgres that can be closed and opened again. */
 export const proxy = Effect.gen(function*() {
   const target = new URL(inject("pgUrl"))
   const sockets = new Set<Socket>()
@@ -85,7 +85,7 @@ export const proxy = Effect.gen(function*() {
     refuseNew()
     for (const socket of sockets) socket.destroy()
   }
-  /** Lets nothing through any more, without a word to either side. */
+  /** Stops forwarding without closing connections. */
   const freeze = () => {
     for (const socket of sockets) socket.unpipe().pause()
   }

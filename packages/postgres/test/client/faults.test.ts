@@ -52,7 +52,7 @@ describe.concurrent("a pool with waiters for every connection", () => {
       const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
       assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
       yield* Fiber.interruptAll(holders)
-      // whoever waited in vain has given up its place
+      // the interrupted waiter has given up its place
       assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
     }).pipe(Effect.provide(pool({ maxConnections: 3 }))))
 })
@@ -116,7 +116,7 @@ describe.concurrent("an interrupted statement", () => {
           return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
         }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
         const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
-        // each was asked, after the cancel had come to its end
+        // each statement ran after the cancel had ended
         assert.include(JSON.stringify(reasons), "25P02")
         assert.lengthOf(reasons.flat(), 2)
       }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
@@ -300,7 +300,7 @@ describe.concurrent("a connection whose server vanished", () => {
         assert.lengthOf(new Set(pids), 3)
         door.freeze()
         assert.strictEqual((yield* Effect.flip(backend)).reason._tag, "ConnectionError")
-        // had each to be found out by itself, these would fail too
+        // if each dead connection had to time out by itself, these would fail too
         const after = yield* Effect.all([backend, backend, backend], { concurrency: 3 })
         assert.notIncludeMembers(pids, after)
       }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))

@@ -6,7 +6,7 @@ import { int4Array } from "../../src/client/PgBulk.ts"
 import { PgClient } from "../../src/client/index.ts"
 import { pool, table } from "./database.ts"
 
-/** What is asked of pg while the test runs, one text for each round trip. */
+/** The statements sent during the test, one text for each round trip. */
 const roundTrips = Effect.acquireRelease(
   Effect.sync(() => {
     const { query } = pg.Client.prototype
@@ -47,7 +47,7 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
       const rows = yield* table("n int4")
       const text = `INSERT INTO ${rows} SELECT 10 / n FROM unnest($1::int4[]) AS n -- ${crypto.randomUUID()}`
       const insert = (n: number) => sql.withTransaction(sql.bulk(text, [int4Array([n])]))
-      // the second and the fourth fail: while it is given its name, and when it has one
+      // the second and the fourth fail: when the statement gets its name, and when it has one
       for (const n of [1, 0, 2, 0, 5]) {
         const exit = yield* Effect.exit(insert(n))
         assert.strictEqual(exit._tag, n === 0 ? "Failure" : "Success")

@@ -10,10 +10,10 @@ const hostClient = Effect.acquireRelease(
   (client) => Effect.promise(() => client.end())
 )
 
-/** What a thin adapter for an ORM is: two arguments in, rows as objects out, with whatever its driver made of the values. */
+/** A thin ORM adapter: two arguments in, rows as objects out, with values as its driver decodes them. */
 const executor = (client: pg.Client): HostExecutor => ({ executeSql: (text, values) => client.query(text, [...values]) })
 
-/** A driver that hands out richer values than pg does, as Prisma's and postgres.js do. */
+/** A driver that decodes more types than pg, like Prisma's and postgres.js. */
 const richExecutor = (client: pg.Client): HostExecutor => ({
   executeSql: async (text, values) => {
     const result = await client.query({ text, values: [...values], types: richTypes })
@@ -114,7 +114,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
           [null, null, null, null, null, [null, null], null, 10]
         ]
         assert.deepStrictEqual(yield* ask, expected)
-        // an ORM parses a JSON string into a string, which nobody can tell from its text; documents are objects
+        // an ORM parses a JSON string into a string, which looks like its JSON text; documents are objects
         const hosted = yield* sql.joined(hostOf(client))(ask).pipe(Effect.map((rows) => rows.map((row) => row.with(4, null))))
         assert.deepStrictEqual(hosted, expected.map((row) => row.with(4, null)))
         const [object] = yield* sql.joined(hostOf(client))(bulk(sql, "SELECT '{\"a\": [1]}'::jsonb AS doc", [], ["jsonb"]))
@@ -194,7 +194,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
     }))
 })
 
-/** A host that notices when it is asked while it still answers. */
+/** A host that detects concurrent statements. */
 const countOverlaps = (host: HostClient | HostExecutor) => {
   let now = 0
   let most = 0

@@ -5,10 +5,10 @@ import { PgClient } from "../../src/client/index.ts"
 import { listenOn } from "../../src/client/PgListen.ts"
 import { administer, eventually, pool, proxy, terminate } from "./database.ts"
 
-/** A channel of a test's own, with capitals and a space, which need quotes. */
+/** A channel for one test, with capitals and a space, which need quotes. */
 const channel = () => `Test ${crypto.randomUUID()}`
 
-/** Reads a channel into a queue, and finds the backend that listens. */
+/** Reads a channel into a queue, and finds the listening backend. */
 const listening = Effect.fnUntraced(function*(name: string) {
   const sql = yield* PgClient.PgClient
   const heard = yield* Queue.unbounded<string>()

@@ -1,4 +1,4 @@
-/** Hosts that hold a transaction each in its own library, all against the same database. */
+/** Hosts with a transaction in each supported library, on the same database. */
 import { PrismaPg } from "@prisma/adapter-pg"
 import { sql as drizzleSql } from "drizzle-orm"
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres"
@@ -10,13 +10,13 @@ import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
 import { fromPrisma, type PrismaTransaction } from "../../src/host/prisma.ts"
 
-/** A transaction that a host holds. */
+/** An open transaction of a host. */
 export interface Open {
-  /** What `waybill.within` takes. */
+  /** The argument of `waybill.within`. */
   readonly within: unknown
   /** A statement of the host's own. */
   readonly send: (sql: string) => Promise<unknown>
-  /** A transaction inside of it, which is a savepoint. */
+  /** A nested transaction, which is a savepoint. */
   readonly nested: <A>(use: (inner: Open) => Promise<A>) => Promise<A>
 }
 
@@ -24,9 +24,9 @@ export interface Host {
   readonly name: string
   /** Commits what `use` did, or rolls it back when it throws. */
   readonly transaction: <A>(use: (open: Open) => Promise<A>) => Promise<A>
-  /** What stands outside of every transaction, handed to the adapter by mistake. */
+  /** A value outside of any transaction, passed to the adapter by mistake. */
   readonly notOpen: () => unknown
-  /** The sentence that answers the mistake. */
+  /** The error message for this mistake. */
   readonly sentence: RegExp
   readonly close: () => Promise<unknown>
 }
@@ -38,7 +38,7 @@ export interface HostSettings {
 
 const poolOf = ({ max, url }: HostSettings) => new pg.Pool({ connectionString: url, max }).on("error", () => {})
 
-/** For libraries in which a savepoint is a statement like any other. */
+/** For libraries without savepoint support, by plain statements. */
 const savepoints = (send: Open["send"], again: () => Open, depth = 0): Open["nested"] => async (use) => {
   const name = `host_${depth}_${Math.random().toString(36).slice(2, 8)}`
   await send(`SAVEPOINT ${name}`)
@@ -98,7 +98,7 @@ export const drizzleHost = (settings: HostSettings): Host => {
   }
 }
 
-/** With a plugin that renames columns, as many Kysely hosts have one. */
+/** With a plugin that renames columns, as in many Kysely hosts. */
 export const kyselyHost = (settings: HostSettings): Host => {
   const db = new Kysely<Record<string, Record<string, unknown>>>({
     dialect: new PostgresDialect({ pool: poolOf(settings) }),
@@ -117,7 +117,7 @@ export const kyselyHost = (settings: HostSettings): Host => {
   }
 }
 
-/** Kysely's other way: a transaction that the host ends by hand, with savepoints by name. */
+/** Kysely's controlled transaction, which the host ends itself, with named savepoints. */
 export const kyselyControlledHost = (settings: HostSettings): Host => {
   const db = new Kysely<any>({ dialect: new PostgresDialect({ pool: poolOf(settings) }) })
   type Controlled = Awaited<ReturnType<ReturnType<typeof db.startTransaction>["execute"]>>
@@ -155,7 +155,7 @@ export const kyselyControlledHost = (settings: HostSettings): Host => {
   }
 }
 
-/** With rows that are changed on their way, as hosts with an object mapper have it. */
+/** With a hook that changes result rows, like an object mapper. */
 export const knexHost = ({ max, url }: HostSettings): Host => {
   const knex = knexOf({
     client: "pg",

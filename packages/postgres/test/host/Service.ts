@@ -1,4 +1,4 @@
-/** The service on a schema of its own, a receiver of its webhooks, and a call to every method that writes. */
+/** The service on its own schema, a webhook receiver, and a call of every writing method. */
 import { createWaybill, type HostPrincipal, type Waybill, type WaybillWithin } from "@waybill/http"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent } from "@waybill/testkit"
 import { createServer } from "node:http"
@@ -69,7 +69,7 @@ export const startService = async (): Promise<Service> => {
   }
 }
 
-/** Somebody who is told of everything that account A may see. */
+/** A customer with subscriptions to everything that account A may see. */
 export const subscribeToAll = async ({ hook, waybill }: Pick<Service, "hook" | "waybill">) => {
   await waybill.subscriptions.create(customer, { endpointUrl: hook("/events"), hmacSecretId: "main", delivery: { rateLimitPerMinute: 6_000_000 } })
   await waybill.chargeSubscriptions.create(customer, { webhookUrl: hook("/charges"), accounts: ["A"], dataOptions: {} })
@@ -80,7 +80,7 @@ export const event = (id: string, eventId: string) => reportedEvent(id, { eventI
 export const bill = (id: string) => billChange("created", id, { account: "A" }) as never
 export const invoice = (id: string) => invoiceSample({ uniqueID: id, shipmentID: id, invoiceNumber: id, accounts: ["A"] }) as never
 
-/** Everything that can be published, in every area, under ids that begin with `id`. Answers the pickup's number. */
+/** Publishes in every area, with ids that begin with `id`. Returns the pickup number. */
 export const publishAll = async (within: WaybillWithin, id: string): Promise<string> => {
   await within.shipments.register(carrier, [shipment(id)])
   await within.events.publish(carrier, [event(id, `${id}-1`)])
@@ -98,7 +98,7 @@ export const publishAll = async (within: WaybillWithin, id: string): Promise<str
   return answer!.carrierPickupNumber!
 }
 
-/** Every row of every table of the service and the host, so that two moments can be compared. */
+/** Every row of every table of the service and the host, for comparing two states. */
 export const contents = async ({ own, pool, schema }: Pick<Service, "own" | "pool" | "schema">): Promise<Readonly<Record<string, string>>> => {
   const { rows } = await pool.query<{ name: string }>("SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1 ORDER BY 1", [schema])
   const found: Record<string, string> = {}
@@ -109,7 +109,7 @@ export const contents = async ({ own, pool, schema }: Pick<Service, "own" | "poo
   return found
 }
 
-/** Sends what is due and answers what arrived since the last time. */
+/** Sends due deliveries and returns what arrived since the last call. */
 export const deliver = async ({ received, waybill }: Pick<Service, "received" | "waybill">): Promise<ReadonlyArray<Received>> => {
   while (await waybill.runOnce() > 0);
   return received.splice(0)
