@@ -12,7 +12,7 @@ import { changedLimits, type Limits, LimitsChange, limitsOf } from "./model/Limi
 /** How long a process may use cached limits after another process changed them. */
 const cacheMillis = 3_000
 
-/** Most tenants in the cache. Beyond that the least recently read entry is removed. */
+/** Most tenants in the cache. Beyond that the least recently refreshed entry is removed. */
 const maxCached = 10_000
 
 interface CachedLimits {

@@ -79,7 +79,7 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
   ) => Effect.Effect<ReadonlyArray<Pick<InFlightBill, "billId" | "body">>, StorageError>
   /**
    * Looks for bills in a subscription's windows. `closesAt`: when the open window with one of them closes. `orderIds`: entry ids of closed
-   * windows with one of them, among the first 100 waiting, the dropped ones, and the newest 100 deliveries of each group of states.
+   * windows with one of them, among 100 waiting and the newest 100 dropped entries, and the newest 100 deliveries of each group of states.
    */
   readonly windowsWith: (tenantId: string, id: string, billIds: ReadonlyArray<string>) => Effect.Effect<{
     readonly closesAt: number | undefined

@@ -36,8 +36,8 @@ export interface CancelledPickup {
 }
 
 /**
- * Runs inside the transaction that stores the answer. If it fails, nothing is stored and the caller is told to retry. It must not call
- * Waybill. It is not called for test pickups. Without a host's desk, every request is accepted.
+ * Runs inside the transaction that stores the answer. If it fails, nothing is stored and the error asks the caller to retry. It must not
+ * call Waybill. It is not called for test pickups. Without a host's desk, every request is accepted.
  */
 export class PickupDesk extends Context.Reference<{
   readonly decide: (order: PickupOrder) => Effect.Effect<PickupDecision, PickupDeskFailed>

@@ -23,7 +23,7 @@ export interface ReceivedCharge {
   readonly [group: string]: unknown
 }
 
-/** What was in flight, as the array that a client gets. */
+/** The bills in flight, as the JSON array that a client gets. */
 export const listedInFlight = (subscriptions: ChargeSubscriptions["Service"], principal: Principal, id: string) =>
   Effect.map(Effect.flatMap(subscriptions.inFlight(principal, id), Stream.runCollect), (bills) => Buffer.from(`[${bills.map((bill) => Buffer.from(bill).toString()).join()}]`))
 

@@ -106,7 +106,7 @@ describe("StatusUpdateIntake", () => {
       assert.deepStrictEqual(yield* faultsOf(update({ ...named, deliveryInformation_messages: "Accessorial added" })), ["/updates/0/updateId conflict"])
       const twice = yield* update({ ...named, updateId: "u2" }, { ...named, updateId: "u2" })
       assert.deepStrictEqual(twice.results.map((each) => each.result), ["accepted", "duplicate"])
-      // another time is another update
+      // an update with another time is a different update
       yield* update({ ...arrived, occurredAt: "2026-11-20T17:00:00-06:00" })
       assert.lengthOf(yield* logged, 4)
       assert.lengthOf(yield* notified, 4)

@@ -11,7 +11,7 @@ export interface StatusReport {
   readonly occurredAt: string
   /** Time of the event in milliseconds since 1970. */
   readonly at: number
-  /** The sender gave no time, so `at` is the time of the report. An undated report is never late. */
+  /** The sender gave no time, so `at` is the time of the report. An undated report is never late, and permitted moves are not late after it. */
   readonly undated?: boolean
   /** An event of the log, an update, or a posted shipment. `id` is unique within its kind. */
   readonly source: { readonly kind: "event" | "update" | "shipment"; readonly id: string }
