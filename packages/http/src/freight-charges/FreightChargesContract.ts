@@ -9,9 +9,9 @@ const subscriptionId = { subscriptionId: "Id of one of the caller's own subscrip
 
 const refused = (description: string): AnswerSpec => ({ description, schema: ChargeProblem })
 
-const invalid = refused("The body cannot be used; details name the field")
+const invalid = refused("The body is invalid; details name the field")
 const unauthorized = refused("Credentials missing or invalid")
-const forbidden = refused("Not the debtor's own account")
+const forbidden = refused("Not an account of the caller")
 const notFound = refused("No such subscription of this caller")
 
 /** Room for ten thousand account numbers. */
@@ -20,7 +20,7 @@ const maxSubscriptionBytes = 2 * 1024 * 1024
 export const FreightChargesContract = contract({
   area: "freight-charges",
   title: "Preliminary freight charges",
-  description: "Tells debtors and their agents of freight bills of their accounts: when one is made, changed, removed or final.",
+  description: "Notifies debtors and their agents of freight bills on their accounts: when one is created, changed, removed or final.",
   shape: chargeProblem,
   endpoints: {
     createChargeSubscription: {
@@ -28,7 +28,7 @@ export const FreightChargesContract = contract({
       path: "/v1/subscriptions",
       access: "caller",
       summary: "Subscribe to freight charges",
-      description: "For accounts of the caller. What is in flight for them now is kept for the in-flight list.",
+      description: "For accounts of the caller. Bills in flight now are kept for the in-flight list.",
       body: { schema: ChargeSubscriptionCreate, maxBytes: maxSubscriptionBytes },
       answers: {
         201: { description: "Subscribed", schema: ChargeSubscription },
@@ -51,7 +51,7 @@ export const FreightChargesContract = contract({
       path: "/v1/subscriptions/{subscriptionId}",
       access: "caller",
       summary: "Cancel a subscription",
-      description: "Nothing is sent any more. Cancelling one's own subscription again succeeds as well.",
+      description: "Ends the subscription; nothing more is sent. Can be repeated.",
       params: subscriptionId,
       answers: { 204: { description: "Cancelled" }, 401: unauthorized, 403: forbidden, 404: notFound }
     },
@@ -59,8 +59,8 @@ export const FreightChargesContract = contract({
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}/inflight",
       access: "caller",
-      summary: "List what was in flight",
-      description: "Bills of the subscribed accounts that were open when the subscription was made; an empty array when there were none.",
+      summary: "List bills that were in flight",
+      description: "Bills of the subscribed accounts that were open when the subscription was created; an empty array when there were none.",
       params: subscriptionId,
       answers: {
         200: { description: "Freight charges", schema: Schema.Array(PreliminaryFreightCharge) },
@@ -73,15 +73,15 @@ export const FreightChargesContract = contract({
       method: "POST",
       path: "/webhooks/test",
       access: "caller",
-      summary: "Try a receiver",
+      summary: "Test a receiver",
       description: "Sends a sample, marked as a test. Suspended subscriptions of the caller that deliver to this address go on when it is accepted, " +
         "but for those that the operator paused.",
       body: { schema: WebhookTest },
       answers: {
         200: { description: "The receiver accepted it", schema: Schema.Struct({ message: Schema.String, resumed: Schema.optionalKey(Schema.Int) }) },
-        400: refused("It did not, and why"),
+        400: refused("The receiver did not accept it; message gives the reason"),
         401: unauthorized,
-        409: refused("It did, and what delivers there stays suspended: the operator paused it, and message gives the reason")
+        409: refused("The receiver accepted it, but its subscription stays suspended: an operator paused it, and message gives the reason")
       }
     }
   },
@@ -94,9 +94,9 @@ export const FreightChargesContract = contract({
       body: Schema.NonEmptyArray(PreliminaryFreightCharge),
       answers: {
         "2XX": { description: "Accepted." },
-        "410": { description: "Nothing more is wanted. The subscription is suspended." },
+        "410": { description: "The receiver wants no more notifications. The subscription is suspended." },
         "default": {
-          description: "Not accepted. The same delivery comes again, later and later; when its attempts are used up, the subscription is suspended."
+          description: "Not accepted. The delivery is retried with backoff; when its attempts are used up, the subscription is suspended."
         }
       }
     }

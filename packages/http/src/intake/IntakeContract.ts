@@ -32,7 +32,7 @@ const reportOf = <Key extends Schema.Struct.Fields>(name: string, key: Key) =>
   Schema.Struct({
     results: Schema.Array(
       Schema.Struct({
-        index: Schema.Int.annotate({ description: "Place in the call, from 0." }),
+        index: Schema.Int.annotate({ description: "Position in the call, from 0." }),
         result: Schema.Literals(["accepted", "duplicate", "error"]),
         ...key,
         errors: Schema.optionalKey(Schema.Array(ProblemFault))
@@ -50,17 +50,17 @@ const { ShipmentMilestoneStatus, ...fields } = VerifiedShipment.fields
 
 const ShipmentRecord = Schema.Struct({
   shipmentId: Schema.String,
-  accounts: Schema.Array(Schema.String).annotate({ description: "Who may see it." }),
+  accounts: Schema.Array(Schema.String).annotate({ description: "Accounts that have access." }),
   carrier: Schema.NullOr(Schema.Struct({ dot: text, mc: text, scac: text })).annotate({
-    description: "Whose it is, where somebody said it: numbers without prefix, separators and leading zeros."
+    description: "The carrier, if it was given: numbers without prefix, separators and leading zeros."
   }),
-  covered: Schema.Boolean.annotate({ description: "Whether lookups find it: its first milestone is known." }),
+  covered: Schema.Boolean.annotate({ description: "Whether lookups find it: true once it has a milestone." }),
   shipment: Schema.Struct({ ...fields, ShipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus) }).annotate({ identifier: "KnownShipment" }),
   history: Schema.Array(Schema.Struct({
     position: Schema.Int,
     occurredAt: InstantText,
     outcome,
-    report: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What it said, as it was understood." })
+    report: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "The report as the service read it." })
   }))
 }).annotate({ identifier: "ShipmentRecord" })
 
@@ -70,7 +70,7 @@ const partial = {
   partial: {
     kind: "boolean",
     schema: Schema.Boolean,
-    description: "Accept the good items although others are refused. Otherwise one bad item refuses the whole call.",
+    description: "Accept the valid items when others are refused. Otherwise one invalid item refuses the whole call.",
     default: false
   }
 } as const
@@ -94,7 +94,7 @@ export const IntakeContract = contract({
       query: partial,
       body: { schema: Events, maxBytes: maxIntakeBytes, items: "events" },
       answers: {
-        200: { description: "What became of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) }
+        200: { description: "Result of each event", schema: reportOf("Intake", { eventId: text, shipmentId: text, sequence: integer }) }
       }
     },
     registerShipments: {
@@ -107,14 +107,14 @@ export const IntakeContract = contract({
         "the posted value differs from the one posted before.",
       query: partial,
       body: { schema: Shipments, maxBytes: maxIntakeBytes, items: "shipments" },
-      answers: { 200: { description: "What became of each shipment", schema: reportOf("Shipment", { shipmentId: text }) } }
+      answers: { 200: { description: "Result of each shipment", schema: reportOf("Shipment", { shipmentId: text }) } }
     },
     getShipmentRecord: {
       method: "GET",
       path: "/v1/shipments/{shipmentId}",
       access: "caller",
-      summary: "Get all that is known of a shipment",
-      description: "Its fields, the accounts that may see it, and what became of every report.",
+      summary: "Get the record of a shipment",
+      description: "Its fields, the accounts that have access, and the outcome of every report.",
       params: { shipmentId: "The id it was registered under." },
       answers: { 200: { description: "The shipment", schema: ShipmentRecord } }
     },
@@ -123,12 +123,12 @@ export const IntakeContract = contract({
       path: "/v1/status-updates",
       access: "caller",
       audit: { action: "status-updates.report", object: "status-updates" },
-      summary: "Report movement and information",
+      summary: "Report movements and information",
       description: "Fields of a delivery update or a delivery information, with shipmentId or proNumber. A move that is not permitted is refused with " +
         "the reason. The same updateId again is a duplicate.",
       query: partial,
       body: { schema: Updates, maxBytes: maxIntakeBytes, items: "updates" },
-      answers: { 200: { description: "What became of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome) }) } }
+      answers: { 200: { description: "Result of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome) }) } }
     },
     reportFreightCharges: {
       method: "POST",
@@ -139,15 +139,15 @@ export const IntakeContract = contract({
       description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
       query: partial,
       body: { schema: Charges, maxBytes: maxIntakeBytes, items: "charges" },
-      answers: { 200: { description: "What became of each bill", schema: reportOf("FreightCharge", { uniqueID: text, version: integer }) } }
+      answers: { 200: { description: "Result of each bill", schema: reportOf("FreightCharge", { uniqueID: text, version: integer }) } }
     },
     reportPickupStatus: {
       method: "POST",
       path: "/v1/pickups/{pickupId}/status",
       access: "caller",
       audit: { action: "pickup.report-status", object: "pickup", id: "pickupId" },
-      summary: "Report what became of a pickup",
-      description: "A move that is not permitted is refused with the reason. The same report again is a duplicate.",
+      summary: "Report the progress of a pickup",
+      description: "A transition that is not permitted is refused with the reason. Repeating the last report is a duplicate.",
       params: pickupId,
       body: { schema: PickupReport, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Taken", schema: PickupReportResult } }
@@ -156,8 +156,8 @@ export const IntakeContract = contract({
       method: "GET",
       path: "/v1/pickups/{pickupId}",
       access: "caller",
-      summary: "Get all that is known of a pickup",
-      description: "What was asked for, what can be seen of it, and everything that happened.",
+      summary: "Get the record of a pickup",
+      description: "The request, its visibility, and its history.",
       params: pickupId,
       answers: { 200: { description: "The pickup", schema: PickupRecord } }
     }

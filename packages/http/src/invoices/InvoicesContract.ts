@@ -19,7 +19,7 @@ const Message = Schema.Struct({ message: Schema.String }).annotate({ identifier:
 
 const refused = (description: string): AnswerSpec => ({ description, schema: ResultStatusCodes })
 
-const invalid = refused("It cannot be used")
+const invalid = refused("Invalid input")
 const unauthorized = refused("Credentials missing or invalid")
 const notYours = refused("Not a carrier's call, or another carrier's number")
 const noInvoice = refused("No such invoice, or not visible to the caller")
@@ -28,29 +28,29 @@ const noDocuments = refused("No such documents, or not visible to the caller")
 const refusals = { 400: invalid, 401: unauthorized }
 
 const warningHeader = {
-  "X-Waybill-Warning": { description: "What may be wrong in the invoice although it was taken: lines that do not add up, several currencies.", schema: Schema.String }
+  "X-Waybill-Warning": { description: "Possible errors in the accepted invoice, such as lines that do not add up, or several currencies.", schema: Schema.String }
 }
 
 /** The interfaces define no pagination; without it, lists would be unbounded. SPEC-GAP-B31 */
 const pageHeaders = {
-  "X-Next-Cursor": { description: "For `cursor` of the next page. Absent on the last.", schema: Schema.String },
+  "X-Next-Cursor": { description: "Value of `cursor` for the next page. Absent on the last page.", schema: Schema.String },
   "Link": { description: "RFC 8288: next. Absent on the last page.", schema: Schema.String }
 }
 
 const text = (description: string) => ({ kind: "text", schema: Schema.String, description }) as const
 
 const carrier = {
-  DOT: text("DOT number of the carrier. `USDOT 0123456` and `123456` are one."),
+  DOT: text("DOT number of the carrier. `USDOT 0123456` and `123456` are equal."),
   MC: text("MC number of the carrier.")
 } as const
 
 /** Selects a carrier when several use one id or number. SPEC-GAP-B11 */
-const ofCarrier = { DOT: text("DOT number of the carrier, where several use one id."), MC: text("MC number of the carrier, likewise.") } as const
+const ofCarrier = { DOT: text("DOT number of the carrier, if several use one id."), MC: text("MC number of the carrier, if several use one id.") } as const
 
 const page = (most: number) =>
   ({
     limit: { kind: "integer", schema: Schema.Int, description: `Most of one page, from 1 to ${most}.`, default: most },
-    cursor: text("From X-Next-Cursor of the page before.")
+    cursor: text("X-Next-Cursor of the previous page.")
   }) as const
 
 const comments = <S extends Schema.Top>(schema: S, description: string) => ({ comments: { kind: "pairs", schema, description } }) as const
@@ -66,7 +66,7 @@ const invoiceNumber = { invoiceNumber: "The invoice number that was given with t
 export const InvoicesContract = contract({
   area: "invoices",
   title: "Invoices and documents",
-  description: "Carriers write invoices and what supports them; whoever is billed reads what is addressed to its accounts.",
+  description: "Carriers write invoices and supporting documents; clients read those addressed to their accounts.",
   shape: invoiceProblem,
   endpoints: {
     createInvoice: {
@@ -74,7 +74,7 @@ export const InvoicesContract = contract({
       path: "/invoices",
       access: "caller",
       summary: "Create an invoice",
-      description: "The same content again answers the same; other content under a known uniqueID is refused.",
+      description: "Idempotent: the same content gets the same response. Other content with a known uniqueID is refused.",
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
       answers: { 200: { description: "Created", schema: Message, headers: warningHeader }, ...refusals, 403: notYours }
     },
@@ -83,7 +83,7 @@ export const InvoicesContract = contract({
       path: "/invoices",
       access: "caller",
       summary: "List invoices",
-      description: "What the caller may see, by uniqueID; all filters must hold.",
+      description: "Invoices that the caller has access to, by uniqueID; all filters must match.",
       query: {
         uniqueID: text("The carrier's own id of the invoice."),
         shipmentID: text("The shipment it is for."),
@@ -91,7 +91,7 @@ export const InvoicesContract = contract({
         invoiceNumber: text("The carrier's invoice number."),
         ...page(maxInvoicesPerPage)
       },
-      answers: { 200: { description: "The invoices; none is an empty list", schema: Schema.Array(Invoice), headers: pageHeaders }, ...refusals }
+      answers: { 200: { description: "The invoices; may be an empty list", schema: Schema.Array(Invoice), headers: pageHeaders }, ...refusals }
     },
     getInvoice: {
       method: "GET",
@@ -107,7 +107,7 @@ export const InvoicesContract = contract({
       path: "/invoices/{uniqueID}",
       access: "caller",
       summary: "Replace an invoice",
-      description: "As a whole. The ids in path and body must agree.",
+      description: "Replaces the whole invoice. The ids in path and body must be equal.",
       params: uniqueID,
       query: comments(InvoiceComments, `Why. ${inTheQuery}`),
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
@@ -147,14 +147,14 @@ export const InvoicesContract = contract({
       path: "/documents",
       access: "caller",
       summary: "List supporting documents",
-      description: "What the caller may see, by invoice number, with contents; all filters must hold.",
+      description: "Documents that the caller has access to, by invoice number, with contents; all filters must match.",
       query: {
         invoiceNumber: text("The invoice number that was given with the documents."),
         ...carrier,
         documentType: { kind: "list", schema: Schema.Array(DocumentType), description: "Only files of these types." },
         ...page(maxRecordsPerPage)
       },
-      answers: { 200: { description: "The documents; none is an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders }, ...refusals }
+      answers: { 200: { description: "The documents; may be an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders }, ...refusals }
     },
     getDocument: {
       method: "GET",
@@ -170,10 +170,10 @@ export const InvoicesContract = contract({
       path: "/documents/{invoiceNumber}",
       access: "caller",
       summary: "Delete supporting documents",
-      description: "All files of the invoice number, or those named: all of them, or nothing.",
+      description: "Deletes all files of the invoice number, or all named files, or none.",
       params: invoiceNumber,
       query: {
-        fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Which files. Leaving it out means all." },
+        fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Files to delete. Default: all." },
         ...ofCarrier,
         ...comments(InvoiceComment, `Why. ${inTheQuery}`)
       },

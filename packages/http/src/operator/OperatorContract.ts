@@ -48,8 +48,8 @@ const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the 
 
 /** Pagination parameters of all lists. */
 const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">) => ({
-  cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the page before." },
-  limit: { kind: "integer", schema: fields.limit.schema, description: "Most results. A page of large ones ends earlier.", default: 100 }
+  cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
+  limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large ones ends earlier.", default: 100 }
 } as const)
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
@@ -60,7 +60,7 @@ const maxSettingsBytes = 2 * 1024 * 1024
 export const OperatorContract = contract({
   area: "operator",
   title: "Operator",
-  description: "For whoever runs the service. Needs an operator key; a read-only one makes the calls that read, without bodies of deliveries.",
+  description: "For operators. Needs an operator key; a read-only key may read everything except delivery bodies.",
   endpoints: {
     putTenant: {
       method: "PUT",
@@ -97,7 +97,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "tenant.resume", object: "tenant", id: "tenantId" },
       summary: "Resume a suspended tenant",
-      description: "What waited is sent.",
+      description: "Sends the waiting entries.",
       params: tenant,
       answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
@@ -106,10 +106,10 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}",
       access: "operator",
       audit: { action: "tenant.delete", object: "tenant", id: "tenantId" },
-      summary: "Delete a tenant with everything of it",
+      summary: "Delete a tenant with all its data",
       description: "It is refused like an unknown one at once. Its data is removed in the background; until then its id cannot be used again (409).",
       params: tenant,
-      query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId once more." } },
+      query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId again." } },
       answers: { 204: { description: "Deleted" } }
     },
     getLimits: {
@@ -117,7 +117,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/limits",
       access: "operator",
       summary: "Get the quotas of a tenant",
-      description: "All of them, those that were never changed with their defaults.",
+      description: "All quotas, defaults included.",
       params: tenant,
       answers: { 200: { description: "The quotas", schema: LimitsShown } }
     },
@@ -127,7 +127,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
-      description: "Any of them; null returns one to its default. What exists beyond a lowered quota stays. Other processes follow within seconds.",
+      description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes follow within seconds.",
       params: tenant,
       body: { schema: LimitsChange, closed: true },
       answers: { 200: { description: "All quotas", schema: LimitsShown } }
@@ -140,7 +140,7 @@ export const OperatorContract = contract({
       description: "Newest first: every write of operators and of intake, refused ones too, and every read of a delivery's body.",
       query: {
         tenant: { kind: "text", schema: AuditQuery.fields.tenant.schema, description: "Only calls about this tenant." },
-        actor: { kind: "text", schema: AuditQuery.fields.actor.schema, description: "Only calls of this operator or client, by its whole name." },
+        actor: { kind: "text", schema: AuditQuery.fields.actor.schema, description: "Only calls of this operator or client; the full name." },
         since: { kind: "instant", schema: AuditQuery.fields.since.schema, description: "At or after this instant." },
         ...pageOf(AuditQuery.fields)
       },
@@ -162,7 +162,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/api-keys",
       access: "operator",
       summary: "List API keys",
-      description: "Those that were not revoked, expired ones too, in the order they were made in. Never a key itself.",
+      description: "Keys that are not revoked, expired ones included, in order of creation. Never returns a key's value.",
       params: tenant,
       query: pageOf(ApiKeyListQuery.fields),
       answers: { 200: { description: "Keys", schema: ApiKeysPage } }
@@ -172,7 +172,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/clients",
       access: "operator",
       summary: "List clients",
-      description: "Those of API keys and those whose tokens were seen, by client.",
+      description: "Clients of API keys, and clients whose tokens were seen, by client.",
       params: tenant,
       query: pageOf(ClientListQuery.fields),
       answers: { 200: { description: "Clients", schema: ClientsPage } }
@@ -183,7 +183,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "client.delete", object: "client", id: "client" },
       summary: "Remove a client",
-      description: "Revokes its keys, closes its subscriptions of all areas, drops what waits, and forgets its access.",
+      description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
       params: { tenantId, client: "Percent-encoded. A bare name means key:<name>." },
       answers: { 204: { description: "Removed" } }
     },
@@ -193,7 +193,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
-      description: "Works at once on every node.",
+      description: "Takes effect on every node at once.",
       params: { tenantId, id: "The key's id." },
       answers: { 204: { description: "Revoked" } }
     },
@@ -296,7 +296,7 @@ export const OperatorContract = contract({
       method: "GET",
       path: subscriptionPath,
       access: "operator",
-      summary: "Tell whether a subscription delivers, and why not",
+      summary: "Get a subscription with its delivery state",
       params: ofSubscription,
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
     },

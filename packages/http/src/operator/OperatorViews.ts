@@ -203,7 +203,7 @@ const JourneyEntry = Schema.Struct({
 
 export const ShipmentJourney = Schema.Struct({
   ...numbers,
-  accounts: Schema.Array(Schema.String.annotate({ description: "Who may see it." })),
+  accounts: Schema.Array(Schema.String.annotate({ description: "An account that has access." })),
   entries: Schema.Array(JourneyEntry).annotate({ description: "Oldest first." }),
   truncated: Schema.Boolean.annotate({ description: "Whether older entries were left out." }),
   deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Newest first, those that carried something of the shipment." }),

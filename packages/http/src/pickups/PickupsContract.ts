@@ -50,7 +50,7 @@ export const PickupsContract = contract({
         }
       },
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
-      answers: { 200: answered, 400: refused("It cannot be used"), ...refusals, 503: deskFailed }
+      answers: { 200: answered, 400: refused("Invalid input"), ...refusals, 503: deskFailed }
     },
     getPickup: {
       method: "GET",
