@@ -58,7 +58,7 @@ describe("waiting entries beyond the quotas", () => {
       assert.deepStrictEqual(reasons, ["waiting", "waiting", "dropped: over_age", "dropped: over_age"])
     })))
 
-  it.effect("are dropped in each shipment's order if all were queued at once", () =>
+  it.effect("are dropped in each shipment's order, first events first, if all were queued at once", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.patch({ status: "paused" })

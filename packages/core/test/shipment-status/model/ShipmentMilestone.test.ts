@@ -26,7 +26,7 @@ describe("milestones", () => {
     assert.deepStrictEqual(listed, known)
   })
 
-  it("may start with any milestone", () => {
+  it("may be any milestone at the start", () => {
     for (const to of milestones) assert.deepStrictEqual(moveTo(undefined, to, { deliveryMissed: false, consigneeHasIt: true }), { _tag: "Moved", to })
   })
 
