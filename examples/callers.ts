@@ -1,4 +1,4 @@
-/** What others do to a host that has Waybill: the same in examples 07 to 11, whatever the host is made of. */
+/** Calls of carriers and shippers to a host with Waybill, shared by examples 07 to 11. */
 import { DocumentsClient, IntakeClient, type ReportedShipment, ShipmentStatusClient, TransitEventsClient } from "@waybill/client"
 import { fileSample, postedShipment } from "@waybill/testkit"
 
@@ -10,7 +10,7 @@ export interface Host {
   /** The host's own credentials of the carrier's system and of a shipper. */
   readonly carrier: string
   readonly shipper: string
-  /** What the next delivery said, once it is there. */
+  /** The content of the next delivery, once it arrives. */
   readonly delivered: () => Promise<string>
 }
 
@@ -59,7 +59,7 @@ export const callers = async ({ baseUrl, carrier, delivered, hookUrl, shipper }:
   console.log(`a stranger gets: ${stranger.status} ${((await stranger.json()) as { readonly code: string }).code}`)
 }
 
-/** Bridges a receiver, which is called, and somebody who waits. */
+/** Connects a receiver's callback with a waiting promise. */
 export const mailbox = () => {
   let put: (said: string) => void = () => {}
   const taken = new Promise<string>((resolve) => put = resolve)

@@ -1,4 +1,4 @@
-/** Runs scenarios one after the other and prints what they found: `npm run bench -- [names…] [--quick] [--profile=<dir>]`. */
+/** Runs scenarios one after the other and prints their results: `npm run bench -- [names…] [--quick] [--profile=<dir>]`. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { cpus, totalmem } from "node:os"
 import { resolve } from "node:path"

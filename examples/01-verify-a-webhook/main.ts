@@ -1,4 +1,4 @@
-/** A receiver on node:http, and what it makes of good and bad deliveries. */
+/** A receiver on node:http, with good and bad deliveries. */
 import { DeliveryReceiver, signDelivery } from "@waybill/client/receiver"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -23,7 +23,7 @@ const server = createServer(async (request, response) => {
 })
 await once(server.listen(0, "127.0.0.1"), "listening")
 
-// from here on: what a Waybill server does
+// from here on: the part of a Waybill server
 
 const place = { name: "Chicago terminal", city: "Chicago", state: "IL", country: "USA" }
 const event = (sequence: number, type: string) => ({

@@ -11,11 +11,11 @@ import { join } from "node:path"
 import pg from "pg"
 import { startEmbeddedPostgres } from "waybill"
 
-// your database: DATABASE_URL, or one that is gone afterwards
+// your database: DATABASE_URL, or a temporary one
 const directory = join(tmpdir(), `waybill-example-${process.pid}`)
 const database = process.env["DATABASE_URL"] === undefined ? await startEmbeddedPostgres(directory) : undefined
 const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"] ?? database!.url })
-// an idle connection that breaks is replaced when it is needed
+// a broken idle connection is replaced when it is needed
 pool.on("error", () => {})
 await pool.query("CREATE TABLE IF NOT EXISTS shipments (id text PRIMARY KEY, status text NOT NULL)")
 await pool.query("TRUNCATE shipments")
@@ -35,7 +35,7 @@ const hook = createServer(async (request, response) => {
 })
 await once(hook.listen(0, "127.0.0.1"), "listening")
 
-// Waybill on your pool, in a schema of its own
+// Waybill on your pool, in its own schema
 const waybill = createWaybill({
   storage: postgresStorage({ pool, schema: "waybill_example" }),
   sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
@@ -52,7 +52,7 @@ await waybill.subscriptions.create(customer, {
 })
 await waybill.start()
 
-/** Your own business, and the event that tells of it, as one fact. */
+/** Stores your own row and its event in one transaction. */
 const pickUp = async (shipmentId: string, goesWrong: boolean) => {
   const client = await pool.connect()
   const place = { name: "Chicago terminal", city: "Chicago", state: "IL", country: "USA" }

@@ -34,7 +34,7 @@ const started = performance.now()
 await Effect.runPromise(scenario.pipe(
   Effect.provide(TestWaybill.layer()),
   Effect.provide(TestClock.layer()),
-  // jitter draws from here, so that every run is the same
+  // the seed of the jitter, so that every run is the same
   Random.withSeed("waybill"),
   Effect.scoped
 ))

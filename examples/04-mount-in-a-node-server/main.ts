@@ -1,4 +1,4 @@
-/** Waybill as a part of a server that is there already, with that server's own log-in. */
+/** Waybill inside an existing server, with that server's own login. */
 import { IntakeClient, TransitEventsClient } from "@waybill/client"
 import { makeStorage } from "@waybill/core"
 import { createWaybill, type HostPrincipal, toNodeHandler } from "@waybill/http"

@@ -18,7 +18,7 @@ const scenario = Effect.gen(function*() {
   const charges = yield* FreightChargeIntake
   yield* TestWaybill.run
 
-  // by PRO, before the carrier has told of the shipment; as printed on the label
+  // by PRO, as printed on the label, before the carrier has registered the shipment
   yield* TestWaybill.follow(shipper, { webhookUrl: follower, referenceNumbers: ["041-836774-5"] })
   yield* TestWaybill.subscribeToCharges(shipper, { webhookUrl: debtor })
   yield* TestWaybill.subscribeToCharges(broker, { webhookUrl: nextDebtor })
@@ -44,7 +44,7 @@ const scenario = Effect.gen(function*() {
   yield* told("its successor is told", nextDebtor, chargesIn)
 })
 
-/** Every field for whoever the shipment belongs to, four for everybody else. */
+/** Every field for owners of the shipment, four for others. */
 const look = Effect.fnUntraced(function*(when: string, pro: string, owner: Parameters<ShipmentStatuses["Service"]["verified"]>[0], tenantId: string) {
   const statuses = yield* ShipmentStatuses
   const by = { kind: "pro", proNumber: pro } as const

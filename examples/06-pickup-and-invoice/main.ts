@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 
 const proNumber = "041-8367745"
 
-/** Your own dispatch: here it takes what fits into one truck. */
+/** Your own dispatch: here it accepts what fits into one truck. */
 const desk = Layer.succeed(PickupDesk, {
   decide: ({ requestId, request }: PickupOrder): Effect.Effect<PickupDecision> =>
     request.grossPickupWeight > 45_000

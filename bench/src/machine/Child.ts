@@ -1,18 +1,18 @@
-/** Calls into another process: whatever is measured runs in a process of its own. */
+/** Calls into a child process: each measured program runs in its own process. */
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-/** What a child process offers, by name. */
+/** The functions of a child process, by name. */
 export type Handlers = Readonly<Record<string, (...args: ReadonlyArray<never>) => unknown>>
 
-/** The same, seen from the process that calls. */
+/** The same functions for the calling process. */
 export type Remote<H> = {
   readonly [K in keyof H]: H[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never
 }
 
 export interface Child<H> {
   readonly call: Remote<H>
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   readonly end: () => Promise<void>
 }
 
@@ -64,7 +64,7 @@ export const startChild = async <H extends Handlers>(
   }
 }
 
-/** For the module of a child process: answers calls, one beside the other, until the caller is gone. */
+/** For the module of a child process: answers calls concurrently until the caller exits. */
 export const serve = (handlers: Handlers, close: () => unknown = () => undefined): void => {
   process.on("message", ({ args, id, method }: Call) => {
     const answer = async () => method === "ready" ? undefined : await handlers[method]!(...args as ReadonlyArray<never>)

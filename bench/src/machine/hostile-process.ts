@@ -1,4 +1,4 @@
-/** Receivers that do everything wrong, in a process of their own and behind everybody else's: what they cost themselves is not measured. */
+/** Hostile receivers in a separate low-priority process, because their own cost is not measured. */
 import { type HostileBehaviourName, hostileBehaviours, startHostileReceiver } from "@waybill/testkit/hostile"
 import { setPriority } from "node:os"
 import { serve } from "./Child.ts"
@@ -10,7 +10,7 @@ const hostile = await startHostileReceiver()
 export interface HostileAddress {
   readonly name: HostileBehaviourName
   readonly url: string
-  /** Only the deadline ends an attempt there. */
+  /** Addresses where only the deadline ends an attempt. */
   readonly hangs: boolean
 }
 
@@ -18,7 +18,7 @@ const handlers = {
   addresses: (): ReadonlyArray<HostileAddress> =>
     hostileBehaviours.map(({ ends, name }) => ({ name, url: hostile.url(name), hangs: ends === "deadline" })),
   ca: () => hostile.ca,
-  /** Connections to where nobody may go. */
+  /** Connections to the internal address that no sender may reach. */
   inside: () => hostile.inside.connections()
 }
 

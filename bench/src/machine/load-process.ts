@@ -1,4 +1,4 @@
-/** A process that asks as fast as answers come, over bare sockets: what it costs itself must not be what is measured. */
+/** A load generator that sends requests as fast as they are answered, over plain sockets to keep its own cost low. */
 import { connect } from "node:net"
 import { serve } from "./Child.ts"
 
@@ -6,7 +6,7 @@ export interface Load {
   readonly port: number
   /** One path for each number from 0; a `#` stands for 100000000 plus a random number below `spread`. */
   readonly path: string
-  /** Sent by POST, each `#` in it replaced by what no other request had; without it requests are GETs. */
+  /** The body of POST requests, with each `#` replaced by a unique value; without it requests are GETs. */
   readonly body?: string
   readonly spread: number
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ let calls = 0
 
 const end = Buffer.from("\r\n\r\n")
 
-/** One connection, one request after the other; answers how many it got. */
+/** Sends requests one after the other on one connection; returns the number of responses. */
 const run = (load: Load, until: number, latencies: Array<number>): Promise<number> =>
   new Promise((resolve, reject) => {
     const head = Object.entries(load.headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
@@ -65,7 +65,7 @@ const run = (load: Load, until: number, latencies: Array<number>): Promise<numbe
   })
 
 const handlers = {
-  /** Answers a second, and the delay that 99 of 100 stay below. */
+  /** Responses per second, and the p99 latency. */
   run: async (load: Load) => {
     const latencies: Array<number> = []
     const begin = performance.now()

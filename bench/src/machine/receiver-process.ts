@@ -1,8 +1,8 @@
 /**
  * The receiver of every webhook: reads requests off the socket, answers 200 and counts.
  *
- * It looks for nothing but where a request ends, because every microsecond here is one that the senders lack. Requests
- * come one at a time on a connection, with a content-length, as undici sends them.
+ * It only searches for the end of a request, because its CPU time is taken from the senders. Requests
+ * arrive one at a time on a connection, with a content-length, as undici sends them.
  */
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import { serve } from "./Child.ts"
@@ -12,7 +12,7 @@ const headEnd = Buffer.from("\r\n\r\n")
 const lengthName = Buffer.from("content-length: ")
 /** Requests to this path are answered late. */
 const slowPath = Buffer.from("/slow ")
-/** In requests to this path marks are looked for. */
+/** Requests to this path are searched for marks. */
 const watchedPath = Buffer.from("/hook ")
 const markName = Buffer.from("mark-")
 
@@ -40,7 +40,7 @@ const noteMarks = (seen: Float64Array, body: Buffer) => {
 }
 
 const server = createServer({ noDelay: true }, (socket) => {
-  /** Bytes of the current request that have not come yet. */
+  /** Bytes of the current request that have not arrived yet. */
   let missing = 0
   let head: Buffer | undefined
   let parts: Array<Buffer> = []
@@ -88,7 +88,7 @@ await new Promise<void>((done) => server.listen({ port: 0, host: "127.0.0.1", ba
 
 const handlers = {
   port: () => (server.address() as AddressInfo).port,
-  /** Forgets what was counted. With `watched`, times of that many marks are kept. */
+  /** Resets the counters. With `watched`, the times of that many marks are recorded. */
   reset: (options: { readonly watched?: number; readonly slowMillis?: number }) => {
     requests = 0
     bytes = 0

@@ -1,11 +1,11 @@
-/** What was measured, as lines for people and as values for a file. */
+/** Results as readable lines and as values for a file. */
 
-/** A figure, and what it has to be where a target speaks of it. */
+/** A figure with its optional target. */
 export interface Line {
   readonly label: string
   readonly value: number
   readonly unit: "/s" | "ms" | "µs" | "MB" | "x"
-  /** Every round's value, where there were several. */
+  /** The value of every round, if there are several. */
   readonly rounds?: ReadonlyArray<number>
   readonly note?: string
 }

@@ -2,7 +2,7 @@
 
 const sorted = (values: ReadonlyArray<number>): ReadonlyArray<number> => [...values].sort((a, b) => a - b)
 
-/** The value below which a share of the others lies; `NaN` of nothing. */
+/** The quantile of the values; `NaN` for an empty list. */
 export const percentile = (values: ReadonlyArray<number>, share: number): number => {
   const ordered = sorted(values)
   return ordered[Math.min(ordered.length - 1, Math.max(0, Math.ceil(share * ordered.length) - 1))] ?? Number.NaN

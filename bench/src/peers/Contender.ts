@@ -1,6 +1,6 @@
-/** Whoever delivers: Waybill, a job queue, or a bare loop. Each runs in a process of its own. */
+/** A contender: Waybill, a job queue, or a minimal loop. Each runs in its own process. */
 
-/** How a contender is to be set up. */
+/** The settings of a contender. */
 export interface ContenderOptions {
   readonly database: string
   /** Scheme, host and port. */
@@ -9,22 +9,22 @@ export interface ContenderOptions {
   readonly lanes?: number
   /** Events of one POST. */
   readonly batchMaxSize?: number
-  /** Waybill: one subscription more, to which nothing is published; its path, and its events of one POST. */
+  /** Waybill: an extra subscription without published events; its path, and its batch size. */
   readonly extra?: { readonly path: string; readonly batchMaxSize: number }
-  /** Waybill: how long settled deliveries are kept. */
+  /** Waybill: how long finished deliveries are kept. */
   readonly keepSettledMillis?: number
-  /** Tuned for many at once, or for one at a time to arrive soon. */
+  /** Tuned for throughput or for latency. */
   readonly tuned: "throughput" | "latency"
 }
 
 export interface Contender {
   /** Queues that many events, 1 KB each, without delivering any. */
   readonly fill: (count: number) => Promise<void>
-  /** Waybill: queues that many for the extra subscription. */
+  /** Waybill: queues that many events for the extra subscription. */
   readonly fillExtra?: (count: number) => Promise<void>
   /** Waybill: whether nothing waits for the extra subscription. */
   readonly extraIsEmpty?: () => Promise<boolean>
-  /** Waybill: removes what is old, and answers how many rows that were. */
+  /** Waybill: runs retention, and returns the number of removed rows. */
   readonly sweep?: () => Promise<number>
   /**
    * Starts the workers; resolves when that many events have been delivered and the workers have stopped, with the instant

@@ -1,4 +1,4 @@
-/** The limit: one undici pool in a loop, with nothing behind it that could lose or repeat anything. */
+/** The upper limit: one undici pool in a loop, without storage, retries or ordering. */
 import { sampleBody } from "../waybill/SampleEvent.ts"
 import { type Contender, type ContenderOptions, nowMillis } from "./Contender.ts"
 import { makePoster } from "./SignedPost.ts"

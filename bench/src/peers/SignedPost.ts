@@ -1,9 +1,9 @@
-/** What every peer does with a job: sign a body as Standard Webhooks wants it and POST it, with one undici pool. */
+/** The job of every peer: sign a body by Standard Webhooks and POST it, with one undici pool. */
 import { createHmac, createSecretKey } from "node:crypto"
 import { Pool } from "undici"
 
 export interface Poster {
-  /** Resolves when the receiver took it; rejects on any other answer. */
+  /** Resolves when the receiver accepts; rejects on any other response. */
   readonly post: (id: string, body: string) => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -23,7 +23,7 @@ const handlers = {
   fillExtra: (count: number) => contender.fillExtra?.(count),
   extraIsEmpty: () => contender.extraIsEmpty?.(),
   sweep: () => contender.sweep?.(),
-  /** When the workers had started, and the most memory this process held meanwhile. */
+  /** When the workers had started, and the peak memory of this process. */
   drain: async (count: number) => {
     let most = 0
     const look = setInterval(() => most = Math.max(most, process.memoryUsage.rss()), 25)

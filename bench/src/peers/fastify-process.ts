@@ -1,6 +1,6 @@
 /**
- * What somebody would write by hand: Fastify, the driver, and the very statements that Waybill sends. It checks one key against
- * a constant, trusts what it is sent, and knows no areas, roles, duplicates, partial calls or error bodies.
+ * A hand-written server: Fastify, the driver, and the same statements that Waybill sends. It checks one key against
+ * a constant, does not validate input, and has no areas, roles, duplicates, partial calls or error bodies.
  */
 import Fastify from "fastify"
 import { randomUUID } from "node:crypto"

@@ -1,4 +1,4 @@
-/** What a scenario gets: a Postgres, a receiver, and processes to measure. */
+/** The environment of a scenario: a Postgres, a receiver, and processes to measure. */
 import { setTimeout as after } from "node:timers/promises"
 import { type Child, type Handlers, type Remote, startChild } from "../machine/Child.ts"
 import type { PostgresServer } from "../machine/PostgresServer.ts"
@@ -10,9 +10,9 @@ import type { ContenderHandlers } from "../peers/contender-process.ts"
 export interface Bench {
   readonly postgres: PostgresServer
   readonly receiver: Remote<ReceiverHandlers> & { readonly url: string }
-  /** Small numbers: shows that everything runs, and nothing else. */
+  /** Small numbers, only to show that everything runs. */
   readonly quick: boolean
-  /** Where Node writes CPU profiles of Waybill's processes, if it shall. */
+  /** The directory for CPU profiles of Waybill's processes, if wanted. */
   readonly profiles: string | undefined
 }
 
@@ -40,7 +40,7 @@ const contenderModule = new URL("../peers/contender-process.ts", import.meta.url
 
 export const publisherModule = new URL("../waybill/publisher-process.ts", import.meta.url)
 
-/** One contender in its own process, on a database of its own. */
+/** One contender in its own process, with its own database. */
 export const startContender = async (
   bench: Bench,
   name: string,
@@ -68,7 +68,7 @@ export interface DrainResult {
   /** Events a second, from the start of the workers, or the first request if that came sooner, to the last request. */
   readonly perSecond: number
   readonly requests: number
-  /** The most memory that the process held. */
+  /** The peak memory of the process. */
   readonly mostBytes: number
 }
 
@@ -84,7 +84,7 @@ export const drainRound = async (bench: Bench, contender: ContenderProcess, coun
 
 const stallMillis = 60_000
 
-/** Fails when nothing arrives for a long time, instead of waiting for ever. */
+/** Fails when nothing arrives for a long time, instead of waiting forever. */
 const unlessStalled = async <A>(bench: Bench, contender: ContenderProcess, drain: Promise<A>): Promise<A> => {
   const done = new AbortController()
   const watch = async (): Promise<never> => {
@@ -102,7 +102,7 @@ const unlessStalled = async <A>(bench: Bench, contender: ContenderProcess, drain
   }
 }
 
-/** Every contender once per round, in turn, after one round that does not count. */
+/** Runs every contender once per round, in turn, after one warm-up round. */
 export const alternate = async (
   bench: Bench,
   contenders: ReadonlyArray<ContenderProcess>,

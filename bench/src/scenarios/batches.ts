@@ -1,4 +1,4 @@
-/** Events drained in batches: what a subscription gets that catches up. */
+/** Draining events in batches, as for a subscription that catches up. */
 import { median } from "../measure/Stats.ts"
 import { alternate, type Scenario, startContender } from "./Bench.ts"
 import { labels } from "./deliveries.ts"
@@ -17,7 +17,7 @@ export const batches: Scenario = {
       count: (contender) => contender === waybill ? many : few
     })
     for (const contender of [waybill, ...peers]) await contender.end()
-    // not the same thing: whoever's jobs come next share a POST, and one that fails fails for all of them
+    // not equivalent: the peers' next jobs share a POST, and a failure affects all of them
     const together = await startContender(bench, "pg-boss", { tuned, batchMaxSize: 200 })
     const mixed = (await alternate(bench, [together], { rounds: bench.quick ? 1 : 3, count: () => few })).get("pg-boss")!
     await together.end()

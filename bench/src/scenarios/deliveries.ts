@@ -1,4 +1,4 @@
-/** Deliveries of one event each: everything a single webhook costs. */
+/** Deliveries of one event each: the full cost of a single webhook. */
 import { median } from "../measure/Stats.ts"
 import { alternate, type Scenario, startContender } from "./Bench.ts"
 

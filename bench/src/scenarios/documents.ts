@@ -1,4 +1,4 @@
-/** What a large document costs in memory, on its way in and out. */
+/** Memory for uploading and downloading a large document. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024
 
 const pieceBytes = 48 * 1024
 
-/** The JSON of an upload of one PDF, piece by piece. */
+/** The JSON of an upload of one PDF, in chunks. */
 const uploadOf = function*(invoiceNumber: string, size: number): Iterable<string> {
   yield `{"uniqueID":"1","shipmentID":"1","DOT":"1","MC":"1","invoiceNumber":"${invoiceNumber}","invoiceDate":"2026-11-20",` +
     "\"documents\":[{\"documentType\":\"POD\",\"files\":[\""
@@ -27,7 +27,7 @@ interface Server {
   readonly key: string
 }
 
-/** Sends as the server takes it, so that the sender is not what is measured. */
+/** Sends as fast as the server reads, so that the sender is not measured. */
 const upload = ({ key, port }: Server, invoiceNumber: string, size: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const headers = { "x-api-key": key, "content-type": "application/json" }
@@ -70,7 +70,7 @@ export const documents: Scenario = {
       const module = new URL("../waybill/document-process.ts", import.meta.url)
       const child = await startMeasured<DocumentHandlers>(bench, module, kept === "in Postgres" ? [database] : [database, directory])
       const server = await child.call.listen()
-      // what loads code and fills pools is no cost of a document
+      // warm-up: loading code and filling pools is not a cost of a document
       expectOf("upload", await upload(server, "warm", 3 * mebibyte), 201)
       await download(server, "warm")
       await after(2000)

@@ -1,4 +1,4 @@
-/** What publishing, delivering and looking up cost as the log grows, beside 1,000,000 subscriptions to other freight. */
+/** Cost of publishing, delivering and lookups as the log grows, with 1,000,000 subscriptions to other freight. */
 import { storeEvents } from "../waybill/Fill.ts"
 import { median } from "../measure/Stats.ts"
 import type { PublisherHandlers } from "../waybill/publisher-process.ts"
@@ -54,7 +54,7 @@ const costs = async (
   for (let round = 0; round <= rounds; round++) {
     const one = await publisher.call.publish(calls, 1, 1) / calls
     const ofMany = await publisher.call.publish(batches, 1000, 1) / batches / 1000
-    // what these two queued for the one subscription that wants it
+    // entries that these two queued for the matching subscription
     await contender.call.drain(calls + batches * 1000)
     const { perSecond } = await drainRound(bench, contender, count)
     const seconds = {

@@ -1,4 +1,4 @@
-/** Two hundred receivers that do everything wrong: when attempts end, what memory they take, and what the others notice. */
+/** Two hundred hostile receivers: when attempts end, memory, and the effect on other receivers. */
 import { setTimeout as after } from "node:timers/promises"
 import { startChild } from "../machine/Child.ts"
 import type { HostileAddress, HostileHandlers } from "../machine/hostile-process.ts"
@@ -13,7 +13,7 @@ const receivers = 200
 /** An attempt of the worker lasts no longer than this. */
 const attemptMillis = 15_000
 
-/** Every behaviour once, then from the beginning. */
+/** Every behaviour once, then repeated. */
 const dealt = (addresses: ReadonlyArray<HostileAddress>): ReadonlyArray<string> =>
   Array.from({ length: receivers }, (_, n) => addresses[n % addresses.length]!.url)
 
@@ -28,10 +28,10 @@ const attempts = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, 
 
 const often = { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 }
 
-/** As much as `latency` has, and as much as fills three quarters of two processors without anybody hostile. */
+/** The rate of `latency`, and a rate that uses three quarters of two processors without hostile receivers. */
 const [calm, busy] = [50, 200]
 
-/** A few pauses of a process make the p99 of one round: it takes several to tell. */
+/** A few pauses of a process decide the p99 of one round, so several rounds are needed. */
 const backlogs = [
   { label: "hostile lanes by the default policy", perSecond: calm, rounds: 5, shipments: 50, delivery: {} },
   { label: "the same beside a busy machine", perSecond: busy, rounds: 3, shipments: 50, delivery: {} },

@@ -1,4 +1,4 @@
-/** Lookups and intake over HTTP against a Fastify server that somebody wrote by hand, with the same statements on the same tables. */
+/** Lookups and intake over HTTP against a hand-written Fastify server, with the same statements on the same tables. */
 import { startChild } from "../machine/Child.ts"
 import type { Load, LoadHandlers } from "../machine/load-process.ts"
 import { median } from "../measure/Stats.ts"

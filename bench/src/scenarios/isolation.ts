@@ -1,11 +1,11 @@
-/** One subscription far behind, and what the others notice of it. */
+/** The effect of one subscription with a large backlog on the others. */
 import { percentile } from "../measure/Stats.ts"
 import { type Bench, type Scenario, startContender } from "./Bench.ts"
 import { delays } from "./latency.ts"
 
 const perSecond = 200
 
-/** How long the slow receiver takes. */
+/** The response time of the slow receiver. */
 const slowMillis = 1000
 
 const backlogs = [

@@ -1,4 +1,4 @@
-/** How long after its commit an event is received, when there is little to do. */
+/** Time from commit to receipt of an event, under low load. */
 import { percentile } from "../measure/Stats.ts"
 import { type Bench, type ContenderProcess, type Scenario, startContender } from "./Bench.ts"
 import { labels } from "./deliveries.ts"

@@ -1,4 +1,4 @@
-/** What publishing costs when a great many subscriptions want something else. */
+/** Cost of publishing beside very many subscriptions that do not match. */
 import { query } from "../machine/PostgresServer.ts"
 import { median } from "../measure/Stats.ts"
 import type { PublisherHandlers } from "../waybill/publisher-process.ts"

@@ -1,4 +1,4 @@
-/** What one process holds while it works off a great deal. */
+/** Memory of one process while it drains a large backlog. */
 import { drainRound, type Scenario, startContender } from "./Bench.ts"
 
 export const memory: Scenario = {

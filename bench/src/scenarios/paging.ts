@@ -1,4 +1,4 @@
-/** Pages deep in the log against its first. */
+/** Pages deep in the log compared with the first page. */
 import { median } from "../measure/Stats.ts"
 import { storeEvents } from "../waybill/Fill.ts"
 import type { PublisherHandlers } from "../waybill/publisher-process.ts"
@@ -22,7 +22,7 @@ export const paging: Scenario = {
     const walk = await reader.call.walk(pages, pageSize)
     const firsts: Array<number> = []
     const lasts: Array<number> = []
-    // the pages at either end again, because one reading is none
+    // read the pages at both ends again, because one sample is not enough
     for (let round = 0; round < (bench.quick ? 2 : 9); round++) {
       firsts.push(await reader.call.page(1, pageSize))
       await reader.call.walkTo(walk.lastCursor, pageSize, pages)

@@ -1,4 +1,4 @@
-/** What one request may cost everybody else: how long it holds the event loop, and what memory it adds, whatever it is. */
+/** The worst cost of one request for others: how long it blocks the event loop, and how much memory it adds. */
 import { request } from "node:http"
 import { setTimeout as after } from "node:timers/promises"
 import type { RequestsHandlers } from "../waybill/requests-process.ts"
@@ -6,15 +6,15 @@ import { type Send, storeMost } from "../waybill/WorstAnswers.ts"
 import { type RequestCall, worstBodies } from "../waybill/WorstBodies.ts"
 import { type Bench, type Scenario, startMeasured } from "./Bench.ts"
 
-/** Smaller bodies and answers drown in what the process allocates anyway. */
+/** Smaller bodies and responses cannot be distinguished from other allocations. */
 const weighedBytes = 1024 * 1024
 
-/** Longer holds are measured three times. */
+/** Longer blocks are measured three times. */
 const suspiciousMillis = 30
 
 interface Answered {
   readonly status: number
-  /** The beginning of the answer, or all of a short one. */
+  /** The beginning of the response, or all of a short one. */
   readonly text: string
   readonly sentBytes: number
   readonly answeredBytes: number
@@ -27,7 +27,7 @@ interface Cost extends RequestCall, Answered {
 
 const nameOf = ({ endpoint, label }: RequestCall): string => `${endpoint}, ${label}`
 
-/** The larger one of what was sent and what was answered. */
+/** The larger one of request and response. */
 const sizeOf = ({ answeredBytes, sentBytes }: Answered): number => Math.max(answeredBytes, sentBytes)
 
 const keptText = 100_000
@@ -61,7 +61,7 @@ const measure = async (bench: Bench) => {
 
   if (!bench.quick) await bench.postgres.settle(database)
 
-  // code that never ran is slow for reasons of its own
+  // warm up, because code that never ran is slow
   for (const call of calls) if (!bench.quick) await send(call, 0)
 
   const costs: Array<Cost> = []

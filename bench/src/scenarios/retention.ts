@@ -1,4 +1,4 @@
-/** What everybody else notices while what is old is being removed. */
+/** The effect of retention on latency. */
 import { percentile } from "../measure/Stats.ts"
 import { drainRound, type Scenario, startContender } from "./Bench.ts"
 import { delays } from "./latency.ts"

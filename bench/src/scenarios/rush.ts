@@ -1,8 +1,8 @@
-/** Much at once where there was little: plans that Postgres made and kept while the queue was empty, and statistics of nothing. */
+/** A burst on an idle database: cached plans and statistics are from an empty queue. */
 import { query } from "../machine/PostgresServer.ts"
 import { drainRound, type Scenario, startContender } from "./Bench.ts"
 
-/** Enough to leave pages behind in the queue's indexes, and few enough to make a plan of. */
+/** Enough to leave pages in the queue's indexes, and few enough for a plan for small tables. */
 const before = 20_000
 const few = 5
 const quietTimes = 12

@@ -1,4 +1,4 @@
-/** An hour at 70 % of what the machine can do: nothing may creep. */
+/** An hour at 70 % of capacity: memory, latency and dead rows must not grow. */
 import { query } from "../machine/PostgresServer.ts"
 import { median, percentile } from "../measure/Stats.ts"
 import type { SoakHandlers } from "../waybill/soak-process.ts"
@@ -8,7 +8,7 @@ const soakModule = new URL("../waybill/soak-process.ts", import.meta.url)
 
 const load = 0.7
 
-/** Rows that nobody sees any more, in the tables that are worked in. */
+/** Dead rows in the busy tables. */
 const deadTuples = async (database: string): Promise<number> => {
   const [row] = await query(
     database,

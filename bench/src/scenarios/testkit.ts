@@ -1,4 +1,4 @@
-/** How long a test waits for the service in memory. */
+/** Start time of the service in memory. */
 import type { Line } from "../measure/Report.ts"
 import { median } from "../measure/Stats.ts"
 import type { TestkitHandlers } from "../waybill/testkit-process.ts"
@@ -18,7 +18,7 @@ interface Round {
   readonly later: number
 }
 
-/** Two fresh processes: what is loaded stays loaded. */
+/** Two new processes, because loaded modules stay loaded. */
 const measure = async (bench: Bench): Promise<Round> => {
   const beneath = await startMeasured<TestkitHandlers>(bench, module, [])
   const effect = await beneath.call.loadEffect()

@@ -1,11 +1,11 @@
-/** What more worker processes on one database bring. */
+/** Throughput of several worker processes on one database. */
 import { query } from "../machine/PostgresServer.ts"
 import { median } from "../measure/Stats.ts"
 import { type Bench, type ContenderProcess, joinContender, type Scenario, startContender } from "./Bench.ts"
 
 const counts = [1, 2, 4, 8]
 
-/** Fills, starts all of them at once, and answers deliveries a second. */
+/** Fills the queue, starts all workers at once, and returns deliveries per second. */
 const drainTogether = async (bench: Bench, workers: ReadonlyArray<ContenderProcess>, count: number): Promise<number> => {
   const [first] = workers
   await first!.call.fill(count)

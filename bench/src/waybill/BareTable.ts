@@ -1,4 +1,4 @@
-/** The rows of the event log in a table that knows nothing else, filled with one statement a call. */
+/** The rows of the event log in a plain table, filled with one statement per call. */
 
 const columns = `
   tenant_id text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-/** Fills the log and the lanes by SQL, row for row what publishing would have written. */
+/** Fills the log and the lanes by SQL, with the same rows as publishing. */
 import { query } from "../machine/PostgresServer.ts"
 import { bodySql } from "./SampleEvent.ts"
 import { tenantId } from "./Tenant.ts"

@@ -1,9 +1,9 @@
 /** Transit events of about one kilobyte, as objects for publishing and as SQL for filling tables. */
 
-/** Bytes of the JSON that is stored and sent for one event. */
+/** Bytes of the stored and sent JSON of one event. */
 export const eventBytes = 1024
 
-/** Reported by a carrier, visible to `accounts`. The mark is what the receiver looks for. */
+/** Reported by a carrier, visible to `accounts`. The receiver searches for the mark. */
 export const sampleEvent = (shipmentId: string, accounts: ReadonlyArray<string>, mark = "mark-00000000") => ({
   ...described(shipmentId, mark),
   parties: { accounts }
@@ -53,5 +53,5 @@ export const bodySql = (eventId: string, sequence: string, shipmentId: string): 
   return `convert_to(replace(replace(replace('${text}', '@event', ${eventId}), '@sequence', ${sequence}), '@shipment', ${shipmentId}), 'UTF8')`
 }
 
-/** One event as it goes out, for senders that have no database behind them. */
+/** One event as it is sent, for senders without a database. */
 export const sampleBody = (n: number): string => storedText(String(n).padStart(36, "0"), "1", shipmentOf(n), "mark-00000000")

@@ -1,4 +1,4 @@
-/** The shipments that lookups ask for, filled by SQL row for row as intake would have written them. */
+/** The shipments for lookups, filled by SQL with the same rows as intake. */
 import { keyOf, type LookupBy } from "@waybill/core"
 import { query } from "../machine/PostgresServer.ts"
 import { accountOf, tenantId } from "./Tenant.ts"

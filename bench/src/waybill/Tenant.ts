@@ -1,4 +1,4 @@
-/** One tenant with a carrier, a secret and as many customers with a subscription as a scenario needs. */
+/** One tenant with a carrier, a secret and the given number of customers with a subscription. */
 import { type Principal, SigningSecrets, TenantLimits, Tenants, TransitSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
 
@@ -15,7 +15,7 @@ export const customer = (n: number): Principal => ({ ...base, client: `customer-
 
 export const createTenant = Effect.gen(function*() {
   yield* (yield* Tenants).put(tenantId, { name: "Bench" })
-  // nobody is held back: what is measured is the service, not its quotas
+  // no quotas: the scenario measures the service, not its quotas
   yield* (yield* TenantLimits).put(tenantId, {
     requestsPerSecondPerCustomer: 1_000_000,
     requestsPerSecondPerCarrier: 1_000_000,
@@ -32,7 +32,7 @@ export interface SubscriptionSettings {
   readonly batchMaxSize: number
 }
 
-/** A subscription of customer `n` to everything it sees, without a bound on its rate. */
+/** A subscription of customer `n` to everything it sees, without a rate limit. */
 export const subscribe = (n: number, settings: SubscriptionSettings) =>
   Effect.flatMap(TransitSubscriptions, (subscriptions) =>
     subscriptions.create(customer(n), {

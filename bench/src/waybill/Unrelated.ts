@@ -1,8 +1,8 @@
-/** Subscriptions that want nothing of what is published: other clients' accounts, other shipments. */
+/** Subscriptions that never match: other clients' accounts, other shipments. */
 import { query } from "../machine/PostgresServer.ts"
 import { tenantId } from "./Tenant.ts"
 
-/** Adds `count` of them: half name a shipment, half take all that a client sees. Their rows are those of real ones. */
+/** Adds `count` of them: half name a shipment, half select everything that a client sees. Their rows are like real ones. */
 export const addUnrelated = async (database: string, schema: string, count: number): Promise<void> => {
   await query(
     database,

@@ -1,4 +1,4 @@
-/** Waybill as its server assembles it, without the HTTP in front. */
+/** Waybill as its server assembles it, without HTTP. */
 import { DeliveryOptions, Sealer, Waybill } from "@waybill/core"
 import { ContentHashNode, type DocumentContentsDirectory, HmacNode, parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
@@ -9,7 +9,7 @@ export interface WaybillSettings {
   readonly schema?: string
   readonly connections?: number
   readonly delivery?: Partial<DeliveryOptions["Service"]>
-  /** Where documents are, if not in the database. */
+  /** The document store, if not the database. */
   readonly documents?: ReturnType<typeof DocumentContentsDirectory.layer>
 }
 

@@ -1,4 +1,4 @@
-/** Waybill among the contenders. */
+/** Waybill as a contender. */
 import { deliveredEventsTotal, DeliveryWorker, Retention, TransitEvents } from "@waybill/core"
 import { Effect, Fiber, Metric } from "effect"
 import { setTimeout as after } from "node:timers/promises"
@@ -40,7 +40,7 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
   let stored = 0
   return {
     fill: async (count) => {
-      // a shipment's events go out one after the other; one event each leaves nothing to wait for
+      // a shipment's events are sent one after the other; with one event per shipment nothing waits
       await storeEvents(options.database, { from: stored, to: stored + count, perShipment: 1 })
       await queueEvents(options.database, { count })
       stored += count

@@ -1,4 +1,4 @@
-/** A server process that takes and gives documents, and tells how much memory it has. */
+/** A server process for documents that reports its memory. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys } from "@waybill/core"
 import { AuthenticatorStandard, DocumentContentsDirectory, Readiness, WaybillHttp } from "@waybill/http"
@@ -34,7 +34,7 @@ const handlers = {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
     return { port: (server.address() as AddressInfo).port, key: Redacted.value(key) }
   },
-  /** Resident bytes now, and the most since this was asked before. */
+  /** Resident bytes now, and the peak since the last call. */
   resident: () => {
     const now = process.memoryUsage.rss()
     const before = Math.max(most, now)

@@ -1,4 +1,4 @@
-/** Adds subscriptions to hostile receivers to a tenant, each with events waiting, and holds them back or lets them go. */
+/** Adds subscriptions to hostile receivers to a tenant, each with waiting events, and pauses or resumes them. */
 import { TransitSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
 import { query } from "../machine/PostgresServer.ts"
@@ -10,7 +10,7 @@ import { runWaybill } from "./Waybill.ts"
 const [database] = process.argv.slice(2)
 const runtime = runWaybill({ database: database! })
 
-/** Shipments dealt out to the lanes in turn, the same number to each. */
+/** Shipments distributed evenly over the lanes. */
 const queueSql = `
 WITH lanes AS (
   SELECT id AS lane_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS lanes
@@ -26,7 +26,7 @@ queued AS (
 )
 INSERT INTO waybill.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued`
 
-/** Far from the shipments of everybody else. */
+/** Offset from the shipments of other lanes. */
 const firstShipment = 50_000_000
 
 const lanes: Array<{ readonly customer: ReturnType<typeof customer>; readonly id: string }> = []
@@ -36,7 +36,7 @@ const set = (status: "active" | "paused") =>
     Effect.forEach(lanes, (lane) => subscriptions.patch(lane.customer, lane.id, { status }), { concurrency: 4, discard: true })))
 
 const handlers = {
-  /** One paused subscription for each address, with so many shipments waiting and settings of its own. */
+  /** One paused subscription for each address, with the given number of waiting shipments and its own settings. */
   add: async (urls: ReadonlyArray<string>, shipments: number, delivery: Readonly<Record<string, number>>) => {
     for (const [n, endpointUrl] of urls.entries()) {
       const who = customer(1_000_000 + n)

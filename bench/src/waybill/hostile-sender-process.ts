@@ -1,4 +1,4 @@
-/** The sender alone, among hostile receivers. Needs `--expose-gc`. */
+/** Only the sender, with hostile receivers. Needs `--expose-gc`. */
 import { type AttemptOutcome, WebhookSender } from "@waybill/core"
 import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { Effect, ManagedRuntime, Result } from "effect"
@@ -12,7 +12,7 @@ const sender = await runtime.runPromise(Effect.map(WebhookSender, (sender) => se
 const body = new Uint8Array(1024).fill(0x20)
 const deadlineMillis = 2000
 
-/** Resident memory when what can be thrown away was thrown away. */
+/** Resident memory after a full garbage collection. */
 const settled = async (): Promise<number> => {
   for (let n = 0; n < 5; n++) {
     globalThis.gc!()

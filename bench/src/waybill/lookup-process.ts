@@ -27,12 +27,12 @@ const constant = Layer.effect(
 const services = waybillLayer({ database, connections: 10 }).pipe(
   (layer) => kind === "constant" ? Layer.provideMerge(constant, layer) : layer,
   (layer) => Layer.provideMerge(Layer.mergeAll(AuthenticatorStandard.layer({}), Readiness.layerStorage), layer),
-  // nobody is held back: what is measured is the lookup
+  // no limits: the scenario measures the lookup
   Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: 1_000_000_000 }))
 )
 
 const runtime = ManagedRuntime.make(services)
-/** As long as the process lives. */
+/** Lives as long as the process. */
 const scope = Scope.makeUnsafe("parallel")
 const server = createServer({ keepAliveTimeout: 60_000 })
 

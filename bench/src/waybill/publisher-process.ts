@@ -3,7 +3,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { TransitEvents } from "@waybill/core"
 import { byteaArray, int4Array, int8Array, PgClient, textArray, timestamptzArray } from "@waybill/postgres"
 import { Effect } from "effect"
-// the matching part of a statement, to be measured by itself
+// the matching part of a statement, measured separately
 import { matchShipments } from "../../../packages/postgres/src/transit-events/TransitEventSql.ts"
 import { serve } from "../machine/Child.ts"
 import { bareInsert } from "./BareTable.ts"
@@ -15,7 +15,7 @@ const [database, schema] = process.argv.slice(2) as [string, string]
 const runtime = runWaybill({ database, schema })
 
 let published = 0
-/** The shipment that the next event belongs to, where each has its own. */
+/** The shipment of the next event, if each event has its own. */
 let fresh = 0
 let bare = 0
 
@@ -110,7 +110,7 @@ const handlers = {
   },
   page: async (page: number, pageSize: number) => (await list({ page, pageSize })).millis,
   walkTo: async (walk: string, pageSize: number, page: number) => (await list({ page, pageSize, cursor: walk })).millis,
-  /** A page whose walk nobody began: another filter has no marks. */
+  /** A deep page without earlier pages: another filter has no cursors. */
   jump: async (page: number, pageSize: number) => (await list({ page, pageSize, eventTypes: ["ARRIVED_AT_TERMINAL"] })).millis,
   insert: (table: string, calls: number, events: number, atOnce: number) => timed(calls, atOnce, () => insertCall(table, events))
 }

@@ -1,4 +1,4 @@
-/** A process that publishes evenly, delivers, and forgets what is settled, as a server does all day. */
+/** A process that publishes evenly, delivers, and prunes finished deliveries, like a server in production. */
 import "effect/schema/SchemaJITCompiler/enable"
 import { DeliveryWorker, Retention, TransitEvents } from "@waybill/core"
 import { Effect, Fiber } from "effect"
@@ -14,7 +14,7 @@ const runtime = runWaybill({ database, connections: 12, delivery: { keepSettledM
 const lanes = 100
 /** Events of one call, as a carrier's system sends what piled up in a moment. */
 const perCall = 20
-/** Shipments under way at once; each gets an event in its turn. */
+/** Concurrent shipments; each gets an event in turn. */
 const underWay = 50_000
 
 let published = 0
