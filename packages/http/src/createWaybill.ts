@@ -130,7 +130,7 @@ const listEvents = (said: HostPrincipal, query: object) =>
 const decoder = new TextDecoder()
 
 /** How long `stop` waits for running calls. */
-const patienceMillis = 10_000
+const stopTimeoutMillis = 10_000
 
 class Apps extends Context.Service<Apps, WaybillApps>()("@waybill/http/createWaybill/Apps") {}
 
@@ -221,7 +221,7 @@ class Service {
     if (this.#built === undefined) return
     const built = await this.#built.catch(() => undefined)
     if (this.#worker !== undefined) await Effect.runPromise(Fiber.interrupt(this.#worker))
-    await Effect.runPromise(Effect.ignore(Effect.timeout(Effect.promise(() => Promise.allSettled(this.#running)), patienceMillis)))
+    await Effect.runPromise(Effect.ignore(Effect.timeout(Effect.promise(() => Promise.allSettled(this.#running)), stopTimeoutMillis)))
     if (built !== undefined) await Effect.runPromise(Scope.close(built.scope, Exit.void))
   }
 

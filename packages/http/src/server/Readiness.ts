@@ -31,13 +31,13 @@ export interface CheckedReadiness {
 }
 
 /** A check that takes longer has failed. */
-const patienceMillis = 3_000
+const checkTimeoutMillis = 3_000
 
 export const askReadiness = (readiness: Readiness["Service"]): Effect.Effect<CheckedReadiness> =>
   Effect.map(
     Effect.forEach(readiness.checks, ({ check, name }) =>
       check.pipe(
-        Effect.timeout(patienceMillis),
+        Effect.timeout(checkTimeoutMillis),
         Effect.as({ name, ok: true }),
         Effect.catchCause((cause) => Effect.as(Effect.logWarning(`Readiness check "${name}" failed.`, cause), { name, ok: false }))
       ), { concurrency: "unbounded" }),

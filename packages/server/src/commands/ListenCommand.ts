@@ -52,7 +52,7 @@ const textOf = ({ contents, deliveryId, kind, remarks, signed, status, verdict }
   const head = verdict === "taken"
     ? `✓ ${signed ? "signed" : "unsigned"} ${kind} ${id}`
     : verdict === "duplicate"
-    ? `= ${id} again, which was taken before`
+    ? `= ${id} is a duplicate`
     : `✗ ${id} is refused`
   return [`${head}, answered ${status}`, ...contents.map((line) => `    ${line}`), ...remarks.map((line) => `    ! ${line}`)].join("\n")
 }
@@ -91,7 +91,7 @@ export const listenCommand = Command.make(
       if (given !== undefined && !(given >= 200 && given <= 599)) return yield* unusable("--answer is an HTTP status from 200 to 599.")
       const secrets = yield* secretsFrom(flags)
       if (secrets.length === 0 && !flags.unsigned) {
-        return yield* unusable("Which secret? Set WAYBILL_WEBHOOK_SECRET, give --secret-file, or take what is unsigned with --unsigned.")
+        return yield* unusable("No secret given. Set WAYBILL_WEBHOOK_SECRET, give --secret-file, or accept unsigned deliveries with --unsigned.")
       }
       const options = { ...(secrets.length === 0 ? {} : { secrets }), unsigned: flags.unsigned ? "accept" : "refuse" } as const
       let taken: Taken | undefined
@@ -143,7 +143,7 @@ export const listenCommand = Command.make(
         }))
       const port = yield* listenOn(server, flags.host, flags.port)
       const host = flags.host.includes(":") ? `[${flags.host}]` : flags.host
-      yield* progress(`Listening on http://${host}:${port}. A server takes it as endpointUrl when it runs with WAYBILL_EGRESS_ALLOW=${flags.host}. Ctrl-C ends it.`)
+      yield* progress(`Listening on http://${host}:${port}. A server accepts it as endpointUrl if it runs with WAYBILL_EGRESS_ALLOW=${flags.host}. Ctrl-C ends it.`)
       return yield* Effect.never
     }))
 ).pipe(

@@ -93,7 +93,7 @@ export const verifyCommand = Command.make(
     if (flags.file === "-" && Option.getOrUndefined(flags.secretFile) === "-") return yield* unusable("Standard input cannot be both, the request and the secret.")
     if (flags.tolerance < 0) return yield* unusable("--tolerance is a number of seconds from 0.")
     const secrets = yield* secretsFrom(flags)
-    if (secrets.length === 0) return yield* unusable("Which secret? Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
+    if (secrets.length === 0) return yield* unusable("No secret given. Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
     const bytes = yield* readInput(flags.file)
     const message = flags.headers.length > 0 ? { headers: readHeaders(flags.headers), body: new Uint8Array(bytes) } : readMessage(bytes)
     const options = {
@@ -114,7 +114,7 @@ export const verifyCommand = Command.make(
       return yield* answer(flags.json, {
         json: { ...verdict, contents: contents || null },
         text: [
-          `The signature stands${which}.`,
+          `The signature is valid${which}.`,
           ...(verdict.deliveryId === null ? [] : [`  delivery  ${verdict.deliveryId}`, `  signed    ${verdict.signedAt}`]),
           `  body      ${counted(message.body.length, "byte")}${contents === "" ? "" : `: ${contents}`}`
         ].join("\n")
@@ -122,8 +122,8 @@ export const verifyCommand = Command.make(
     }
     const shorter = verdict.reason === "signature_mismatch" ? withoutLastBreak(message.body) : undefined
     const isBreak = shorter !== undefined && (yield* verify(shorter)).stands
-    const detail = isBreak ? "The body ends with a line break that was not signed: something added it when it was kept. Without it the signature stands." : verdict.detail
-    yield* answer(flags.json, { json: { ...verdict, detail }, text: `The signature does not stand: ${detail}` })
+    const detail = isBreak ? "The body ends with a line break that was not signed: something added it when the webhook was saved. Without it the signature is valid." : verdict.detail
+    yield* answer(flags.json, { json: { ...verdict, detail }, text: `The signature is invalid: ${detail}` })
     return yield* new CommandFailed({ detail: `${verdict.reason}.`, code: exitCodes.failed })
   })
 ).pipe(

@@ -27,7 +27,7 @@ const attempt = <A>(dir: string, what: string, run: () => Promise<A>): Effect.Ef
  * then runs as another user.
  */
 export const makeDataDir = (dir: string): Effect.Effect<void, DataDirUnusable> =>
-  attempt(dir, "The data directory could not be made", async () => {
+  attempt(dir, "The data directory could not be created", async () => {
     const made = await mkdir(dir, { recursive: true, mode: 0o700 })
     if (made !== undefined && process.getuid?.() === 0) await chmod(dir, 0o711)
   })
@@ -68,7 +68,7 @@ const isBusy = (cause: unknown): boolean => (cause as { readonly errcode?: unkno
  * writes the file and all read it.
  */
 export const keptText = (dir: string, name: string, make: () => string): Effect.Effect<string, DataDirUnusable> =>
-  attempt(dir, `${name} could not be read or made`, async () => {
+  attempt(dir, `${name} could not be read or created`, async () => {
     const path = join(dir, name)
     const found = await textIn(path)
     if (found !== undefined) return found
@@ -140,7 +140,7 @@ export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "da
 const readOperatorKeys = (dir: string, text: string): Effect.Effect<ReadonlyArray<OperatorKey>, DataDirUnusable> =>
   Result.match(parseOperatorKeys(text), {
     onSuccess: Effect.succeed,
-    onFailure: (problem) => Effect.fail(new DataDirUnusable({ detail: `${join(dir, operatorKeyFile)} ${problem}. Without the file, the next start makes a key.` }))
+    onFailure: (problem) => Effect.fail(new DataDirUnusable({ detail: `${join(dir, operatorKeyFile)} ${problem}. Without the file, the next start generates a key.` }))
   })
 
 const readSealingKey = (dir: string, text: string): Effect.Effect<SealingKeys, DataDirUnusable> => {

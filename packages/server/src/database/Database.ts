@@ -16,7 +16,7 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
 export const oldest = 14
 
 /** How long to wait for a database to start, for example when it starts together with the server. */
-const patienceMillis = 30_000
+const connectTimeoutMillis = 30_000
 
 /** Returns the database URL. An embedded database runs until the scope ends. */
 export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfig, "databaseUrl" | "dataDir">) {
@@ -61,7 +61,7 @@ const isLostConnection = (error: unknown): boolean =>
 
 const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
   const place = placeOf(url)
-  const until = (yield* Clock.currentTimeMillis) + patienceMillis
+  const until = (yield* Clock.currentTimeMillis) + connectTimeoutMillis
   let loggedAt = 0
   for (;;) {
     const failure = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
@@ -76,7 +76,7 @@ const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     const now = yield* Clock.currentTimeMillis
     if (now >= until) {
       return yield* new DatabaseUnusable({
-        detail: `The database at ${place} did not answer within ${patienceMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`
+        detail: `The database at ${place} did not answer within ${connectTimeoutMillis / 1000} seconds: ${why}. Start it, or correct WAYBILL_DATABASE_URL.`
       })
     }
     if (now - loggedAt >= 5_000) {

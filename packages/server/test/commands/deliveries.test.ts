@@ -131,7 +131,7 @@ describe("calling a server", { timeout: 60_000 }, () => {
   it("reports missing settings before it calls", async () => {
     const none = await run(["deliveries"])
     expect(none).toMatchObject({ code: 2, stdout: "" })
-    expect(none.stderr).toBe("waybill: Which tenant? Give --tenant, or set WAYBILL_TENANT.\n")
+    expect(none.stderr).toBe("waybill: No tenant given. Give --tenant, or set WAYBILL_TENANT.\n")
     const keyless = await run(["deliveries", "--tenant", "acme", "--url", "https://freight.example"])
     expect(keyless.code).toBe(2)
     expect(keyless.stderr).toContain("WAYBILL_OPERATOR_KEY")
@@ -145,7 +145,7 @@ describe("calling a server", { timeout: 60_000 }, () => {
     const server = await runningServer()
     const wrong = await run(["deliveries", "--key", "not-the-key"], { env: server.env })
     expect(wrong.code).toBe(4)
-    expect(wrong.stderr).toContain("Is it the right key, for this server?")
+    expect(wrong.stderr).toContain("Check that the key is right for this server.")
     const unknown = await run(["retry", "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"], { env: server.env })
     expect(unknown.code).toBe(4)
     expect(unknown.stderr).toContain("answered 404")

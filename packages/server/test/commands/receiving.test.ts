@@ -29,7 +29,7 @@ describe("verify", { timeout: 60_000 }, () => {
     const env = { WAYBILL_WEBHOOK_SECRET: secret }
     const good = await run(["verify", file], { env })
     expect(good).toMatchObject({ code: 0, stderr: "" })
-    for (const part of ["The signature stands.", "d-1", "2 events"]) expect(good.stdout).toContain(part)
+    for (const part of ["The signature is valid.", "d-1", "2 events"]) expect(good.stdout).toContain(part)
     const piped = await run(["verify", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: `${newSecret()},${secret}` }, input: text })
     expect(jsonLines(piped.stdout)).toEqual([{ stands: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
   })
@@ -41,7 +41,7 @@ describe("verify", { timeout: 60_000 }, () => {
     const env = { WAYBILL_WEBHOOK_SECRET: secret }
     const late = await run(["verify"], { env, input: text })
     expect(late.code).toBe(1)
-    expect(late.stdout).toContain("The signature does not stand: The delivery was signed 36")
+    expect(late.stdout).toContain("The signature is invalid: The delivery was signed 36")
     expect(late.stderr).toBe("waybill: timestamp_too_old.\n")
     expect((await run(["verify", "--any-age"], { env, input: text })).code).toBe(0)
     expect((await run(["verify", "--at", "1h"], { env, input: text })).code).toBe(0)

@@ -21,7 +21,7 @@ export const answerText = ({ millis, status, trouble }: Answer): string => statu
 
 export type Headers = Readonly<Record<string, string>>
 
-export interface Parcel {
+export interface SampleDelivery {
   readonly deliveryId: string
   readonly body: Uint8Array
 }
@@ -48,29 +48,29 @@ export class Receiver {
   }
 
   /** A delivery with a new id; contains at most one status notification. */
-  parcel(events: ReadonlyArray<MadeUpEvent>): Parcel {
+  deliveryOf(events: ReadonlyArray<MadeUpEvent>): SampleDelivery {
     const deliveryId = randomUUID()
     const body = bodyOf[this.#kind]({ deliveryId, run: this.#run, now: new Date().toISOString(), events })
     return { deliveryId, body: new TextEncoder().encode(JSON.stringify(body)) }
   }
 
   /** The same delivery with members that a later version of the interface might add. */
-  grown({ body, deliveryId }: Parcel): Parcel {
+  grown({ body, deliveryId }: SampleDelivery): SampleDelivery {
     return { deliveryId, body: new TextEncoder().encode(JSON.stringify(grown[this.#kind](JSON.parse(new TextDecoder().decode(body))))) }
   }
 
   /** A delivery with one event of a new shipment. */
-  single(): Parcel {
-    return this.parcel([{ shipmentId: this.newShipment(), sequence: 1 }])
+  single(): SampleDelivery {
+    return this.deliveryOf([{ shipmentId: this.newShipment(), sequence: 1 }])
   }
 
-  async sign({ body, deliveryId }: Parcel, options: { readonly at?: Date; readonly secrets?: ReadonlyArray<string> } = {}): Promise<Headers> {
+  async sign({ body, deliveryId }: SampleDelivery, options: { readonly at?: Date; readonly secrets?: ReadonlyArray<string> } = {}): Promise<Headers> {
     return await signDelivery({ secrets: options.secrets ?? this.#secrets, deliveryId, body, now: options.at })
   }
 
   /** Signs at each attempt, as the service does. */
-  async deliver(parcel: Parcel): Promise<Answer> {
-    return this.post(parcel.body, await this.sign(parcel))
+  async deliver(delivery: SampleDelivery): Promise<Answer> {
+    return this.post(delivery.body, await this.sign(delivery))
   }
 
   async post(body: Uint8Array, headers: Headers): Promise<Answer> {

@@ -11,7 +11,7 @@ import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
 import { sealingKeysOf } from "./MachineFindings.ts"
 
 /** Checks that are skipped because an earlier one failed, in report order. */
-const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not looked at: ${why}`))
+const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not checked: ${why}`))
 
 const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["migrations", "clock", "secrets", "queue"], "the database is not ready")]
 
@@ -19,12 +19,12 @@ export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig
   const name = "database"
   const isEmbedded = config.databaseUrl === undefined
   const url = config.databaseUrl ?? (yield* Effect.orElseSucceed(lastAddress(config.dataDir), () => undefined))
-  if (url === undefined) return withoutDatabase(warning(name, "the embedded Postgres was never started", "Start waybill serve once; it makes the database."))
+  if (url === undefined) return withoutDatabase(warning(name, "the embedded Postgres was never started", "Start waybill serve once; it creates the database."))
   return yield* Effect.scoped(Effect.flatMap(Layer.build(connection(url)), (context) => Effect.provideContext(lookInto(config, url), context))).pipe(
     Effect.catch((error: SqlError.SqlError) =>
       Effect.succeed(withoutDatabase(
         isEmbedded
-          ? warning(name, `the embedded Postgres does not run: ${whyNot(error)}`, "It runs with the server: start waybill serve, then ask again.")
+          ? warning(name, `the embedded Postgres does not run: ${whyNot(error)}`, "It runs with the server: start waybill serve, then repeat this command.")
           : broken(
             name,
             `the Postgres at ${placeOf(url)} ${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${whyNot(error)}`,
@@ -59,7 +59,7 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
 const clockFinding = (aheadMillis: number): Finding => {
   const seconds = Math.abs(aheadMillis) / 1000
   const text = seconds < 0.1 ? "agrees with the database's" : `is ${seconds.toFixed(1)} seconds ${aheadMillis > 0 ? "behind" : "ahead of"} the database's`
-  const todo = "Let both machines keep time by NTP. Receivers refuse signatures that are five minutes away."
+  const todo = "Synchronize both machines with NTP. Receivers refuse signatures more than five minutes off."
   if (seconds < 2) return ok("clock", `this machine's clock ${text}`)
   return seconds < 60 ? warning("clock", `this machine's clock ${text}`, todo) : broken("clock", `this machine's clock ${text}`, todo)
 }
@@ -80,8 +80,8 @@ const tablesFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   `
   const lacks = `schema ${schema} lacks ${missing.map((each) => each.name).join(", ")}`
   return may!.create
-    ? warning(name, lacks, "The next start of the server applies them; waybill migrate does it now.")
-    : broken(name, `${lacks}, and this user may not create them`, "Hand the output of waybill migrate --print to whoever may.")
+    ? warning(name, lacks, "The next start of the server applies them; waybill migrate applies them now.")
+    : broken(name, `${lacks}, and this user may not create them`, "Give the output of waybill migrate --print to a database administrator.")
 })
 
 const mostSecrets = 10_000
@@ -93,12 +93,12 @@ const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
     `SELECT tenant_id AS tenant, hmac_secret_id AS id, sealed FROM ${quoteSchema(config.schema)}.secrets ORDER BY tenant_id, hmac_secret_id LIMIT ${mostSecrets}`
   )
   const todo = config.sealingKeys === undefined
-    ? "Give this process the WAYBILL_SEALING_KEY of those that sealed them, or restore the file sealing-key of the data directory."
+    ? "Set the WAYBILL_SEALING_KEY that sealed them, or restore the file sealing-key of the data directory."
     : "Put the key that sealed them behind the new one: WAYBILL_SEALING_KEY=new,old."
   const keys = yield* sealingKeysOf(config)
   if (keys === undefined) {
     return rows.length === 0
-      ? ok(name, "there are none yet; the first start makes a key to seal them with")
+      ? ok(name, "there are none yet; the first start generates a sealing key")
       : broken(name, `there is no key here to open the ${counted(rows.length, "secret")} with`, todo)
   }
   const closed = yield* Effect.flatMap(Sealer, (sealer) =>
@@ -109,7 +109,7 @@ const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
       }))).pipe(Effect.provide(Sealer.layer(keys)))
   if (closed.length === 0) return ok(name, rows.length === 0 ? "there are none yet" : `${rows.length === 1 ? "the only one" : `all ${rows.length}`} can be opened`)
   const [first] = closed
-  return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; what they sign does not go out`, todo)
+  return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; deliveries signed with them are not sent`, todo)
 })
 
 /** Entries that are due are normally sent within seconds. */
@@ -124,8 +124,8 @@ const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   })
   if (depth === undefined) return broken(name, "it could not be read", "Look into the database's log.")
   const { dead, lagMillis, unsettled, waitingEntries } = depth
-  const text = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} under way, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
-  if (lagMillis > longLagMillis) return warning(name, text, "Nobody delivers, or too few do: start processes whose WAYBILL_ROLE is all or worker.")
+  const text = `about ${counted(waitingEntries, "entry", "entries")} waiting, ${counted(unsettled, "delivery", "deliveries")} in progress, ${counted(dead, "dead letter")}, ${Math.round(lagMillis / 1000)} s behind`
+  if (lagMillis > longLagMillis) return warning(name, text, "No worker runs, or too few: start processes with WAYBILL_ROLE all or worker.")
   if (dead > 0) return warning(name, text, "See waybill deliveries --state dead; waybill recover sends them again.")
   return ok(name, text)
 })

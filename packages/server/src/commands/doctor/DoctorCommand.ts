@@ -15,16 +15,16 @@ const lineOf = ({ detail, name, result, todo }: Finding): string =>
   `${marks[result]}${name.padEnd(16)}${detail}${todo === undefined ? "" : `\n                        → ${todo}`}`
 
 const settingsFindings = ({ faults }: ConfigInvalid): ReadonlyArray<Finding> => [
-  ...faults.map(({ problem, variable }) => broken("settings", `${variable} ${problem}`, "Correct it; the server does not start with it.")),
-  ...["data directory", "egress", "database", "migrations", "clock", "secrets", "queue"].map((name) => skipped(name, "not looked at: the settings cannot be used"))
+  ...faults.map(({ problem, variable }) => broken("settings", `${variable} ${problem}`, "Correct it; the server does not start otherwise.")),
+  ...["data directory", "egress", "database", "migrations", "clock", "secrets", "queue"].map((name) => skipped(name, "not checked: the settings are invalid"))
 ]
 
 const findings = Effect.gen(function*() {
   const config = yield* readConfig
   const found: ReadonlyArray<Finding> = [
     config.warnings.length === 0
-      ? ok("settings", "all of them can be used")
-      : warning("settings", config.warnings.join(" "), "The server starts with them; change them where they were not meant."),
+      ? ok("settings", "all are valid")
+      : warning("settings", config.warnings.join(" "), "The server starts with them; change them if they are not intended."),
     yield* dataDirFinding(config),
     egressFinding(config),
     ...(yield* databaseFindings(config))
@@ -47,6 +47,6 @@ export const doctorCommand = Command.make(
   Command.withShortDescription("Check settings, database, clock, keys and queue"),
   Command.withExamples([
     { command: "waybill doctor", description: "Where the server runs, or will run" },
-    { command: "waybill doctor --json | jq '.checks[] | select(.result != \"ok\")'", description: "Only what is not well" }
+    { command: "waybill doctor --json | jq '.checks[] | select(.result != \"ok\")'", description: "Only failed checks and warnings" }
   ])
 )

@@ -33,7 +33,7 @@ export const dataDirFinding = (config: ServerConfig): Effect.Effect<Finding> =>
     const isNeeded = demo || databaseUrl === undefined || operatorKeys === undefined || sealingKeys === undefined
     const there = await nearest(dataDir)
     const trouble = await tryToWrite(there)
-    if (trouble === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} is not there yet and can be made`)
+    if (trouble === undefined) return ok(name, there === dataDir ? `${path} can be written to` : `${path} does not exist yet and can be created`)
     return isNeeded
       ? broken(name, `${path} cannot be written to: ${trouble}`, "Point WAYBILL_DATA_DIR at a directory that this user may write to, or give that user the right.")
       : ok(name, `${path} cannot be written to, and is not needed: database and keys are given`)
@@ -46,7 +46,7 @@ export const egressFinding = ({ egress, egressText }: ServerConfig): Finding => 
   const name = "egress"
   if (egressText === "") return ok(name, "webhooks go to public addresses over https, and nowhere else")
   if (isAllowedAddress(metadataAddress, egress)) {
-    return broken(name, `webhooks may reach ${metadataAddress}, where clouds hand out credentials`, "Take that address out of WAYBILL_EGRESS_ALLOW.")
+    return broken(name, `webhooks may reach ${metadataAddress}, the metadata service of clouds, which returns credentials`, "Take that address out of WAYBILL_EGRESS_ALLOW.")
   }
   if (egress.networks.some(({ prefixLength }) => prefixLength === 0)) {
     return warning(name, "webhooks may reach every private address, over plain http, too", "Name the networks of your receivers in WAYBILL_EGRESS_ALLOW instead of all of them.")

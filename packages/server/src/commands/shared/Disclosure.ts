@@ -5,9 +5,9 @@ import { open, rm } from "node:fs/promises"
 import { failed, unusable } from "./Outcome.ts"
 
 export const disclosureFlags = {
-  show: Flag.Boolean("show").pipe(Flag.withDescription("Print it, where shell histories and logs of pipelines may keep it"), Flag.withDefault(false)),
+  show: Flag.Boolean("show").pipe(Flag.withDescription("Print it; logs may keep it"), Flag.withDefault(false)),
   out: Flag.String("out").pipe(
-    Flag.withDescription("Put it into a new file that only you can read"),
+    Flag.withDescription("Write it to a new file that only you can read"),
     Flag.withMetavar("file"),
     Flag.optional
   )
@@ -31,12 +31,12 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
   Effect.gen(function*() {
     const path = Option.getOrUndefined(flags.out)
     if (isNeeded && path === undefined && !flags.show) {
-      return yield* unusable(`${what} is told only this once. Say where it goes: --out <file>, or --show to print it.`)
+      return yield* unusable(`${what} is shown only once. Choose where it goes: --out <file>, or --show to print it.`)
     }
     if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, note: "" } satisfies Disclosure
     const file = yield* Effect.tryPromise({
       try: () => open(path, "wx", 0o600),
-      catch: (error) => unusable(`${path} cannot be made: ${error instanceof Error ? error.message : String(error)}.`)
+      catch: (error) => unusable(`${path} cannot be created: ${error instanceof Error ? error.message : String(error)}.`)
     })
     const keep = (text: string) =>
       Effect.tryPromise({
@@ -44,7 +44,7 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
           await file.writeFile(`${text}\n`)
           await file.sync()
         },
-        catch: (error) => failed(`${path} could not be written: ${error instanceof Error ? error.message : String(error)}. ${what} is lost; make another one.`)
+        catch: (error) => failed(`${path} could not be written: ${error instanceof Error ? error.message : String(error)}. ${what} is lost; create another one.`)
       })
     yield* Effect.addFinalizer((exit) =>
       Effect.promise(async () => {

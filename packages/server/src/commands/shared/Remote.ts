@@ -51,7 +51,7 @@ interface Flags {
 export const asOperator = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
   const baseUrl = yield* addressOf(flags)
   const tenantId = Option.getOrUndefined(flags.tenant) ?? (yield* setting("WAYBILL_TENANT"))
-  if (tenantId === undefined) return yield* unusable("Which tenant? Give --tenant, or set WAYBILL_TENANT.")
+  if (tenantId === undefined) return yield* unusable("No tenant given. Give --tenant, or set WAYBILL_TENANT.")
   return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl), tenantId }
 })
 
@@ -64,7 +64,7 @@ export const asOperatorOfAll = Effect.fnUntraced(function*(flags: Flags): Effect
 const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string): Effect.fn.Return<string, CommandFailed> {
   const text = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyInFile) ?? (yield* keyOfThisMachine(baseUrl))
   if (text !== undefined) return oneOf(text)
-  return yield* unusable("This needs the operator key. Set WAYBILL_OPERATOR_KEY, or run it where the server keeps its data directory.")
+  return yield* unusable("No operator key given. Set WAYBILL_OPERATOR_KEY, or run the command next to the server's data directory.")
 })
 
 /** A server's variable may hold several named operator keys. Uses the first one that may write. */
@@ -81,7 +81,7 @@ const keyInFile = Effect.flatMap(setting("WAYBILL_OPERATOR_KEY_FILE"), (path) =>
 export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
   const baseUrl = yield* addressOf(flags)
   const apiKey = yield* keyOf(flags, "WAYBILL_API_KEY")
-  if (apiKey === undefined) return yield* unusable("This needs a carrier's API key. Set WAYBILL_API_KEY; waybill keys create --role carrier makes one.")
+  if (apiKey === undefined) return yield* unusable("No API key given. Set WAYBILL_API_KEY to a carrier's key; waybill keys create --role carrier creates one.")
   return { baseUrl, apiKey }
 })
 
@@ -125,7 +125,7 @@ export const failureOf = (error: unknown): CommandFailed => {
   }
   if (error instanceof WaybillCallFailed) {
     const why = error.cause instanceof Error ? reasonOf(error.cause) : ""
-    return new CommandFailed({ detail: printable(`${error.message}${why} Is the address right? Give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
+    return new CommandFailed({ detail: printable(`${error.message}${why} Check the address: give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
   }
   if (error instanceof TypeError) return unusable(error.message)
   return new CommandFailed({ detail: error instanceof Error ? error.message : String(error), code: exitCodes.failed })
@@ -137,7 +137,7 @@ const refusalOf = (problem: WaybillProblem): string => {
     return where === undefined || detail.includes(where) ? detail : `${where}: ${detail}`
   })
   const more = faults.filter((fault) => !problem.message.includes(fault))
-  const todo = problem.status === 401 || problem.status === 403 ? " Is it the right key, for this server?" : ""
+  const todo = problem.status === 401 || problem.status === 403 ? " Check that the key is right for this server." : ""
   return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todo}`
 }
 
