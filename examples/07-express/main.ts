@@ -1,4 +1,4 @@
-/** Waybill below /freight of an Express application, with the application's own log-in and body parser. */
+/** Waybill below /freight of an Express application, with the application's own login and body parser. */
 import { DeliveryReceiver } from "@waybill/client/receiver"
 import { makeStorage } from "@waybill/core"
 import { createWaybill, type HostPrincipal, toNodeHandler } from "@waybill/http"
@@ -9,7 +9,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { callers, mailbox } from "../callers.ts"
 
-// who your users are, and what your log-in puts into the request: express-session, Passport, or your own
+// your users, as your login puts them into the request: express-session, Passport, or your own
 const users: Readonly<Record<string, HostPrincipal>> = {
   "tms-token": { tenantId: "acme", client: "tms", roles: ["carrier"], dot: "1234567", mc: "765432" },
   "shipper-token": { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
@@ -41,9 +41,9 @@ app.use((req: LoggedIn, _res, next) => {
   req.user = users[req.headers.authorization?.replace("Bearer ", "") ?? ""]
   next()
 })
-// after the log-in, before the parser: uploads are streams, and larger than a parser takes
+// after the login and before the parser: uploads are streams, larger than a parser's limit
 app.use("/freight", toNodeHandler(waybill))
-// signatures are of bytes, so the receiver wants them unparsed
+// signatures cover the raw bytes, so the receiver needs an unparsed body
 app.post("/hooks/waybill", express.raw({ type: "*/*", limit: "5mb" }), async (req, res) => {
   const { body, headers, status } = await receiver.answer({ headers: req.headers, body: req.body as Buffer })
   res.status(status).set(headers).send(body)

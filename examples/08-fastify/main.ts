@@ -1,4 +1,4 @@
-/** Waybill below /freight of a Fastify application, with the application's own log-in and body parsers. */
+/** Waybill below /freight of a Fastify application, with the application's own login and body parsers. */
 import { DeliveryReceiver } from "@waybill/client/receiver"
 import { makeStorage } from "@waybill/core"
 import { createWaybill, type HostPrincipal } from "@waybill/http"
@@ -7,7 +7,7 @@ import { StorageMemory } from "@waybill/testkit"
 import { fastify } from "fastify"
 import { callers, mailbox } from "../callers.ts"
 
-// who your users are, and what your log-in puts into the request: @fastify/session, @fastify/jwt, or your own
+// your users, as your login puts them into the request: @fastify/session, @fastify/jwt, or your own
 const users: Readonly<Record<string, HostPrincipal>> = {
   "tms-token": { tenantId: "acme", client: "tms", roles: ["carrier"], dot: "1234567", mc: "765432" },
   "shipper-token": { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
@@ -42,10 +42,10 @@ app.decorateRequest("user", undefined)
 app.addHook("onRequest", async (request) => {
   request.user = users[request.headers.authorization?.replace("Bearer ", "") ?? ""]
 })
-// the order does not matter: a plugin has parsers of its own
+// the order does not matter: the plugin has its own parsers
 app.register(toFastifyPlugin(waybill), { prefix: "/freight" })
 app.post<{ Body: { item: string } }>("/orders", async ({ body }) => ({ ordered: body.item }))
-// signatures are of bytes, so the receiver wants them unparsed
+// signatures cover the raw bytes, so the receiver needs an unparsed body
 app.register(async (scope) => {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: 5 * 1024 * 1024 }, (_request, bytes, done) => done(null, bytes))

@@ -1,4 +1,4 @@
-/** Waybill below /freight of a Hono application, with the application's own log-in. */
+/** Waybill below /freight of a Hono application, with the application's own login. */
 import { serve } from "@hono/node-server"
 import { DeliveryReceiver } from "@waybill/client/receiver"
 import { makeStorage } from "@waybill/core"
@@ -9,7 +9,7 @@ import { type Context, Hono } from "hono"
 import type { AddressInfo } from "node:net"
 import { callers, mailbox } from "../callers.ts"
 
-// who your users are, and what your log-in puts into the context
+// your users, as your login puts them into the context
 const users: Readonly<Record<string, HostPrincipal>> = {
   "tms-token": { tenantId: "acme", client: "tms", roles: ["carrier"], dot: "1234567", mc: "765432" },
   "shipper-token": { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }
@@ -25,7 +25,7 @@ const waybill = createWaybill({
   authenticate: async (_request, c: Context<Env>) => c.get("user"),
   // the receiver of this example is on the same machine
   egressAllow: ["127.0.0.1"],
-  // what is refused at the end of this example is in its log as well
+  // the log also has the refused calls at the end of this example
   log: () => {}
 })
 await waybill.tenants.put("acme", { name: "Acme Freight" })
@@ -46,7 +46,7 @@ app.use(async (c, next) => {
 app.all("/freight/*", toHonoHandler(waybill))
 app.post("/hooks/waybill", (c) => receiver.handle(c.req.raw))
 
-// what read a body by way of Hono, such as a validator, is no obstacle; what read `c.req.raw` is
+// a body that Hono has read, for a validator for example, can be read again; a body read from `c.req.raw` cannot
 app.use("/checked/*", async (c, next) => {
   if (c.req.header("content-type") === "application/json") await c.req.json()
   await next()

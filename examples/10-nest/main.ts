@@ -1,4 +1,4 @@
-/** Waybill below /freight of a Nest application, as one of its providers, with its own log-in and body parser. */
+/** Waybill below /freight of a Nest application, as one of its providers, with its own login and body parser. */
 import "reflect-metadata"
 import { Body, Controller, Inject, Injectable, Module, Post, Req, Res } from "@nestjs/common"
 import { NestFactory } from "@nestjs/core"
@@ -10,8 +10,8 @@ import { StorageMemory } from "@waybill/testkit"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { callers, mailbox } from "../callers.ts"
 
-// With decorators this is what everybody writes, `@Injectable() class Users {}`. Node runs TypeScript without them, so
-// here they are called as the functions that they are.
+// Usually written with decorators, `@Injectable() class Users {}`. Node runs TypeScript without decorators, so
+// they are called as functions here.
 
 class Users {
   readonly #byToken: Readonly<Record<string, HostPrincipal>> = {
@@ -51,7 +51,7 @@ class Hooks {
   constructor(waybill: Waybill) {
     this.waybill = waybill
   }
-  // signatures are of bytes: `rawBody: true` below keeps them
+  // signatures cover the raw bytes: `rawBody: true` below keeps them
   async receive(req: IncomingMessage & { readonly rawBody: Buffer }, res: ServerResponse) {
     const { body, headers, status } = await receiver.answer({ headers: req.headers, body: req.rawBody })
     res.writeHead(status, headers).end(body)
@@ -75,7 +75,7 @@ Module({ controllers: [Hooks], providers: [Users, waybillProvider] })(AppModule)
 const app = await NestFactory.create(AppModule, { rawBody: true, logger: false })
 app.enableShutdownHooks()
 const waybill = app.get<Waybill>(WAYBILL)
-// what is used before listen() comes before the body parser
+// middleware added before listen() runs before the body parser
 app.use("/freight", toNodeHandler(waybill))
 await waybill.tenants.put("acme", { name: "Acme Freight" })
 secret = (await waybill.secrets.put("acme", "main", { client: "shipper" })).secret

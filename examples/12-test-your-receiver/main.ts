@@ -1,10 +1,10 @@
-/** A receiver of yours is tested: refused freight on its way, and nearly everything goes wrong between you and the carrier. */
+/** Tests your receiver with the journey of refused freight and many faults between you and the carrier. */
 import { DeliveryReceiver } from "@waybill/client/receiver"
 import { startTestWaybill } from "@waybill/testkit"
 
 const waybill = await startTestWaybill()
 
-// what you have: it belongs to you, and knows nothing of the test kit
+// your own code, independent of the test kit
 const handled: Array<string> = []
 const yours = new DeliveryReceiver({
   secrets: waybill.secret,
