@@ -1,4 +1,4 @@
-/** Which plans the hot statements get on empty, analysed tables: the moment that queue tables live in most of the time. */
+/** Plans of frequent statements on empty, analysed tables, the usual state of queue tables. */
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assert } from "vitest"
@@ -146,7 +146,7 @@ layer(testStorage(schema), { excludeTestServices: true })("cached plans", (it) =
 
 const young = freshSchema()
 
-/** What may be read for a whole tenant, and why. */
+/** Statements that may read a whole tenant, and why. */
 const readWhole: Readonly<Record<string, string>> = {
   "delivery_arrivals by delivery_arrivals_pkey": "the first thousand of what arrived, which is what a claim takes away",
   "tenants by tenants_pkey": "the tenant itself",
@@ -165,7 +165,7 @@ layer(testStorage(young), { excludeTestServices: true })("plans cached while the
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         if (!(yield* showsGenericPlans)) return context.skip()
-        // what is worked off is empty whenever it is analysed; what is kept has not been analysed yet
+        // queue tables are empty when they are analysed; other tables have not been analysed yet
         yield* sql.unsafe(`ANALYZE "${young}".delivery_entries, "${young}".deliveries, "${young}".delivery_arrivals`)
         const whole = wholeTenants(yield* planOf(statement), young).filter((each) => readWhole[each] === undefined)
         assert.deepEqual(whole, [])

@@ -1,4 +1,4 @@
-/** Postgres as a host hands it over: its pool, its transactions. */
+/** `postgresStorage` with a host's pool and transactions. */
 import { storageAdapter, type StoragePorts, Transaction, TransitEventStore, type NewEvent } from "@waybill/core"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import pg from "pg"

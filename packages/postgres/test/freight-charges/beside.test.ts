@@ -1,4 +1,4 @@
-/** Charges and windows beside cancellations, closers and retention: what crosses and does no harm. */
+/** Charges and windows concurrent with cancellations, closers and retention. */
 import { layer } from "@effect/vitest"
 import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Transaction } from "@waybill/core"
 import { chargeFixtures, fixtures } from "@waybill/testkit/suites"

@@ -1,6 +1,6 @@
 /**
- * Publishers, makers of subscriptions, cancellations, accounts that come and go, closers of windows and workers, all at once, some taken
- * back or cut short. What every receiver got is then compared with what is stored.
+ * Concurrent publishers, new subscriptions, cancellations, changes of accounts, window closers and workers, some of them rolled
+ * back or interrupted. The received notifications are then compared with the stored rows.
  */
 import { layer } from "@effect/vitest"
 import { Receiver, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
@@ -27,7 +27,7 @@ const service = testService(shortWindows.pipe(Layer.provideMerge(testStorage(sch
 
 const rows = rowsIn(schema)
 
-/** What still waits for something, in words. */
+/** Describes the work that is still waiting. */
 const unrest = Effect.map(
   rows<{ readonly what: string }>(`
     SELECT 'a window' AS what FROM @freight_charge_subscriptions WHERE closes_at IS NOT NULL
@@ -47,7 +47,7 @@ const quiet = Effect.gen(function*() {
   assert.deepStrictEqual(yield* unrest, [])
 })
 
-/** Workers whose answers get lost now and then, and that come and go. */
+/** Workers that start and stop, and sometimes lose answers. */
 const workers = Effect.forEach([0, 1, 2], (n) =>
   Effect.forever(Effect.scoped(Effect.gen(function*() {
     const { faults, run } = yield* TestWaybill.worker()

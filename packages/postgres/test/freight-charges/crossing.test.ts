@@ -1,4 +1,4 @@
-/** Charges, while access, windows and suspensions change in between. */
+/** Charges while access, windows and suspensions change concurrently. */
 import { layer } from "@effect/vitest"
 import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Subscriptions } from "@waybill/core"
 import { chargeFixtures, fixtures } from "@waybill/testkit/suites"
@@ -56,7 +56,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
       const access = yield* AccessStore
       const tenantId = freshTenant()
       yield* letSee(tenantId, "client", ["A"])
-      // a call that changes bills of A is under way
+      // a call that changes bills of A is running
       const commit = yield* holding(bills.gate(tenantId, ["A"]))
       const principal = { tenantId, client: "client", roles: ["customer"], accounts: ["A"], origin: "key" } as const
       const subscribing = yield* Effect.forkChild(subscriptions.create(principal, {
@@ -72,7 +72,7 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
         access.putClientAccess(tenantId, { client: "client", origin: "token", seesAll: false, accounts: ["X"] }),
         publishBills(tenantId, [{ billId: "OF X", accounts: ["X"] }])
       ))
-      // either it is through, or it waits as well
+      // it has either finished or waits as well
       yield* fixtures.eventually(
         Effect.all([howManyWait, Effect.map(bills.beginning(tenantId, ["OF X"], 1), (found) => found.length)]),
         ([waiting, stored]) => waiting > 1 || stored > 0

@@ -1,4 +1,4 @@
-/** What goes to each library and what comes back. */
+/** Parameters and results of each library. */
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { afterAll, describe, expect, inject, it } from "vitest"
 import { bulk, byteaArray, type HostExecutor, int8Array, PgClient, textArray, timestamptzArray } from "../../src/client/index.ts"

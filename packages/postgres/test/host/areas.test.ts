@@ -1,4 +1,4 @@
-/** Every area, inside the transactions of every library. */
+/** Every area inside the transactions of every library. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { type Host, hosts } from "./Hosts.ts"
 import { carrier, contents, customer, deliver, publishAll, rejected, type Service, startService, subscribeToAll } from "./Service.ts"

@@ -4,14 +4,14 @@ import { drizzleHost, type Host, knexHost, kyselyHost, type Open, pgHost, prisma
 import { bill, carrier, deliver, event, invoice, rejected, type Service, startService, subscribeToAll } from "./Service.ts"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
-/** A thousand have every library, area, shape and end together; the long form is a part of `npm run proof`. */
+/** A thousand cover every combination of library, area, shape and end; `npm run proof` runs the long form. */
 const interleavings = isLong ? 10_000 : 1_000
-/** How many run beside each other; each has two or five transactions, and a shipment that they all write to. */
+/** How many run concurrently; each has two or five transactions that write to the same shipment. */
 const lanes = 6
 const most = 5
 const handful = (n: number) => n % 10 === 0 ? most : 2
 
-/** Numbers that look random and are the same in every run (mulberry32). */
+/** A deterministic random number generator (mulberry32). */
 const numbers = (seed: number) => {
   let state = seed
   return (below: number): number => {
@@ -69,7 +69,7 @@ it("interleavings leave committed writes, once, and nothing else", { timeout: 60
     const written: Array<Partial<Committed>> = []
     await libraries[library]!.transaction(async (open) => {
       if (shape === 0) {
-        // a savepoint that is taken back, with a call inside
+        // a rolled back savepoint with a call inside
         await rejected(open.nested(async (inner) => {
           await publish(inner, kind, shipmentId, `${id}UNDONE`)
           throw new TakenBack()
@@ -104,7 +104,7 @@ it("interleavings leave committed writes, once, and nothing else", { timeout: 60
   expect(committed.events.length).toBeGreaterThan(interleavings * 0.9)
   expect(await all(`SELECT id FROM ${service.own}`)).toEqual(committed.own.sort())
   expect(await all(`SELECT event_id AS id FROM ${table("transit_events")}`)).toEqual(committed.events.sort())
-  // what was rolled back has taken no number of its shipment
+  // rolled back calls have used no number of their shipment
   const gaps = await all(`SELECT shipment_id AS id FROM ${table("transit_events")} GROUP BY 1 HAVING max(sequence) <> count(*) OR count(DISTINCT sequence) <> count(*)`)
   expect(gaps).toEqual([])
 

@@ -1,4 +1,4 @@
-/** What may happen to a host's transaction around a call, in every library. */
+/** Failures of a host's transaction around a call, in every library. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { type Host, hosts, type Open } from "./Hosts.ts"
 import { carrier, contents, customer, deliver, event, rejected, type Service, startService, subscribeToAll } from "./Service.ts"
@@ -22,7 +22,7 @@ describe.each(hosts.map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max:
   const own = ({ send }: Open, id: string) => send(`INSERT INTO ${service.own} VALUES ('${id}')`)
   const stored = async () => (await service.waybill.events.list(customer, { pageSize: 500 })).data.map(({ eventId }) => eventId).sort()
 
-  /** Runs it and answers what it left behind: events, and events in deliveries. */
+  /** Runs it and returns the stored events, and the events in deliveries. */
   const leaves = async (run: () => Promise<unknown>) => {
     const before = await stored()
     await run()

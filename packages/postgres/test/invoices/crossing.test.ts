@@ -1,4 +1,4 @@
-/** Documents, while their audience changes and while what is old is swept. */
+/** Documents while their viewers change, and while old contents are swept. */
 import { layer } from "@effect/vitest"
 import { DocumentContents, DocumentStore, InvoiceStore, Transaction } from "@waybill/core"
 import { fixtures, invoiceFixtures } from "@waybill/testkit/suites"

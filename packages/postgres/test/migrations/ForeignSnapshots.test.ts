@@ -1,4 +1,4 @@
-/** A database that was restored into another cluster, whose transaction ids are behind those that its rows have. */
+/** A database restored into another cluster, whose transaction ids are lower than those in its rows. */
 import { storageAdapter, type StoragePorts, Transaction, TransitEventStore } from "@waybill/core"
 import { Effect, type Layer } from "effect"
 import pg from "pg"

@@ -1,4 +1,4 @@
-/** The real migrations in a host's hands: printed, run by psql, looked at, refused. */
+/** Migrations that a host applies: printed, run by psql, checked, refused. */
 import { Effect, Exit, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -9,7 +9,7 @@ import { checkMigrations, migrate, migrations, pending, PgClient, printMigration
 const schema = "freight_1"
 const made: Array<string> = []
 
-/** An empty database of a test's own, as URL. */
+/** The URL of an empty database for one test. */
 const database = async (): Promise<string> => {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`
   await query(inject("pgUrl"), `CREATE DATABASE ${name} TEMPLATE template0`)
@@ -36,7 +36,7 @@ afterAll(async () => {
 const migrated = (url: string, known = migrations) =>
   Effect.runPromise(Effect.provide(migrate({ schema, migrations: known }), PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
 
-/** As `psql --file` does; undefined where psql is not installed. */
+/** Runs `psql --file`; undefined if psql is not installed. */
 const psql = async (url: string, sql: string): Promise<string | undefined> => {
   const child = spawn("psql", ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", url, "--file=-"], { stdio: ["pipe", "ignore", "pipe"] })
   const missing = once(child, "error").then(() => undefined)
@@ -46,7 +46,7 @@ const psql = async (url: string, sql: string): Promise<string | undefined> => {
   return Promise.race([missing, once(child, "close").then(([code]) => code === 0 ? "" : errors)])
 }
 
-/** Everything in a database that is not Postgres' own, as lines; what a migration made and where. */
+/** All objects in a database except Postgres' own, as lines. */
 const catalogue = async (url: string): Promise<ReadonlyArray<unknown>> => {
   const mine = (oid: string) => `(SELECT nspname !~ '^(pg_|information_schema$)' FROM pg_namespace WHERE oid = ${oid})`
   const rows = await query(url, `

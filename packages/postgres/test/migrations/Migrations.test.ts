@@ -27,7 +27,7 @@ const second: Migration = {
 const breaking: Migration = { ...second, id: 3, name: "it's renamed", breaking: true, up: (schema) => `ALTER TABLE ${schema}.things RENAME name TO title` }
 const migrations = [first, second]
 
-/** A schema name of a test's own; the schema is dropped when the test ends. */
+/** A schema name for one test; the schema is dropped when the test ends. */
 const schemaName = Effect.acquireRelease(
   Effect.sync(() => `test_${crypto.randomUUID().replaceAll("-", "")}`),
   (schema) => Effect.promise(async () => {
@@ -164,7 +164,7 @@ describe("the migrations", () => {
         (rows) => rows.length > 0
       )
       yield* eventually(waiting)
-      // nobody behind it waits for longer than it does
+      // it gives up its lock request, so that later statements do not wait behind it
       yield* eventually(Effect.map(waiting, (is) => !is))
       yield* eventually(waiting)
       assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [2])

@@ -1,4 +1,4 @@
-/** Migrations that older programs bear with only add: those programs go on reading and writing while they are applied. */
+/** Migrations that are not breaking only add, so that older versions can read and write while they are applied. */
 import { assert, describe, it } from "@effect/vitest"
 import { migrations } from "../../src/migrations/index.ts"
 
@@ -6,18 +6,18 @@ const schema = "\"s\""
 
 const statementsOf = (sql: string) => sql.replaceAll(/--.*$/gm, "").split(";").map((text) => text.trim().replaceAll(/\s+/g, " ")).filter((text) => text !== "")
 
-/** Why an older program, or a writer who must not wait for long, could not bear with it. */
+/** Reasons why a statement is incompatible with an older version, or blocks writers for long. */
 const objections = (sql: string, inPlace: ReadonlySet<string>): ReadonlyArray<string> =>
   statementsOf(sql).flatMap((statement) => {
     const index = /^CREATE (?:UNIQUE )?INDEX (IF NOT EXISTS )?\S+ ON (\S+)/.exec(statement)
     if (index !== null) {
-      // on a big table an operator builds it beforehand with CONCURRENTLY; then there is nothing left to do
+      // on a large table an operator builds it beforehand with CONCURRENTLY, so that it already exists
       return inPlace.has(index[2]!) && index[1] === undefined ? [`no IF NOT EXISTS: ${statement}`] : []
     }
     if (/^CREATE (TABLE|VIEW|FUNCTION) /.test(statement)) return []
     const altered = /^ALTER TABLE (\S+) (.*)$/.exec(statement)
     if (altered === null) return [`not an addition: ${statement}`]
-    // nobody knows yet what the migration itself made
+    // objects that the migration itself created are not in use yet
     if (!inPlace.has(altered[1]!)) return []
     return altered[2]!.split(/, (?=ADD|ALTER|DROP|RENAME)/).flatMap((change) =>
       change.startsWith("ADD COLUMN ") && (!/NOT NULL/.test(change) || /DEFAULT/.test(change)) || /^ADD CONSTRAINT .* NOT VALID$/.test(change) ? [] : [`not an addition: ${change}`])

@@ -1,4 +1,4 @@
-/** Two programs that start at once on a database from another cluster. */
+/** Two processes that start at the same time on a database from another cluster. */
 import { layer } from "@effect/vitest"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber } from "effect"

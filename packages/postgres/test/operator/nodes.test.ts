@@ -1,4 +1,4 @@
-/** Access that one node ends has ended on every other, at its next call. */
+/** When one node ends access, every other node refuses the next call. */
 import { layer } from "@effect/vitest"
 import { ApiKeys, Clients, type StoragePorts, TenantRemoval, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
@@ -30,7 +30,7 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("on every
       for (const [says, end, refusal] of endings) {
         const { tenantId } = yield* TestWaybill.tenant(fixtures.freshTenant())
         const { id, key } = yield* (yield* ApiKeys).create(tenantId, { name: "shop", roles: ["customer"], accounts: ["A"] })
-        // whatever a node may keep of it, it has now
+        // each node has now cached what it may cache
         for (let n = 0; n < 2; n++) assert.strictEqual((yield* keys.principalOf(key)).client, "key:shop")
         yield* end(tenantId, id)
         assert.strictEqual((yield* Effect.flip(keys.principalOf(key)))._tag, refusal, says)

@@ -1,4 +1,4 @@
-/** A client's call that meets an operator's pause: whichever comes first, the pause stays. */
+/** A client's call concurrent with an operator's pause: the pause stays in either order. */
 import { layer } from "@effect/vitest"
 import { ChargeSubscriptions, DeliveryControl, DeliveryQueue, type Principal, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
@@ -52,7 +52,7 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("an opera
         const { tenantId } = tenant
         const customer = tenant.customer("client", ["A"])
         const id = yield* subscribe(tenant, customer)
-        // the engine paused it first, which its client may undo
+        // the engine paused it first, and its client may resume it
         yield* rowsIn(schema)("UPDATE @delivery_lanes SET state = 'paused', paused_by = 'engine' WHERE tenant_id = $1", [tenantId])
         const commit = yield* holding(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
         const calling = yield* Effect.forkChild(call(customer, id))

@@ -1,4 +1,4 @@
-/** A purge beside workers: what it drops is gone, what it leaves is sent once and in order, and nothing is lost between the two. */
+/** A purge concurrent with workers: every entry is either dropped, or sent once and in order. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue, Subscriptions, TransitEvents } from "@waybill/core"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"

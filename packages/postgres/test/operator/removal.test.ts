@@ -1,4 +1,4 @@
-/** A deleted tenant leaves nothing behind, in whatever table there is. */
+/** A deleted tenant leaves no rows in any table. */
 import { layer } from "@effect/vitest"
 import {
   ApiKeys,
@@ -75,7 +75,7 @@ const report = Effect.fnUntraced(function*({ tenant: { carrier } }: Begun, n: nu
   yield* (yield* FreightChargeIntake).report(carrier, { charges: [billChange("created", `B${n}`, { account: "A" })] })
 })
 
-/** Something was sent, something waits, something was dropped, and a window of charges is closed. */
+/** Creates sent, waiting and dropped entries, and a closed charge window. */
 const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
   const tenants = yield* Effect.forEach(tenantIds, begin)
   yield* Effect.forEach(tenants, (each) => report(each, 1))

@@ -1,4 +1,4 @@
-/** Pickups that go while somebody writes to them. */
+/** Pruning of pickups concurrent with writes. */
 import { layer } from "@effect/vitest"
 import { PickupStore } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"

@@ -1,4 +1,4 @@
-/** Shipments, events of the log and status updates of the same shipments, all at once, repeated and cut short. */
+/** Concurrent registrations, events and status updates of the same shipments, with repeats and interruptions. */
 import { layer } from "@effect/vitest"
 import { DeliveryWorker, formatInstant, ShipmentIntake, ShipmentStatuses, StatusSubscriptions, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
@@ -41,7 +41,7 @@ const updatesOf = (shipmentId: string) => [
   { deliveryInformation_messages: "POD available", occurredAt: at(46) }
 ].map((update, n) => ({ shipmentId, updateId: `u${n}`, ...update }))
 
-/** Cut off somewhere, as by a crash, and sent again until it is answered. */
+/** Interrupts a call at a random point, as by a crash, and repeats it until it is answered. */
 const untilAnswered = <A, E, R>(call: Effect.Effect<A, E, R>, patience: Duration.Input): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.timeoutOption(call, patience), Option.match({
     onNone: () => untilAnswered(call, 10_000),
@@ -68,7 +68,7 @@ const rounds = (seed: string) =>
       post(shipmentIds, 3),
       ...shipmentIds.flatMap((id, n) => {
         const next = shipmentIds[(n + 1) % shipmentIds.length]!
-        // shipments of one call stand in any order: nobody may wait for anybody in a circle
+        // shipments of one call are in any order, which must not cause a deadlock
         return [
           ...eventsOf(id).map((event) => happen([event])),
           happen([...eventsOf(next), ...eventsOf(id)]),
@@ -81,7 +81,7 @@ const rounds = (seed: string) =>
     ]
     const shuffled = yield* Random.shuffle(calls)
     yield* Effect.forEach(shuffled, (call, n) => untilAnswered(call, n % 3 === 0 ? `${n % 17} millis` : 10_000), { concurrency: 10 })
-    // what found no shipment yet comes once more, as a system does that was refused
+    // repeats updates that found no shipment yet, as a refused sender does
     yield* Effect.forEach(shipmentIds, (id) => update(updatesOf(id)), { concurrency: 4 })
     yield* (yield* DeliveryWorker).drain
     const told = yield* (yield* ScriptedReceivers).delivered(webhookUrl)

@@ -1,4 +1,4 @@
-/** A shipment that goes goes as a whole, and one that somebody writes to right now stays, wherever the two meet. */
+/** Pruning removes a shipment completely, and keeps a shipment that is being written, at every interleaving. */
 import { layer } from "@effect/vitest"
 import {
   ShipmentIntake,
@@ -63,7 +63,7 @@ const writing = Effect.fnUntraced(function*(tenantId: string, accounts: Readonly
   return Effect.andThen(Deferred.succeed(goOn, undefined), Fiber.join(fiber))
 })
 
-/** What is left of shipments that have no status, by table. */
+/** Rows of shipments without a status, by table. */
 const leftOver = (tenantId: string) =>
   Effect.map(
     Effect.forEach([

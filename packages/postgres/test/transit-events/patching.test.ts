@@ -1,4 +1,4 @@
-/** A patch without a status leaves the status as it is, whoever changes it meanwhile. SPEC-GAP-D10 */
+/** A patch without a status keeps the status, also under concurrent changes. SPEC-GAP-D10 */
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
