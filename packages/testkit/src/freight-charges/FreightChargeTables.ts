@@ -190,6 +190,9 @@ export class FreightChargeRows {
     const orderId = `${row.record.id}/${closesAt}`
     this.journal.put(row.closed, orderId, new Set(notices.map((each) => each.billId)))
     this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
+    // the window collected before: the client may have lost accounts since, which no claim has judged
+    const lane = this.lanes.find(tenantId, row.record.id)
+    if (lane !== undefined) lane.clearedAt = undefined
     this.journal.drop(row.windows, closesAt)
     this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
   }
