@@ -207,5 +207,5 @@ export const ShipmentJourney = Schema.Struct({
   entries: Schema.Array(JourneyEntry).annotate({ description: "Oldest first." }),
   truncated: Schema.Boolean.annotate({ description: "Whether older entries were left out." }),
   deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Newest first, those that carried something of the shipment." }),
-  deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Older deliveries of the tenant were not looked at; null when all were." })
+  deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Older deliveries of the tenant were not searched; null when all were." })
 }).annotate({ identifier: "ShipmentJourney" })

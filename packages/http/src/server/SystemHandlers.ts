@@ -11,7 +11,7 @@ import { askReadiness, Readiness } from "./Readiness.ts"
 import type { SystemContract } from "./SystemContract.ts"
 
 const waitingEntries = Metric.gauge("waybill_queue_waiting_entries", { description: "Events waiting to be put into a delivery." })
-const unsettledDeliveries = Metric.gauge("waybill_queue_unsettled_deliveries", { description: "Deliveries being sent or waiting for their next attempt." })
+const unsettledDeliveries = Metric.gauge("waybill_queue_deliveries_in_progress", { description: "Deliveries being sent or waiting for their next attempt." })
 const deadDeliveries = Metric.gauge("waybill_queue_dead_deliveries", { description: "Dead letters." })
 const lagSeconds = Metric.gauge("waybill_queue_lag_seconds", { description: "How long the longest due subscription has been due." })
 

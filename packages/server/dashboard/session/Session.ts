@@ -60,7 +60,7 @@ export const sentenceOf = (failure: unknown): string => {
       case "timeout":
         return "The server did not answer in time."
       default:
-        return "What answered is not this server. Is a proxy in between?"
+        return "The response is not from Waybill. Check for a proxy in between."
     }
   }
   return failure instanceof Error ? failure.message : String(failure)

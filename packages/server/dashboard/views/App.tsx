@@ -60,8 +60,8 @@ const Careful = ({ children }: { readonly children: ComponentChildren }) => {
   const [error, again] = useErrorBoundary(() => forgetAnswers())
   return error === undefined ? <>{children}</> : (
     <>
-      <h1 tabIndex={-1}>This cannot be shown</h1>
-      <p class="failure" role="alert">The server answered something else than this page knows. Load the page anew if the server was updated.</p>
+      <h1 tabIndex={-1}>Cannot be shown</h1>
+      <p class="failure" role="alert">Unexpected response from the server. Reload the page if the server was updated.</p>
       <button type="button" onClick={again}>Try again</button>
     </>
   )

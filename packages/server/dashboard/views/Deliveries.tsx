@@ -36,7 +36,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <h1 tabIndex={-1}>{state === "dead" ? "Dead letters" : "Deliveries"}</h1>
       <Filter route={route} />
       <Told told={told} />
-      <Answered of={polled} missing="There is no such tenant.">
+      <Answered of={polled} missing="Tenant not found.">
         {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={setAsked} /> : <Any route={route} page={page} />}
       </Answered>
       {typeof asked === "object" && <RetryDialog tenantId={tenantId} deliveries={asked} close={close} />}
@@ -142,7 +142,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
           action={(delivery) => <RetryButton delivery={delivery} ask={(delivery) => ask([delivery])} />}
         />
       )}
-      {subscriptionId === undefined && data.length > 0 && <p><small>Everything that died in a subscription since some time is recovered on the subscription's own page.</small></p>}
+      {subscriptionId === undefined && data.length > 0 && <p><small>To recover all dead letters of a subscription since a time, open the subscription.</small></p>}
       <PagesOf route={route} next={nextCursor} />
     </>
   )

@@ -32,7 +32,7 @@ export const DeliveryPage = ({ route }: { readonly route: DeliveryRoute }) => {
     <>
       <h1 tabIndex={-1}>Delivery <span class="id"><Shown text={deliveryId} /></span></h1>
       <Told told={told} />
-      <Answered of={polled} missing="There is no such delivery. Settled ones are removed after a while.">
+      <Answered of={polled} missing="Delivery not found. Settled deliveries are removed after the retention time.">
         {(delivery) => (
           <>
             <DeliveryFacts delivery={delivery} tenantId={tenantId} />

@@ -29,7 +29,7 @@ export const Journey = ({ route }: { readonly route: JourneyRoute }) => {
   return (
     <>
       <h1 tabIndex={-1}>Shipment <Shown text={shipmentId} /></h1>
-      <Answered of={polled} missing="No area knows this shipment.">{(journey) => <Told tenantId={tenantId} journey={journey} />}</Answered>
+      <Answered of={polled} missing="Shipment not found in any area.">{(journey) => <Told tenantId={tenantId} journey={journey} />}</Answered>
     </>
   )
 }
@@ -48,18 +48,18 @@ const Told = ({ journey, tenantId }: { readonly tenantId: string; readonly journ
       <section aria-labelledby="journey">
         <h2 id="journey">Journey</h2>
         {truncated && <p>These are the newest {entries.length}; what happened before is left out.</p>}
-        {entries.length === 0 ? <Empty>Nothing has happened yet.</Empty> : (
+        {entries.length === 0 ? <Empty>No entries yet.</Empty> : (
           <ol class="timeline">
             {keyed(entries).map(([key, entry]) => <Entry key={key} entry={entry} />)}
           </ol>
         )}
       </section>
       <section aria-labelledby="told">
-        <h2 id="told">Deliveries that told of it</h2>
+        <h2 id="told">Deliveries of this shipment</h2>
         {deliveries.length === 0
-          ? <Empty>None{deliveriesSince === null ? "" : " among those that were looked at"}.</Empty>
+          ? <Empty>None{deliveriesSince === null ? "" : " among the newest deliveries"}.</Empty>
           : <DeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} subscriptions />}
-        {deliveriesSince !== null && <p><small>Deliveries made before <When at={deliveriesSince} /> were not looked at.</small></p>}
+        {deliveriesSince !== null && <p><small>Deliveries created before <When at={deliveriesSince} /> were not searched.</small></p>}
       </section>
     </>
   )

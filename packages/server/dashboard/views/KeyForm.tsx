@@ -13,7 +13,7 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState(refused ? "The server does not take the key any more. Enter the one that it has now." : undefined)
+  const [failure, setFailure] = useState(refused ? "The server no longer accepts this key. Enter a current key." : undefined)
 
   useEffect(() => {
     document.title = "Operator key · Waybill"
@@ -31,7 +31,7 @@ export const KeyForm = ({ enter, refused }: KeyFormProps) => {
       enter(key)
     } catch (failure) {
       // The client throws a TypeError for text that a header cannot contain.
-      setFailure(isKeyRefused(failure) || failure instanceof TypeError ? "That is not an operator key." : sentenceOf(failure))
+      setFailure(isKeyRefused(failure) || failure instanceof TypeError ? "Invalid operator key." : sentenceOf(failure))
       setBusy(false)
       input.current?.focus()
       input.current?.select()

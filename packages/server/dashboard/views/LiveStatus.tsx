@@ -17,7 +17,7 @@ export const LiveStatus = ({ connection: { failingSince }, halt, halted, refresh
   const failing = failingSince !== undefined
   const before = useRef(failing)
   useEffect(() => {
-    if (before.current !== failing) say(failing ? "The server gives no answer." : "The server answers again.")
+    if (before.current !== failing) say(failing ? "No response from the server." : "The server is reachable again.")
     before.current = failing
   }, [failing])
   const paused = halted || !seen

@@ -33,13 +33,13 @@ export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) =
       }
       setDone((done) => done + 1)
     }
-    if (failures.length === 0) return chosen.length === 1 ? "It goes out again." : `${many} go out again.`
+    if (failures.length === 0) return chosen.length === 1 ? "The delivery is queued again." : `${many} go out again.`
     return `${chosen.length - failures.length} of ${many} go out again. The others: ${[...new Set(failures)].join(" ")}`
   }
 
   return (
     <Dialog title={chosen.length === 1 ? "Send this delivery again?" : `Send ${many} again?`} confirm={chosen.length === 1 ? "Send again" : `Send ${many} again`} act={act} close={close}>
-      <p>The same bytes go out under the same id, with a full series of attempts.</p>
+      <p>The same bytes are sent under the same id, with a full series of attempts.</p>
       {chosen.some(({ state }) => state === "delivered") && (
         <p>The receiver accepted {chosen.length === 1 ? "it" : "some of them"} already. One that remembers ids skips what it has; another takes it twice.</p>
       )}

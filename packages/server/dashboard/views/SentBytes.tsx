@@ -22,7 +22,7 @@ export const SentBytes = ({ body, id }: { readonly id: string; readonly body: st
   const copy = () =>
     navigator.clipboard === undefined
       ? tell("This browser copies only over HTTPS. Download it instead.")
-      : navigator.clipboard.writeText(body).then(() => tell("Copied."), () => tell("The browser did not allow it. Download it instead."))
+      : navigator.clipboard.writeText(body).then(() => tell("Copied."), () => tell("The browser did not allow copying. Download the body instead."))
   return (
     <section aria-labelledby="body">
       <h2 id="body">Exact body</h2>
@@ -48,7 +48,7 @@ export const SentBytes = ({ body, id }: { readonly id: string; readonly body: st
 
 const Indented = ({ body }: { readonly body: string }) => {
   const text = useMemo(() => indentJson(body), [body])
-  return text === undefined ? <p>It is no JSON, so there is nothing to indent.</p> : <ShownBlock ourLines label="Body, indented" text={text} />
+  return text === undefined ? <p>Not JSON: shown as it is.</p> : <ShownBlock ourLines label="Body, indented" text={text} />
 }
 
 const rowsFirst = 256

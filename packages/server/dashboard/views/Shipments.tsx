@@ -35,8 +35,8 @@ export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly
         </form>
       </search>
       {reference !== undefined && (
-        <Answered of={polled} missing="There is no such tenant.">
-          {(found) => found.length === 0 ? <Empty>Nothing is known by <Shown text={reference} />.</Empty> : <Found tenantId={tenantId} reference={reference} found={found} />}
+        <Answered of={polled} missing="Tenant not found.">
+          {(found) => found.length === 0 ? <Empty>Nothing found for <Shown text={reference} />.</Empty> : <Found tenantId={tenantId} reference={reference} found={found} />}
         </Answered>
       )}
     </>

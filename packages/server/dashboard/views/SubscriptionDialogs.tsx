@@ -26,11 +26,11 @@ export const RecoverDialog = ({ close, subscriptionId, tenantId }: SubscriptionD
   const [since, setSince] = useState(() => inputOf(serverNow() - day))
   const act = async () => {
     const recovered = await client.recover(tenantId, subscriptionId, { since: given(since, "Since") })
-    return recovered === 0 ? "No letter has died since then, so nothing goes out." : `${plural(recovered, "dead letter")} ${recovered === 1 ? "goes" : "go"} out again.`
+    return recovered === 0 ? "No dead letters since then. Nothing is sent." : `${plural(recovered, "dead letter")} ${recovered === 1 ? "goes" : "go"} out again.`
   }
   return (
     <Dialog title="Recover dead letters?" confirm="Recover" act={act} close={close}>
-      <p>Every dead letter of this subscription that died since then goes out again, under the id that it had.</p>
+      <p>Every dead letter since then is sent again under its id.</p>
       <InstantField label="Since" value={since} change={setSince} required />
     </Dialog>
   )
@@ -49,11 +49,11 @@ export const ReplayDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
       ...to === "" ? {} : { to: given(to, "To") },
       ...shipmentIds.length === 0 ? {} : { shipmentIds }
     })
-    return queued === 0 ? "No event matches, so nothing goes out." : `${plural(queued, "event")} ${queued === 1 ? "is" : "are"} queued.`
+    return queued === 0 ? "No event matches. Nothing is sent." : `${plural(queued, "event")} ${queued === 1 ? "is" : "are"} queued.`
   }
   return (
     <Dialog title="Replay history?" confirm="Replay" act={act} close={close}>
-      <p>Events of that time go out once more, in new deliveries, as far as the subscription's filters and its client's accounts admit them now.</p>
+      <p>Events of that time are sent again in new deliveries, if the subscription's filters and its client's accounts match them now.</p>
       <div class="fields">
         <InstantField label="From" value={from} change={setFrom} required />
         <InstantField label="To, or empty for now" value={to} change={setTo} />
@@ -72,7 +72,7 @@ export const ResumeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
   }
   return (
     <Dialog title="Resume the subscription?" confirm="Resume" act={act} close={close}>
-      <p>What has waited goes out, in order. Of freight charges, dead letters since the pause go out again first, under the ids that they had.</p>
+      <p>Waiting entries are sent in order. For freight charges, dead letters since the pause are sent again first, under their ids.</p>
     </Dialog>
   )
 }
@@ -86,7 +86,7 @@ export const PauseDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
   }
   return (
     <Dialog title="Pause the subscription?" confirm="Pause" act={act} close={close}>
-      <p>Nothing more is sent, and what comes waits. Its client cannot resume it, and reads the reason when it tries.</p>
+      <p>Nothing more is sent; new entries wait. The client cannot resume the subscription and is shown the reason.</p>
       <TextField label="Reason" value={reason} change={setReason} required />
     </Dialog>
   )
@@ -96,11 +96,11 @@ export const PurgeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
   const { client } = useDesk()
   const act = async () => {
     const dropped = await client.purge(tenantId, subscriptionId)
-    return dropped === 0 ? "Nothing waited, so nothing was dropped." : `${plural(dropped, "entry", "entries")} dropped.`
+    return dropped === 0 ? "Nothing was waiting. Nothing was dropped." : `${plural(dropped, "entry", "entries")} dropped.`
   }
   return (
     <Dialog title="Purge the subscription?" confirm="Purge" act={act} close={close}>
-      <p>Everything that waits is dropped, and deliveries that wait for a retry are cancelled. Transit events can be replayed; nothing else comes back.</p>
+      <p>All waiting entries are dropped, and deliveries that wait for a retry are cancelled. Transit events can be replayed; other notifications are lost.</p>
     </Dialog>
   )
 }
@@ -113,7 +113,7 @@ export const DeleteDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
   }
   return (
     <Dialog title="Delete the subscription?" confirm="Delete" act={act} close={close}>
-      <p>It ends as if its client had deleted it: nothing more is sent, and what waits is dropped. This cannot be undone.</p>
+      <p>The subscription ends as if its client had deleted it: nothing more is sent, and waiting entries are dropped. This cannot be undone.</p>
     </Dialog>
   )
 }

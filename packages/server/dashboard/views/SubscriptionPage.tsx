@@ -47,8 +47,8 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
     <>
       <h1 tabIndex={-1}>Subscription <span class="id"><Shown text={subscriptionId} /></span></h1>
       <Told told={told} />
-      <Answered of={polled} missing="There is no such tenant.">
-        {({ subscription, ...seen }) => subscription === undefined ? <Empty>There is no such subscription. Was it deleted?</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={setAsked} />}
+      <Answered of={polled} missing="Tenant not found.">
+        {({ subscription, ...seen }) => subscription === undefined ? <Empty>Subscription not found. It may have been deleted.</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={setAsked} />}
       </Answered>
       {asked === "pause" && <PauseDialog {...dialog} />}
       {asked === "purge" && <PurgeDialog {...dialog} />}
@@ -97,7 +97,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
       </section>
       <section aria-labelledby="latest">
         <h2 id="latest">Latest deliveries</h2>
-        {deliveries.length === 0 ? <Empty>Nothing has gone out yet.</Empty> : (
+        {deliveries.length === 0 ? <Empty>No deliveries yet.</Empty> : (
           <DeliveryRows tenantId={tenantId} question={subscriptionId} caption={`The newest ${deliveries.length}`} deliveries={deliveries} />
         )}
         {deliveries.length === latest && <p><a href={all()}>All deliveries of this subscription</a></p>}

@@ -31,7 +31,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
         <Choice label="State" value={state} all="every state" choices={subscriptionStates.map((state) => [state, state])} change={(state) => show(owner, state)} />
         <TextField label="Client" value={named} change={setNamed} done={(client) => client.trim() !== (owner ?? "") && show(client.trim() || undefined, state)} />
       </form>
-      <Answered of={polled} missing="There is no such tenant.">{(page) => <Page route={route} page={page} />}</Answered>
+      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} />}</Answered>
     </>
   )
 }
@@ -50,10 +50,10 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
   const { client, cursor, state, tenantId } = route
   const { heldBack, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
-  useAnnounced(troubled === 0 ? "No subscription is in trouble." : `${plural(troubled, "subscription")} in trouble.`)
+  useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
   return (
     <>
-      {rows.length === 0 ? <Empty>{client !== undefined ? "This client has no such subscription." : state === undefined ? "Nobody has subscribed to anything yet." : `No subscription is ${state}.`}</Empty> : (
+      {rows.length === 0 ? <Empty>{client !== undefined ? "This client has no such subscription." : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
         <Table
           caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble`}
           columns={columns}

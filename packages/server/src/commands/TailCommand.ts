@@ -162,7 +162,7 @@ export const tailCommand = Command.make(
       const failure: CommandFailed | undefined = yield* Effect.match(round, { onSuccess: () => undefined, onFailure: (error) => error })
       if (failure !== undefined && failure.code !== exitCodes.unreachable) return yield* failure
       if (failure !== undefined && outage === undefined) yield* progress(`${failure.message} Retrying.`)
-      if (failure === undefined && outage !== undefined) yield* progress("The server answers again.")
+      if (failure === undefined && outage !== undefined) yield* progress("The server is reachable again.")
       outage = failure
     }
   })

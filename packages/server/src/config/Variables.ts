@@ -206,7 +206,7 @@ export const variables = {
     seconds(1, 3600)
   ),
   attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "for one POST of a webhook, answer included", seconds(0.1, 600)),
-  drain: variable("WAYBILL_DRAIN_SECONDS", "10", "a stop waits for requests and attempts under way, at most", seconds(0, 600)),
+  drain: variable("WAYBILL_DRAIN_SECONDS", "10", "a stop waits for requests and attempts in flight, at most", seconds(0, 600)),
   keepDays: variable("WAYBILL_KEEP_DAYS", "30", "settled deliveries stay visible to operators", days),
   keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "shipments can be looked up after the consignee got them", days),
   keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "freight bills are kept after they were invoiced or removed", days),

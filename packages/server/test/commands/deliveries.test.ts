@@ -103,7 +103,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     await new Promise<void>((resolve) => server.server.close(() => resolve()))
     await eventually(() => tail.stderr.includes("Retrying.") ? true : undefined, { what: () => tail.output })
     await new Promise<void>((resolve) => server.server.listen(Number(port), "127.0.0.1", resolve))
-    await eventually(() => tail.stderr.includes("The server answers again.") ? true : undefined, { what: () => tail.output })
+    await eventually(() => tail.stderr.includes("The server is reachable again.") ? true : undefined, { what: () => tail.output })
     answers.status = 200
     await server.operator.retryDelivery("acme", dead!.deliveryId)
     await eventually(() => tail.stdout.includes("attempt 2: accepted 200") ? true : undefined, { what: () => tail.output })

@@ -38,7 +38,7 @@ const stops: ReadonlyArray<Stop> = [
       await page.getByText("\"pickup\": true").waitFor()
     }
   },
-  { what: "no subscription", hash: `#/t/acme/subscriptions/${idOf(99)}`, until: (page) => page.getByText("There is no such subscription.").waitFor() },
+  { what: "no subscription", hash: `#/t/acme/subscriptions/${idOf(99)}`, until: (page) => page.getByText("Subscription not found.").waitFor() },
   { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Nothing here" }).waitFor() }
 ]
 

@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     for (const guess of ["a-guess", "a guess\u00fc"]) {
       await field.fill(guess)
       await page.keyboard.press("Enter")
-      await page.getByText("That is not an operator key.").waitFor()
+      await page.getByText("Invalid operator key.").waitFor()
       await page.reload()
     }
     await field.fill(key)
@@ -62,7 +62,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const { page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
     await later(page, page.getByRole("table"))
     stand.instead = () => ({ status: 401, json: { status: 401, title: "Unauthorized" } })
-    await later(page, page.getByText("does not take the key any more"))
+    await later(page, page.getByText("no longer accepts this key"))
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
     await page.keyboard.press("Enter")
     await dialog.getByRole("button", { name: "Send again" }).click()
-    await page.getByText("It goes out again.").first().waitFor()
+    await page.getByText("The delivery is queued again.").first().waitFor()
     await eventually(async () => await rows.count() === 2 || undefined)
 
     await page.getByRole("button", { name: "Select all on this page" }).click()
@@ -243,7 +243,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.goBack()
     await page.getByLabel("PRO, BOL or PO number").fill("nothing")
     await page.getByRole("button", { name: "Find" }).click()
-    await page.getByText("Nothing is known by nothing.").waitFor()
+    await page.getByText("Nothing found for nothing.").waitFor()
   })
 
   it("shows since when the server is unreachable, keeps its data, and recovers by itself", async () => {
@@ -314,7 +314,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Only these shipments").fill("S-9")
     stand.freight.subscriptions.splice(3, 1)
-    await later(page, page.getByText("There is no such subscription."))
+    await later(page, page.getByText("Subscription not found."))
     expect(await dialog.getByLabel("Only these shipments").inputValue()).toBe("S-9")
     expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("TEXTAREA")
   })

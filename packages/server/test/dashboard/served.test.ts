@@ -51,7 +51,7 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     works = true
     await page.getByRole("button", { name: "Retry" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click()
-    await page.getByText("It goes out again.").first().waitFor()
+    await page.getByText("The delivery is queued again.").first().waitFor()
     await page.getByText("delivered", { exact: true }).waitFor()
     expect(hook.receptions.map(({ body, id }) => [id, body])).toEqual([[sent!.id, sent!.body], [sent!.id, sent!.body]])
 
@@ -60,7 +60,7 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     await page.keyboard.press("Enter")
     await page.getByRole("link", { name: "S-1" }).click()
     await page.locator("ol.timeline > li").filter({ hasText: "Transit events" }).filter({ hasText: "<img src=x onerror=" }).first().waitFor()
-    await page.getByRole("heading", { name: "Deliveries that told of it" }).waitFor()
+    await page.getByRole("heading", { name: "Deliveries of this shipment" }).waitFor()
     await page.getByRole("rowheader").getByText(`…${sent!.id.slice(-6)}`).waitFor()
     expect(mischief.seen).toEqual([])
   })

@@ -199,7 +199,7 @@ class SmallPublisher {
     const wanted = query.getAll("eventTypes")
     const isGood = page >= 1 && pageSize >= 1 && pageSize <= 500 && ["asc", "desc"].includes(order)
       && [from, to].every((text) => text === null || !Number.isNaN(Date.parse(text))) && wanted.every((type) => types.includes(type))
-    if (!isGood && !this.#is("events-bounds")) return refuse(400, "There is no such page.")
+    if (!isGood && !this.#is("events-bounds")) return refuse(400, "Page not found.")
     page = Math.max(1, page)
     pageSize = Math.min(500, Math.max(1, pageSize))
     const instant = ({ occurredAt }: Json) => Date.parse(occurredAt)
