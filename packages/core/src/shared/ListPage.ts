@@ -24,8 +24,14 @@ export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fa
 /** Largest page in characters of its JSON, which is serialised in one step. A page ends before it would exceed this. */
 export const maxPageSize = 4 * 1024 * 1024
 
-/** Rows per read, so that a page of large rows needs no more memory than a page of small ones. */
+/** Most rows per read. */
 export const rowsAtATime = 50
+
+/** Rows of the first read. Their size limits the reads after it. */
+const firstRows = 10
+
+/** Characters of JSON per read, about: storage decodes what it reads in one step. */
+const readSize = 512 * 1024
 
 export interface ListSource<Row, A, E, R> {
   /** Reads rows with ids after `after`, in the order of their ids. */
@@ -49,7 +55,8 @@ export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
   let after = cursor
   let size = 0
   for (;;) {
-    const wanted = Math.min(rowsAtATime, limit - data.length)
+    const fitting = data.length === 0 ? firstRows : Math.max(1, Math.floor(readSize * data.length / Math.max(1, size)))
+    const wanted = Math.min(rowsAtATime, fitting, limit - data.length)
     // one extra row shows whether another page follows
     const rows = yield* read({ after, limit: wanted + 1 })
     const taken: Array<Row> = []

@@ -40,8 +40,14 @@ describe("listPage", () => {
   it.effect("reads few rows at a time, because each may be large", () => Effect.gen(function*() {
     const { reads, source } = sourceOf(small(600))
     yield* listPage(source, undefined, 500)
-    expect(Math.max(...reads)).toBe(rowsAtATime + 1)
-    expect(reads).toHaveLength(500 / rowsAtATime)
+    expect(reads).toEqual([11, ...Array.from({ length: 9 }, () => rowsAtATime + 1), 41])
+  }))
+
+  it.effect("reads fewer rows at a time when the first ones are large", () => Effect.gen(function*() {
+    const { reads, source } = sourceOf(rowsOf(Array.from({ length: 100 }, () => 80_000)))
+    const { data } = yield* listPage(source, undefined, 500)
+    expect(data).toHaveLength(Math.floor(maxPageSize / 80_000))
+    expect(new Set(reads.slice(1))).toEqual(new Set([7]))
   }))
 
   it.effect("ends a page before a row that would exceed the size limit, and continues there", () => Effect.gen(function*() {
