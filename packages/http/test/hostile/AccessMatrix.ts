@@ -7,20 +7,20 @@ import type { Answer, TestServiceOptions } from "../TestService.ts"
 import { expectedOf, isItsClient, type Rule, ruledIds, rulesOf, seesFreight, seesPapers, type Target } from "./AccessRules.ts"
 import type { Caller } from "./Callers.ts"
 import { type Call, callOf, targetOf } from "./Calls.ts"
-import { chanceOf } from "./Chance.ts"
+import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type IdentityProvider, startIdentityProvider } from "./IdentityProvider.ts"
 import { type Operation, operationOf, operations } from "./Operations.ts"
 import type { Subject } from "./Subject.ts"
-import { nothing, send, startWorld, subjectNames, wordOf, type World } from "./World.ts"
+import { nothing, send, startFixture, subjectNames, wordOf, type Fixture } from "./Fixture.ts"
 
 export interface MatrixOptions {
   readonly service?: TestServiceOptions
-  /** Calls that change data run in a new world for each caller, unless that is too slow. */
+  /** Calls that change data run in a new fixture for each caller, unless that is too slow. */
   readonly freshWorlds?: boolean
 }
 
 let provider: IdentityProvider
-let world: World
+let fixture: Fixture
 
 interface Case {
   readonly operation: Operation
@@ -29,13 +29,13 @@ interface Case {
   readonly target: Target
 }
 
-const planted = ({ subjects }: World): ReadonlyArray<Target> => subjectNames.map((of) => ({ label: of, of, subject: subjects[of] }))
+const planted = ({ subjects }: Fixture): ReadonlyArray<Target> => subjectNames.map((of) => ({ label: of, of, subject: subjects[of] }))
 
 const void_: Target = { label: "nothing", subject: nothing }
 
 /** Operators name the tenant next to the id, which may belong to another tenant. */
-const targetsOf = ({ contract, endpoint }: Operation, { subjects }: World): ReadonlyArray<Target> => endpoint.access === "public" ? [void_] : [
-  ...planted({ subjects } as World),
+const targetsOf = ({ contract, endpoint }: Operation, { subjects }: Fixture): ReadonlyArray<Target> => endpoint.access === "public" ? [void_] : [
+  ...planted({ subjects } as Fixture),
   ...(contract.area === "operator"
     ? [{ label: "far's ids at acme", subject: { ...subjects.far, tenantId: "acme" } }, { label: "nothing at acme", subject: { ...nothing, tenantId: "acme" } }]
     : []),
@@ -49,25 +49,25 @@ const targetsOf = ({ contract, endpoint }: Operation, { subjects }: World): Read
 const absentAs = ({ subject: { dot, mc, tenantId } }: Target, { contract }: Operation): Target =>
   ({ label: "nothing", subject: { ...nothing, dot, mc, ...(contract.area === "operator" && tenantId === "acme" ? { tenantId } : {}) } })
 
-const receiverOf = (caller: Caller, { callers }: World): string => `https://caller-${callers.findIndex(({ name }) => name === caller.name)}.example/hook`
+const receiverOf = (caller: Caller, { callers }: Fixture): string => `https://caller-${callers.findIndex(({ name }) => name === caller.name)}.example/hook`
 
 /** New ids, because different content for a known id would be refused. */
 const another = ({ eventId, billId, uniqueID }: Subject) => ({ eventId: `${eventId}-2`, billId: `${billId}2`, uniqueID: `${uniqueID}-2` })
 
-const callFor = (each: Case, of: World): Call => {
+const callFor = (each: Case, of: Fixture): Call => {
   const { caller, operation, rule, target } = each
   const isNew = operation.endpoint.method === "POST" && isOwnChange(each)
   const subject = { ...target.subject, ...(isNew ? another(target.subject) : {}), webhookUrl: receiverOf(caller, of) }
-  const call = callOf(operation, subject, chanceOf(11), { full: true, text: () => "qcopy" })
+  const call = callOf(operation, subject, fuzzRandomOf(11), { full: true, text: () => "qcopy" })
   return rule.variant?.(call) ?? call
 }
 
-const ask = (each: Case, of: World): Promise<Answer> => {
+const ask = (each: Case, of: Fixture): Promise<Answer> => {
   const call = callFor(each, of)
   return send(of.service, each.operation, targetOf(each.operation, call), each.caller, call.body)
 }
 
-const casesOf = (of: World, operation: Operation): ReadonlyArray<Case> =>
+const casesOf = (of: Fixture, operation: Operation): ReadonlyArray<Case> =>
   (rulesOf(operation) ?? []).flatMap((rule) =>
     of.callers.flatMap((caller) => targetsOf(operation, of).map((target): Case => ({ operation, rule, caller, target }))))
 
@@ -95,7 +95,7 @@ const wholeOf = ({ headers, status, text }: Answer): string =>
 const base64Of = (word: string): string => Buffer.from(word.slice(0, word.length - word.length % 3)).toString("base64")
 
 /** Words that the caller must not see. */
-const forbidden = (caller: Caller, of: World): ReadonlyArray<string> =>
+const forbidden = (caller: Caller, of: Fixture): ReadonlyArray<string> =>
   planted(of).flatMap((target): ReadonlyArray<string> => {
     const word = wordOf[target.of!]
     if (!seesFreight(caller, target)) return [word, base64Of(`${word}papers`)]
@@ -113,7 +113,7 @@ const publicFields = ["ProNumber", "ShipmentMilestoneStatus", "UpdatedETA", "Est
 /** Four public fields. The only one with a word of the subject is the PRO number, which the caller already knows. */
 const isPublicShipment = (answer: Answer): boolean => JSON.stringify(Object.keys(answer.json ?? {})) === JSON.stringify(publicFields)
 
-const check = async (each: Case, of: World): Promise<void> => {
+const check = async (each: Case, of: Fixture): Promise<void> => {
   const { caller, operation, rule, target } = each
   const expected = expectedOf(operation, rule, caller, target)
   const answer = await ask(each, of)
@@ -136,7 +136,7 @@ const check = async (each: Case, of: World): Promise<void> => {
 }
 
 /** Everything about a subject that its client, its carrier and the operator can read. */
-const snapshotOf = async (of: World, subjects = planted(of)): Promise<ReadonlyArray<string>> => {
+const snapshotOf = async (of: Fixture, subjects = planted(of)): Promise<ReadonlyArray<string>> => {
   const lines: Array<string> = []
   for (const target of subjects) {
     const readers = of.callers.filter((caller) => caller.role === "operator" || isItsClient(caller, target) || (caller.role === "carrier" && caller.tenantId === target.subject.tenantId))
@@ -158,7 +158,7 @@ const snapshotOf = async (of: World, subjects = planted(of)): Promise<ReadonlyAr
 const withEffect = (effect: Rule["effect"]) =>
   operations.filter((operation) => rulesOf(operation)?.some((rule) => rule.effect === effect) === true).map((operation) => [operation.id, operation] as const)
 
-const casesWith = (effect: Rule["effect"], operation: Operation): ReadonlyArray<Case> => casesOf(world, operation).filter(({ rule }) => rule.effect === effect)
+const casesWith = (effect: Rule["effect"], operation: Operation): ReadonlyArray<Case> => casesOf(fixture, operation).filter(({ rule }) => rule.effect === effect)
 
 const expectedIn = ({ caller, operation, rule, target }: Case): number => expectedOf(operation, rule, caller, target).status
 
@@ -168,10 +168,10 @@ export const accessMatrix = ({ freshWorlds = true, service = {} }: MatrixOptions
   vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
   beforeAll(async () => {
     provider = await startIdentityProvider()
-    world = await startWorld(provider, service)
+    fixture = await startFixture(provider, service)
   })
   afterAll(async () => {
-    await world.service.stop()
+    await fixture.service.stop()
     await provider.close()
   })
 
@@ -190,34 +190,34 @@ const theTable = () => {
     })
 
     it("is tested with callers and subjects of every kind", () => {
-      expect(new Set(world.callers.map(({ role }) => role)).size).toBe(5)
-      for (const target of planted(world)) {
-        const seeing = world.callers.filter((caller) => seesFreight(caller, target))
+      expect(new Set(fixture.callers.map(({ role }) => role)).size).toBe(5)
+      for (const target of planted(fixture)) {
+        const seeing = fixture.callers.filter((caller) => seesFreight(caller, target))
         expect(seeing.length).toBeGreaterThan(1)
-        expect(seeing.length).toBeLessThan(world.callers.length / 2)
+        expect(seeing.length).toBeLessThan(fixture.callers.length / 2)
       }
     })
   })
 }
 
 const theCalls = (freshWorlds: boolean) => {
-  // In order on one world: reads first, calls with lasting effects last.
+  // In order on one fixture: reads first, calls with lasting effects last.
 
   describe("a call that reads", () => {
     it.each(withEffect("reads"))("%s returns what each caller may see, and hides the rest as if it did not exist", async (_, operation) => {
-      for (const each of casesWith("reads", operation)) await check(each, world)
+      for (const each of casesWith("reads", operation)) await check(each, fixture)
     })
   })
 
   describe("a call that changes something", () => {
     it("is refused without permission, and changes nothing", async () => {
-      const before = await snapshotOf(world)
+      const before = await snapshotOf(fixture)
       expect(before.length).toBeGreaterThan(80)
       for (const [, operation] of withEffect("changes")) {
-        for (const each of casesWith("changes", operation)) if (expectedIn(each) >= 400) await check(each, world)
+        for (const each of casesWith("changes", operation)) if (expectedIn(each) >= 400) await check(each, fixture)
       }
-      await world.service.deliver()
-      expect(await snapshotOf(world)).toEqual(before)
+      await fixture.service.deliver()
+      expect(await snapshotOf(fixture)).toEqual(before)
     })
 
     if (!freshWorlds) return
@@ -226,8 +226,8 @@ const theCalls = (freshWorlds: boolean) => {
       const changing = withEffect("changes").map(([, operation]) => operation)
         .sort((a, b) => byMethod.indexOf(a.endpoint.method) - byMethod.indexOf(b.endpoint.method))
       const done = new Set<Operation>()
-      for (const { name } of world.callers) {
-        const fresh = await startWorld(provider)
+      for (const { name } of fixture.callers) {
+        const fresh = await startFixture(provider)
         for (const each of changing.flatMap((operation) => casesOf(fresh, operation)).filter((one) => one.caller.name === name && isOwnChange(one))) {
           await check(each, fresh)
           done.add(each.operation)
@@ -240,27 +240,27 @@ const theCalls = (freshWorlds: boolean) => {
 
   describe("a call that adds data of the caller", () => {
     it.each(withEffect("adds"))("%s refuses ids that belong to others", async (_, operation) => {
-      for (const each of casesWith("adds", operation)) await check(each, world)
+      for (const each of casesWith("adds", operation)) await check(each, fixture)
     })
   })
 
   describe("subscriptions without access", () => {
     it("receive nothing", async () => {
       const carriers = { acme: "acme's carrier", bolt: "bolt's carrier" } as const
-      for (const target of planted(world)) {
-        const caller = world.callers.find(({ name }) => name === carriers[target.subject.tenantId as "acme" | "bolt"])!
+      for (const target of planted(fixture)) {
+        const caller = fixture.callers.find(({ name }) => name === carriers[target.subject.tenantId as "acme" | "bolt"])!
         for (const name of ["reportTransitEvents", "reportStatusUpdates", "reportFreightCharges"]) {
           const operation = operationOf(`intake.${name}`)
           const subject = { ...target.subject, eventId: `${target.subject.eventId}-2`, billId: `${target.subject.billId}2` }
-          const call = callOf(operation, subject, chanceOf(3), { full: true, text: () => `${wordOf[target.of!]}news` })
-          expect((await send(world.service, operation, targetOf(operation, call), caller, call.body)).status).toBe(200)
+          const call = callOf(operation, subject, fuzzRandomOf(3), { full: true, text: () => `${wordOf[target.of!]}news` })
+          expect((await send(fixture.service, operation, targetOf(operation, call), caller, call.body)).status).toBe(200)
         }
       }
-      await world.service.deliver()
+      await fixture.service.deliver()
       let received = 0
-      for (const caller of world.callers) {
-        const texts = (await world.service.received(receiverOf(caller, world))).map(({ text }) => text)
-        expect(tellsOf(texts.join("\n"), forbidden(caller, world)), caller.name).toEqual([])
+      for (const caller of fixture.callers) {
+        const texts = (await fixture.service.received(receiverOf(caller, fixture))).map(({ text }) => text)
+        expect(tellsOf(texts.join("\n"), forbidden(caller, fixture)), caller.name).toEqual([])
         if (texts.some((text) => text.includes("news"))) received += 1
       }
       // Subscribers to their own freight receive it.
@@ -270,15 +270,15 @@ const theCalls = (freshWorlds: boolean) => {
 
   describe("another tenant's carrier", () => {
     it.each(["acme", "bolt"])("%s's may use the same ids and numbers, for its own freight", async (tenantId) => {
-      const others = planted(world).filter(({ subject }) => subject.tenantId !== tenantId)
-      const before = await snapshotOf(world, others)
+      const others = planted(fixture).filter(({ subject }) => subject.tenantId !== tenantId)
+      const before = await snapshotOf(fixture, others)
       const copies = withEffect("changes").flatMap(([, operation]) => casesWith("changes", operation))
         // With several carriers, new data belongs to the first one that writes it.
         .filter((each) => each.caller.tenantId === tenantId && each.caller.numbers === undefined && others.some(({ of }) => of === each.target.of) && expectedIn(each) < 400)
       expect(copies.length).toBeGreaterThan(5)
-      for (const each of copies) await check(each, world)
-      await world.service.deliver()
-      expect(await snapshotOf(world, others)).toEqual(before)
+      for (const each of copies) await check(each, fixture)
+      await fixture.service.deliver()
+      expect(await snapshotOf(fixture, others)).toEqual(before)
     })
   })
 }

@@ -6,13 +6,13 @@ import { KeptChanges } from "@waybill/testkit"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { operatorKey } from "../TestService.ts"
 import { callOf, targetOf } from "./Calls.ts"
-import { chanceOf } from "./Chance.ts"
+import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type IdentityProvider, startIdentityProvider } from "./IdentityProvider.ts"
 import { type Operation, operationOf, operations } from "./Operations.ts"
 import { type Intent, intentOf, keysOf, type KnownKeys, requestOf } from "./Requests.ts"
 import type { Subject } from "./Subject.ts"
 import { faultOf } from "./Verdict.ts"
-import { send, startWorld, type World } from "./World.ts"
+import { send, startFixture, type Fixture } from "./Fixture.ts"
 
 /** The long form, `npm run proof`, sends eight times as many requests as a test run. */
 const isLong = process.env["WAYBILL_PROOF"] === "long"
@@ -62,19 +62,19 @@ const [replayed, from] = ((): readonly [string | undefined, number] => {
 })()
 
 let provider: IdentityProvider
-let world: World
+let fixture: Fixture
 let keys: KnownKeys
 
 const start = async () => {
   provider = await startIdentityProvider()
-  world = await startWorld(provider, { logLevel: "Error" })
-  await world.service.tenant(spare)
+  fixture = await startFixture(provider, { logLevel: "Error" })
+  await fixture.service.tenant(spare)
   // Far above any real client's needs.
   const limits = { eventSubscriptionsPerClient: 100_000, chargeSubscriptionsPerClient: 100_000, requestsPerSecondPerCustomer: 1_000_000, requestsPerSecondPerCarrier: 1_000_000 }
-  await world.service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
+  await fixture.service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
   const accounts = ["A1", ...Array.from({ length: 2000 }, (_, at) => `F${at}`)]
-  const customer = await world.acme.customer("fuzz", accounts)
-  keys = { carrier: world.acme.carrier, customer, others: await Promise.all(Array.from({ length: 40 }, (_, at) => world.acme.customer(`fuzz-${at}`, ["A1"]))) }
+  const customer = await fixture.acme.customer("fuzz", accounts)
+  keys = { carrier: fixture.acme.carrier, customer, others: await Promise.all(Array.from({ length: 40 }, (_, at) => fixture.acme.customer(`fuzz-${at}`, ["A1"]))) }
 }
 
 /** Calls that disable a tenant use a separate one. */
@@ -83,7 +83,7 @@ const onSpareTenant = ["operator.deleteTenant", "operator.suspendTenant", "opera
 
 /** The subject of a call; creates again what the call uses up. */
 const subjectFor = async (operation: Operation, seed: number): Promise<Subject> => {
-  const { mine, near } = world.subjects
+  const { mine, near } = fixture.subjects
   // Repeated reports produce a long history, which is slow to read.
   const isRecord = operation.contract.area === "intake" && operation.endpoint.method === "GET"
   const isSpare = onSpareTenant.includes(operation.id)
@@ -94,8 +94,8 @@ const subjectFor = async (operation: Operation, seed: number): Promise<Subject> 
   const maker = operationOf(makerName)
   const asked = { ...ids, uniqueID: `${ids.uniqueID}-m${seed}`, invoiceNumber: `${ids.invoiceNumber}-m${seed}`, client: `${ids.client}-m${seed}`, tenantId: isSpare ? `${spare}-m${seed}` : ids.tenantId }
   // The subject's own secret is in use by its subscriptions.
-  const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, chanceOf(seed), { full: true })
-  const made = await send(world.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)
+  const call = callOf(maker, makerName === "operator.putSecret" ? { ...asked, hmacSecretId: `${ids.hmacSecretId}-m${seed}` } : asked, fuzzRandomOf(seed), { full: true })
+  const made = await send(fixture.service, maker, targetOf(maker, call), { headers: keysOf(maker, keys).right }, call.body)
   return made.status < 300 ? { ...ids, ...idOf!(made.json, asked) } : ids
 }
 
@@ -105,8 +105,8 @@ let own: Partial<Subject> = {}
 const makeOwn = async () => {
   const ask = async (name: string) => {
     const operation = operationOf(name)
-    const call = callOf(operation, { ...world.subjects.mine, ...own }, chanceOf(1), { full: true })
-    const answer = await send(world.service, operation, targetOf(operation, call), { headers: keysOf(operation, keys).right }, call.body)
+    const call = callOf(operation, { ...fixture.subjects.mine, ...own }, fuzzRandomOf(1), { full: true })
+    const answer = await send(fixture.service, operation, targetOf(operation, call), { headers: keysOf(operation, keys).right }, call.body)
     if (answer.status >= 300) throw new Error(`${name}: ${answer.status} ${answer.text}`)
     return answer.json
   }
@@ -124,7 +124,7 @@ export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
     let sent = 0
     afterAll(async () => {
       if (isLong) process.stdout.write(`fuzzing: ${sent} requests\n`)
-      await world.service.stop()
+      await fixture.service.stop()
       await provider.close()
     })
 
@@ -137,17 +137,17 @@ export const fuzz = (title: string, areas: ReadonlyArray<string>): void => {
         sent += 1
       }
       if (replayed === undefined) checkShares(operation, tally)
-      expect(world.service.log, "the service logged an error").toEqual([])
+      expect(fixture.service.log, "the service logged an error").toEqual([])
     }, 300_000)
   })
 }
 
 const sendOne = async (operation: Operation, seed: number): Promise<{ readonly intent: Intent; readonly status: number }> => {
-  const kept = await world.service.run(KeptChanges)
+  const kept = await fixture.service.run(KeptChanges)
   const subject = await subjectFor(operation, seed)
   const { intent, method, request, shown } = requestOf(operation, subject, keysOf(operation, keys, seed), seed)
   const before = [kept.count(), kept.entries()] as const
-  const answer = await within(world.service.fetch(request), () => `${replay(operation, seed)} has no answer.\n${shown}`)
+  const answer = await within(fixture.service.fetch(request), () => `${replay(operation, seed)} has no answer.\n${shown}`)
   const path = request.url.slice("http://waybill.test".length).split("?", 1)[0]!
   const fault = faultOf(operation, method, path, answer) ??
     (answer.status >= 400 && hasChanged(operation, before, kept) ? "was refused, and something has changed" : undefined)

@@ -4,7 +4,7 @@ import { expect, it } from "vitest"
 import { startIdentityProvider } from "./IdentityProvider.ts"
 import { operations } from "./Operations.ts"
 import { keysOf, requestOf } from "./Requests.ts"
-import { startWorld } from "./World.ts"
+import { startFixture } from "./Fixture.ts"
 
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
@@ -14,7 +14,7 @@ const allowedBytesPerRequest = 2048
 
 it("refused requests use no memory", async () => {
   const provider = await startIdentityProvider()
-  const { acme, service, subjects } = await startWorld(provider, { logLevel: "Error" })
+  const { acme, service, subjects } = await startFixture(provider, { logLevel: "Error" })
   const customer = await acme.customer("fuzz", ["A1"])
   const keys = { carrier: acme.carrier, customer, others: [customer] }
   const fuzzed = operations.filter(({ endpoint }) => endpoint.access !== "public")

@@ -1,5 +1,5 @@
 /** JSON with one defect. Serialized by hand, because JavaScript values cannot express every defect. */
-import type { Chance } from "./Chance.ts"
+import type { FuzzRandom } from "./FuzzRandom.ts"
 
 /** Text that is inserted into the JSON unchanged. */
 class Raw {
@@ -59,18 +59,18 @@ const placesIn = (value: unknown, found: Array<Place> = []): ReadonlyArray<Place
 const set = (holder: Record<PropertyKey, unknown>, key: PropertyKey, value: unknown): void =>
   void Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 
-const damages: ReadonlyArray<(place: Place, chance: Chance) => void> = [
-  ({ holder, key }, chance) => set(holder, key, chance.pick(oddValues)),
-  ({ holder, key }, chance) => set(holder, key, chance.pick(oddValues)),
-  ({ holder, key }, chance) => set(holder, key, chance.pick(oddTexts)),
+const damages: ReadonlyArray<(place: Place, random: FuzzRandom) => void> = [
+  ({ holder, key }, random) => set(holder, key, random.pick(oddValues)),
+  ({ holder, key }, random) => set(holder, key, random.pick(oddValues)),
+  ({ holder, key }, random) => set(holder, key, random.pick(oddTexts)),
   ({ holder, key }) => set(holder, key, null),
   ({ holder, key }) => Array.isArray(holder) ? void holder.splice(Number(key), 1) : void delete holder[key],
-  ({ holder }, chance) => Array.isArray(holder) ? void holder.push(chance.pick(oddValues)) : set(holder, chance.pick(oddNames), chance.pick(oddValues)),
+  ({ holder }, random) => Array.isArray(holder) ? void holder.push(random.pick(oddValues)) : set(holder, random.pick(oddNames), random.pick(oddValues)),
   ({ holder, key }) => set(holder, key, [holder[key]]),
   ({ holder, key }) => set(holder, key, { [key]: holder[key] }),
   ({ holder, key }) => set(holder, key, typeof holder[key] === "number" ? String(holder[key]) : typeof holder[key] === "string" ? Number(holder[key]) : holder[key]),
-  ({ holder, key }, chance) => {
-    if (!Array.isArray(holder)) set(holder, key, new Twice(holder[key], chance.pick(oddValues)))
+  ({ holder, key }, random) => {
+    if (!Array.isArray(holder)) set(holder, key, new Twice(holder[key], random.pick(oddValues)))
   },
   ({ holder, key }) => {
     const value = holder[key]
@@ -83,11 +83,11 @@ const damages: ReadonlyArray<(place: Place, chance: Chance) => void> = [
 ]
 
 /** The JSON text with one or a few damaged locations. */
-export const damagedJson = (body: unknown, chance: Chance): string => {
+export const damagedJson = (body: unknown, random: FuzzRandom): string => {
   const copy: unknown = { whole: structuredClone(body) }
-  for (let count = chance.pick([1, 1, 1, 2, 4]); count > 0; count--) {
+  for (let count = random.pick([1, 1, 1, 2, 4]); count > 0; count--) {
     const places = placesIn(copy)
-    if (places.length > 0) chance.pick(damages)(chance.pick(places), chance)
+    if (places.length > 0) random.pick(damages)(random.pick(places), random)
   }
   const whole = (copy as { readonly whole?: unknown }).whole
   return whole === undefined ? "" : written(whole instanceof Twice ? whole.second : whole)
@@ -107,10 +107,10 @@ const written = (value: unknown): string => {
 const encoder = new TextEncoder()
 
 /** Bytes that are not a JSON object, or not in UTF-8. */
-export const garbageFor = (body: unknown, chance: Chance): Uint8Array => {
+export const garbageFor = (body: unknown, random: FuzzRandom): Uint8Array => {
   const text = JSON.stringify(body)
-  const at = chance.below(text.length)
-  const made: string | Uint8Array = chance.pick([
+  const at = random.below(text.length)
+  const made: string | Uint8Array = random.pick([
     () => "",
     () => text.slice(0, at),
     () => `${text.slice(0, at)}\u0000${text.slice(at)}`,
@@ -132,7 +132,7 @@ export const garbageFor = (body: unknown, chance: Chance): Uint8Array => {
     () => new Uint8Array(Buffer.from(text, "utf16le")),
     () => Uint8Array.from([...encoder.encode(text.slice(0, at)), 0xff, 0xc0, 0x80, ...encoder.encode(text.slice(at))]),
     () => Uint8Array.from([0x1f, 0x8b, 0x08, 0x00, ...encoder.encode(text)]),
-    () => Uint8Array.from({ length: 1 + chance.below(60) }, () => chance.below(256))
+    () => Uint8Array.from({ length: 1 + random.below(60) }, () => random.below(256))
   ])()
   return typeof made === "string" ? encoder.encode(made) : made
 }

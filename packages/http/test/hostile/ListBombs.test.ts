@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Answer, TestService } from "../TestService.ts"
 import { startService } from "../TestService.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { chanceOf } from "./Chance.ts"
+import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type Operation, operations } from "./Operations.ts"
 import { keysOf } from "./Requests.ts"
 import { subjectNamed } from "./Subject.ts"
@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const send = async (operation: Operation, body: (call: unknown) => unknown): Promise<{ readonly answer: Answer; readonly fault: string | undefined }> => {
-  const call = callOf(operation, subject, chanceOf(1), { full: true })
+  const call = callOf(operation, subject, fuzzRandomOf(1), { full: true })
   const { endpoint } = operation
   const target = targetOf(operation, call)
   const made = body(call.body)

@@ -1,7 +1,7 @@
 /** Requests to one operation, generated from a seed: valid, damaged, and garbage. */
 import { operatorKey } from "../TestService.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { type Chance, chanceOf } from "./Chance.ts"
+import { type FuzzRandom, fuzzRandomOf } from "./FuzzRandom.ts"
 import { damagedJson, garbageFor, oddTexts } from "./HostileJson.ts"
 import { type Operation, operations } from "./Operations.ts"
 import { specimenOf } from "./Specimens.ts"
@@ -34,29 +34,29 @@ const renamed = (subject: Subject, seed: number, isNew: boolean): Subject => isN
   }
   : subject
 
-const intentBy = (chance: Chance): Intent => chance.happens(0.35) ? "valid" : chance.happens(0.7) ? "almost" : "garbage"
+const intentBy = (random: FuzzRandom): Intent => random.happens(0.35) ? "valid" : random.happens(0.7) ? "almost" : "garbage"
 
 /** Each operation has its own sequence of random numbers. */
-const chanceFor = ({ id }: Operation, seed: number): Chance => {
+const chanceFor = ({ id }: Operation, seed: number): FuzzRandom => {
   let mixed = seed
   for (const letter of id) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193)
-  return chanceOf(mixed)
+  return fuzzRandomOf(mixed)
 }
 
 export const intentOf = (operation: Operation, seed: number): Intent => intentBy(chanceFor(operation, seed))
 
 export const requestOf = (operation: Operation, subject: Subject, keys: Keys, seed: number): FuzzRequest => {
-  const chance = chanceFor(operation, seed)
-  const intent = intentBy(chance)
+  const random = chanceFor(operation, seed)
+  const intent = intentBy(random)
   const { endpoint } = operation
-  const call = callOf(operation, renamed(subject, seed, endpoint.method === "POST"), chance)
+  const call = callOf(operation, renamed(subject, seed, endpoint.method === "POST"), random)
   const parts: Parts = {
     method: endpoint.method,
-    target: targetOf(operation, { ...call, query: { ...call.query, ...(intent === "valid" ? optionalQuery(operation, call.query, subject, chance) : {}) } }),
+    target: targetOf(operation, { ...call, query: { ...call.query, ...(intent === "valid" ? optionalQuery(operation, call.query, subject, random) : {}) } }),
     headers: { ...keys.right, ...(call.body === undefined ? {} : { "content-type": contentTypeOf(operation) }) },
     body: call.body === undefined ? undefined : JSON.stringify(call.body)
   }
-  const made = intent === "valid" ? parts : intent === "almost" ? almost(operation, parts, call.body, chance) : garbage(operation, parts, call.body, keys, chance)
+  const made = intent === "valid" ? parts : intent === "almost" ? almost(operation, parts, call.body, random) : garbage(operation, parts, call.body, keys, random)
   return { intent, method: made.method, request: toRequest(made), shown: shownAs(made) }
 }
 
@@ -68,44 +68,44 @@ interface Parts {
 }
 
 /** Some of the optional parameters, with values from their schemas. */
-const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, string>>, subject: Subject, chance: Chance): Readonly<Record<string, string>> => {
+const optionalQuery = ({ endpoint }: Operation, given: Readonly<Record<string, string>>, subject: Subject, random: FuzzRandom): Readonly<Record<string, string>> => {
   const optional = Object.entries(endpoint.query ?? {}).filter(([name, { kind }]) => given[name] === undefined && kind !== "pairs" && name !== "cursor")
   return Object.fromEntries(optional.flatMap(([name, { kind, schema }]) => {
-    if (chance.happens(0.8)) return []
+    if (random.happens(0.8)) return []
     const named = ({ DOT: subject.dot, MC: subject.mc } as Readonly<Record<string, string>>)[name]
     if (named !== undefined) return [[name, named]]
-    const value = specimenOf(schema)(chance)
+    const value = specimenOf(schema)(random)
     const text = Array.isArray(value) ? value.join(",") : String(value)
     // The schema alone does not define the bounds of pages.
-    return kind === "integer" ? [[name, String(1 + chance.below(50))]] : text === "" ? [] : [[name, text]]
+    return kind === "integer" ? [[name, String(1 + random.below(50))]] : text === "" ? [] : [[name, text]]
   }))
 }
 
-type Change = (operation: Operation, parts: Parts, body: unknown, chance: Chance) => Parts
+type Change = (operation: Operation, parts: Parts, body: unknown, random: FuzzRandom) => Parts
 
 const encoded = (text: string): string => encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd"))
 
-const damagedBody: Change = (_, parts, body, chance) => ({ ...parts, body: damagedJson(body, chance) })
+const damagedBody: Change = (_, parts, body, random) => ({ ...parts, body: damagedJson(body, random) })
 
 /** Replaces one placeholder by another value. */
-const oddPath: Change = ({ template }, parts, _, chance) => {
+const oddPath: Change = ({ template }, parts, _, random) => {
   const [path = "", search] = parts.target.split("?")
   const segments = path.split("/")
   const places = template.split("/").flatMap((segment, at) => segment.startsWith("{") ? [at] : [])
-  if (places.length === 0) return { ...parts, target: `${path}${chance.pick(["/", "//", "/x", "%2f", ";a=b", "%00", "."])}` }
-  segments[chance.pick(places)] = chance.happens(0.8) ? encoded(chance.pick(oddTexts)) : chance.pick(["%", "%zz", "%ff%fe", "%2e%2e", "%2F..%2F", "%C0%AF", "a;b=c", "%ed%a0%80", "x".repeat(9000)])
+  if (places.length === 0) return { ...parts, target: `${path}${random.pick(["/", "//", "/x", "%2f", ";a=b", "%00", "."])}` }
+  segments[random.pick(places)] = random.happens(0.8) ? encoded(random.pick(oddTexts)) : random.pick(["%", "%zz", "%ff%fe", "%2e%2e", "%2F..%2F", "%C0%AF", "a;b=c", "%ed%a0%80", "x".repeat(9000)])
   return { ...parts, target: segments.join("/") + (search === undefined ? "" : `?${search}`) }
 }
 
 const strayParameters = ["__proto__", "constructor[prototype]", "page", "limit", "tenantId", "accounts", "comments", "comments[0][commentText]", "fileIds[]", "access_token", "x-api-key", ""] as const
 const rawValues = ["%", "%zz", "%ff%fe", "+", "a+b", "a,b,,", "==", "1&1", "%F0%9F%98%80", "1e3", "0x1", "-1", "99999999999999999999", "true", "eyJ9", "%00", "[]", "{}"] as const
 
-const oddQuery: Change = ({ endpoint }, parts, _, chance) => {
+const oddQuery: Change = ({ endpoint }, parts, _, random) => {
   const names = Object.keys(endpoint.query ?? {})
-  const name = names.length > 0 && chance.happens(0.8) ? chance.pick(names) : chance.pick(strayParameters)
-  const value = chance.happens(0.5) ? encoded(chance.pick(oddTexts)) : chance.pick(rawValues)
-  const one = `${chance.happens(0.5) ? name : encoded(name)}=${value}`
-  const more = chance.pick([one, one, one, `${one}&${one}`, name, Array.from({ length: 300 }, () => one).join("&").slice(0, 7000)])
+  const name = names.length > 0 && random.happens(0.8) ? random.pick(names) : random.pick(strayParameters)
+  const value = random.happens(0.5) ? encoded(random.pick(oddTexts)) : random.pick(rawValues)
+  const one = `${random.happens(0.5) ? name : encoded(name)}=${value}`
+  const more = random.pick([one, one, one, `${one}&${one}`, name, Array.from({ length: 300 }, () => one).join("&").slice(0, 7000)])
   return { ...parts, target: `${parts.target}${parts.target.includes("?") ? "&" : "?"}${more}` }
 }
 
@@ -129,18 +129,18 @@ const oddHeaders: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["cookie", ["a=b", "=".repeat(3000)]]
 ]
 
-const oddHeader: Change = (_, parts, __, chance) => {
-  const [name, values] = chance.pick(oddHeaders)
-  return { ...parts, headers: { ...parts.headers, [name]: chance.pick(values) } }
+const oddHeader: Change = (_, parts, __, random) => {
+  const [name, values] = random.pick(oddHeaders)
+  return { ...parts, headers: { ...parts.headers, [name]: random.pick(values) } }
 }
 
-const almost: Change = (operation, parts, body, chance) => {
+const almost: Change = (operation, parts, body, random) => {
   const { endpoint, template } = operation
   const changes: Array<Change> = [oddQuery, oddHeader]
   if (template.includes("{")) changes.push(oddPath, oddPath)
   if (endpoint.query !== undefined) changes.push(oddQuery, oddQuery)
   if (body !== undefined) changes.push(damagedBody, damagedBody, damagedBody, damagedBody, damagedBody, damagedBody)
-  return chance.pick(changes)(operation, parts, body, chance)
+  return random.pick(changes)(operation, parts, body, random)
 }
 
 /** Another method of the same path would be a valid call. */
@@ -149,14 +149,14 @@ const otherMethods = ({ template }: Operation): ReadonlyArray<string> => {
   return ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND", "QUERY", "get", "X"].filter((method) => !taken.includes(method))
 }
 
-const garbage = (operation: Operation, parts: Parts, body: unknown, keys: Keys, chance: Chance): Parts =>
-  chance.pick([
-    () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, chance), headers: { "content-type": "application/json", ...parts.headers } }),
-    () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, chance), headers: { "content-type": "application/json", ...parts.headers } }),
-    () => ({ ...parts, headers: { ...parts.headers, "x-api-key": chance.pick(keys.others) } }),
-    () => ({ ...parts, method: chance.pick(otherMethods(operation)) }),
-    () => oddPath(operation, parts, body, chance),
-    () => oddHeader(operation, oddQuery(operation, oddPath(operation, { ...parts, body: garbageFor(body ?? {}, chance) }, body, chance), body, chance), body, chance)
+const garbage = (operation: Operation, parts: Parts, body: unknown, keys: Keys, random: FuzzRandom): Parts =>
+  random.pick([
+    () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, random), headers: { "content-type": "application/json", ...parts.headers } }),
+    () => ({ ...parts, body: garbageFor(body ?? { a: "1" }, random), headers: { "content-type": "application/json", ...parts.headers } }),
+    () => ({ ...parts, headers: { ...parts.headers, "x-api-key": random.pick(keys.others) } }),
+    () => ({ ...parts, method: random.pick(otherMethods(operation)) }),
+    () => oddPath(operation, parts, body, random),
+    () => oddHeader(operation, oddQuery(operation, oddPath(operation, { ...parts, body: garbageFor(body ?? {}, random) }, body, random), body, random), body, random)
   ])()
 
 const bodiless = ["GET", "HEAD", "get"]

@@ -1,6 +1,6 @@
 /** Generates JSON that a schema accepts: every published shape, not only those of the samples. */
 import { Schema, SchemaAST } from "effect"
-import type { Chance } from "./Chance.ts"
+import type { FuzzRandom } from "./FuzzRandom.ts"
 
 export interface SpecimenOptions {
   /** Includes every optional member, and null only where required. */
@@ -9,9 +9,9 @@ export interface SpecimenOptions {
   readonly text?: () => string
 }
 
-export type Specimen = (chance: Chance, options?: SpecimenOptions) => unknown
+export type Specimen = (random: FuzzRandom, options?: SpecimenOptions) => unknown
 
-type Make = (chance: Chance, options: SpecimenOptions) => unknown
+type Make = (random: FuzzRandom, options: SpecimenOptions) => unknown
 
 /** Every string schema accepts one of these; add one here if not. */
 const texts = [
@@ -27,19 +27,19 @@ const made = new WeakMap<SchemaAST.AST, Make>()
 /** Built once per schema; generates values that its encoded side accepts. */
 export const specimenOf = (schema: Schema.Top): Specimen => {
   const make = makeOf(SchemaAST.toEncoded(schema.ast))
-  return (chance, options = {}) => make(chance, options)
+  return (random, options = {}) => make(random, options)
 }
 
 const makeOf = (ast: SchemaAST.AST): Make => {
   const known = made.get(ast)
   if (known !== undefined) return known
   // A recursive schema finds this while it is built.
-  made.set(ast, (chance, options) => built(chance, options))
+  made.set(ast, (random, options) => built(random, options))
   const admits = Schema.is(Schema.make<Schema.Codec<unknown>>(ast))
   const plain = plainOf(ast, admits)
-  const built: Make = ast.checks === undefined ? plain : (chance, options) => {
+  const built: Make = ast.checks === undefined ? plain : (random, options) => {
     for (let tries = 0; tries < 20; tries++) {
-      const value = plain(chance, options)
+      const value = plain(random, options)
       if (admits(value)) return value
     }
     throw new Error(`Specimens make nothing that this schema takes: ${describe(ast)}`)
@@ -57,12 +57,12 @@ const plainOf = (ast: SchemaAST.AST, admits: (value: unknown) => boolean): Make 
     case "Literal":
       return () => ast.literal
     case "Boolean":
-      return (chance) => chance.happens(0.5)
+      return (random) => random.happens(0.5)
     case "String":
       return textOf(ast, admits)
     case "Number": {
       const fitting = numbers.filter(admits)
-      return (chance) => chance.pick(fitting)
+      return (random) => random.pick(fitting)
     }
     case "Union":
       return unionOf(ast.types)
@@ -72,9 +72,9 @@ const plainOf = (ast: SchemaAST.AST, admits: (value: unknown) => boolean): Make 
       return objectOf(ast)
     case "Unknown":
     case "Any":
-      return (chance, { text }) => text?.() ?? chance.pick([null, 1, "free", { deep: [1, { deeper: true }] }])
+      return (random, { text }) => text?.() ?? random.pick([null, 1, "free", { deep: [1, { deeper: true }] }])
     case "Suspend":
-      return (chance, options) => makeOf(ast.thunk())(chance, options)
+      return (random, options) => makeOf(ast.thunk())(random, options)
     default:
       throw new Error(`Specimens know no ${ast._tag}. Teach them in Specimens.ts.`)
   }
@@ -83,9 +83,9 @@ const plainOf = (ast: SchemaAST.AST, admits: (value: unknown) => boolean): Make 
 const textOf = (ast: SchemaAST.AST, admits: (value: unknown) => boolean): Make => {
   const fitting = texts.filter(admits)
   if (fitting.length === 0) throw new Error(`No text of Specimens.ts fits ${describe(ast)}. Add one that does.`)
-  return (chance, { text }) => {
+  return (random, { text }) => {
     const wanted = text?.()
-    return wanted !== undefined && admits(wanted) ? wanted : chance.pick(fitting)
+    return wanted !== undefined && admits(wanted) ? wanted : random.pick(fitting)
   }
 }
 
@@ -93,18 +93,18 @@ const unionOf = (types: ReadonlyArray<SchemaAST.AST>): Make => {
   const makes = types.map(makeOf)
   const wholesome = types.flatMap((type, at) => type._tag === "Null" ? [] : [makes[at]!])
   // The first of several shapes is the most complete one.
-  return (chance, options) => (options.full === true ? wholesome[0] ?? makes[0]! : chance.pick(makes))(chance, options)
+  return (random, options) => (options.full === true ? wholesome[0] ?? makes[0]! : random.pick(makes))(random, options)
 }
 
 const arrayOf = (ast: SchemaAST.Arrays, admits: (value: unknown) => boolean): Make => {
   const elements = ast.elements.map(makeOf)
   const rest = ast.rest[0] === undefined ? undefined : makeOf(ast.rest[0])
-  return (chance, options) => {
-    const list = elements.map((make) => make(chance, options))
-    const more = rest === undefined ? 0 : options.full === true ? 1 : chance.below(3)
-    for (let count = 0; count < more; count++) list.push(rest!(chance, options))
+  return (random, options) => {
+    const list = elements.map((make) => make(random, options))
+    const more = rest === undefined ? 0 : options.full === true ? 1 : random.below(3)
+    for (let count = 0; count < more; count++) list.push(rest!(random, options))
     // Extends a list that is too short.
-    for (let tries = 0; rest !== undefined && tries < 3 && !admits(list); tries++) list.push(rest(chance, options))
+    for (let tries = 0; rest !== undefined && tries < 3 && !admits(list); tries++) list.push(rest(random, options))
     return list
   }
 }
@@ -112,13 +112,13 @@ const arrayOf = (ast: SchemaAST.Arrays, admits: (value: unknown) => boolean): Ma
 const objectOf = (ast: SchemaAST.Objects): Make => {
   const members = ast.propertySignatures.map(({ name, type }) => ({ name: String(name), make: makeOf(type), mayLack: SchemaAST.isOptional(type) }))
   const values = ast.indexSignatures.map(({ type }) => makeOf(type))
-  return (chance, options) => {
+  return (random, options) => {
     const object: Record<string, unknown> = {}
     for (const { make, mayLack, name } of members) {
-      if (mayLack && options.full !== true && chance.happens(0.6)) continue
-      object[name] = make(chance, options)
+      if (mayLack && options.full !== true && random.happens(0.6)) continue
+      object[name] = make(random, options)
     }
-    for (const make of values) object["custom"] = make(chance, options)
+    for (const make of values) object["custom"] = make(random, options)
     return object
   }
 }

@@ -4,7 +4,7 @@ import { documentsSample, invoiceSample, pickupRequest } from "@waybill/testkit"
 import { Effect, Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
-import { type Chance, chanceOf } from "../hostile/Chance.ts"
+import { type FuzzRandom, fuzzRandomOf } from "../hostile/FuzzRandom.ts"
 import { movingShipment } from "../shipment-status/ShipmentSamples.ts"
 import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
 
@@ -33,7 +33,7 @@ afterAll(() => service.stop())
 /** Two 16-bit halves, because plain integers are too small to make many different requests. */
 const Half = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
-type Choices = Pick<Chance, "draw" | "pick">
+type Choices = Pick<FuzzRandom, "draw" | "pick">
 
 const oddTexts = [
   "", " ", "\u0000", "\ud800", "\udfff", "a\u0000b", "😀", "\u202e", "\u2028", "%", "%00", "..", "/", "'", "\"", "\\", "<script>", "NaN", "null", "undefined",
@@ -110,7 +110,7 @@ const parameters = [
 ] as const
 
 const requestOf = (seed: number): { readonly request: Request; readonly path: string; readonly shown: string } => {
-  const choose = chanceOf(seed)
+  const choose = fuzzRandomOf(seed)
   const { draw, pick } = choose
   const segment = () => draw() < 0.8 ? pick(["acme", "acme", "acme", "main", subscriptionId, acme.carrierKeyId, "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77"]) : encodeText(pick(oddTexts))
   const text = () => draw() < 0.5 ? encodeText(pick(oddTexts)) : pick(["PRO-S1", "PO-S1", "02134", "75201", "A1", "2026-11-01", "2026-11-20T08:15:00+02:00", chargeSubscriptionId])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { chanceOf } from "../hostile/Chance.ts"
+import { fuzzRandomOf } from "../hostile/FuzzRandom.ts"
 import { parseBody } from "../../src/shared/ParseBody.ts"
 
 const spec = { schema: Schema.Struct({ events: Schema.Array(Schema.Unknown).check(Schema.isMaxLength(1000)) }), items: "events" }
@@ -31,7 +31,7 @@ const bodies = [
 describe("a body that is parsed item by item", () => {
   it.effect("equals the result of JSON.parse, whatever is removed or duplicated", () =>
     Effect.gen(function*() {
-      const chance = chanceOf(23)
+      const chance = fuzzRandomOf(23)
       for (const body of bodies) {
         for (let round = 0; round < 40; round++) {
           const at = chance.below(body.length)

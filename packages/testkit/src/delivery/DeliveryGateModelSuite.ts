@@ -2,7 +2,7 @@
 import { AccessStore, type ClaimedLane, DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { Chance } from "../simulation/Chance.ts"
+import { SimulationRandom } from "../simulation/SimulationRandom.ts"
 import { claim, freezeOf, freshTenant, idOf, publish, releaseOf, settlementOf, subscribe } from "../StorageFixtures.ts"
 
 const schedules = 30
@@ -69,20 +69,20 @@ class Model {
   }
 }
 
-const draw = (chance: Chance, names: ReadonlyArray<string>) => names.filter(() => chance.share(0.4))
+const draw = (random: SimulationRandom, names: ReadonlyArray<string>) => names.filter(() => random.share(0.4))
 
-const drawSource = (chance: Chance, live: boolean): Source =>
-  ({ seesAll: chance.share(0.15), accounts: draw(chance, ["A", "B", "C"]), live })
+const drawSource = (random: SimulationRandom, live: boolean): Source =>
+  ({ seesAll: random.share(0.15), accounts: draw(random, ["A", "B", "C"]), live })
 
 /** One tenant whose store and model are told the same. */
 class Told {
   readonly tenantId = freshTenant()
   readonly model: Model
-  private readonly chance: Chance
+  private readonly random: SimulationRandom
 
-  constructor(chance: Chance) {
-    this.chance = chance
-    this.model = new Model(chance.between(1, 3))
+  constructor(random: SimulationRandom) {
+    this.random = random
+    this.model = new Model(random.between(1, 3))
   }
 
   readonly putAccess = (lane: ModelLane, origin: "key" | "token", source: Source) => {
@@ -107,23 +107,23 @@ class Told {
 
   /** Gives a shipment to other accounts, or keeps those that it has. */
   readonly publish = (shipmentId: string) => {
-    const { chance, model } = this
-    if (!model.shipments.has(shipmentId) || chance.share(0.5)) model.shipments.set(shipmentId, draw(chance, ["A", "B", "C"]))
+    const { random, model } = this
+    if (!model.shipments.has(shipmentId) || random.share(0.5)) model.shipments.set(shipmentId, draw(random, ["A", "B", "C"]))
     const accounts = model.shipments.get(shipmentId)!
-    const fixtures = Array.from({ length: chance.between(1, 2) }, () => ({ shipmentId }))
+    const fixtures = Array.from({ length: random.between(1, 2) }, () => ({ shipmentId }))
     return Effect.map(publish(this.tenantId, fixtures, { accounts }), (events) => model.publish(shipmentId, events.map(({ eventId }) => eventId)))
   }
 
   readonly change = (): Effect.Effect<void, unknown, StoragePorts> => {
-    const { chance, model } = this
-    const lane = chance.pick(model.lanes)
-    switch (chance.pick(["access", "access", "access", "shipment", "shipment", "tenant"] as const)) {
+    const { random, model } = this
+    const lane = random.pick(model.lanes)
+    switch (random.pick(["access", "access", "access", "shipment", "shipment", "tenant"] as const)) {
       case "access":
-        return this.putAccess(lane, chance.pick(["key", "key", "token"]), drawSource(chance, chance.share(0.6)))
+        return this.putAccess(lane, random.pick(["key", "key", "token"]), drawSource(random, random.share(0.6)))
       case "shipment":
-        return this.publish(`S${chance.between(1, 4)}`)
+        return this.publish(`S${random.between(1, 4)}`)
       case "tenant":
-        return this.suspend(chance.share(0.5))
+        return this.suspend(random.share(0.5))
     }
   }
 
@@ -152,13 +152,13 @@ class Told {
 
   /** Freezes some of what a claim hands out as one delivery of each lane, which waits for its next attempt from then on. */
   readonly freezeSome = Effect.fnUntraced(function*(this: Told) {
-    const { chance, model, tenantId } = this
+    const { random, model, tenantId } = this
     const queue = yield* DeliveryQueue
     const { lanes } = yield* claim(tenantId)
     // whatever their order, every store is told the same
     for (const lane of [...lanes].sort((a, b) => a.laneId < b.laneId ? -1 : 1)) {
       const n = Number(lane.laneId.slice(-12))
-      const count = Math.min(chance.between(0, 5), lane.waiting.length)
+      const count = Math.min(random.between(0, 5), lane.waiting.length)
       const deliveryId = idOf(100 + n)
       if (count > 0) {
         const entries = lane.waiting.slice(0, count)
@@ -178,18 +178,18 @@ const handedOut = (lane: ClaimedLane | undefined) => ({
 })
 
 const schedule = Effect.fnUntraced(function*(seed: number) {
-  const chance = new Chance(seed, "gate")
-  const told = new Told(chance)
+  const random = new SimulationRandom(seed, "gate")
+  const told = new Told(random)
   const { model, tenantId } = told
   const queue = yield* DeliveryQueue
   yield* (yield* AccessStore).putTenant({ tenantId, name: "Acme", hosts: [] })
   for (const [n, lane] of model.lanes.entries()) {
-    yield* told.putAccess(lane, "key", { ...drawSource(chance, true), accounts: ["A", "B", "C"].filter(() => chance.share(0.7)) })
+    yield* told.putAccess(lane, "key", { ...drawSource(random, true), accounts: ["A", "B", "C"].filter(() => random.share(0.7)) })
     yield* subscribe(tenantId, { n: n + 1, client: lane.client })
   }
   for (const shipmentId of ["S1", "S2", "S3", "S4"]) yield* told.publish(shipmentId)
-  if (chance.share(0.8)) yield* told.freezeSome()
-  for (let change = chance.between(1, 8); change > 0; change--) yield* told.change()
+  if (random.share(0.8)) yield* told.freezeSome()
+  for (let change = random.between(1, 8); change > 0; change--) yield* told.change()
   const lanes = yield* told.compare(`seed ${seed}, after the changes`)
   yield* queue.settle(tenantId, { deliveries: [], lanes: lanes.map((lane) => releaseOf(lane)) })
   // access is back, with what each had last

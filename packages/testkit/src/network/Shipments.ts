@@ -2,10 +2,10 @@
 import type { Freight } from "../journeys/Freight.ts"
 import type { JourneyName } from "../journeys/Journeys.ts"
 import type { Load } from "../journeys/Load.ts"
-import { Chance } from "./Chance.ts"
+import { NetworkRandom } from "./NetworkRandom.ts"
 import { proNumberOf } from "./ProNumbers.ts"
 import { timetableOf } from "./Timetable.ts"
-import type { NetworkLane, World } from "./World.ts"
+import type { NetworkLane, NetworkPlan } from "./NetworkPlan.ts"
 
 export interface NetworkShipment {
   readonly journey: JourneyName
@@ -46,52 +46,52 @@ export const orderedAt = ({ shipmentsPerDay, startAt }: Shape, number: number): 
   Math.floor((startAt + Math.floor(number / shipmentsPerDay) * dayMillis + (number % shipmentsPerDay) / shipmentsPerDay * orderingMillis) / 1000) * 1000
 
 /** Differs between seeds, so that two networks in one service do not collide. */
-const firstSerial = (seed: string): number => new Chance(seed, "numbers").between(0, 90_000_000)
+const firstSerial = (seed: string): number => new NetworkRandom(seed, "numbers").between(0, 90_000_000)
 
-const loadOf = (lane: NetworkLane, number: number, chance: Chance): Load => {
+const loadOf = (lane: NetworkLane, number: number, random: NetworkRandom): Load => {
   const { piecesOfUnit, unitWeight, ...goods } = lane.goods
-  const units = chance.between(1, 8)
-  const weight = units * chance.between(...unitWeight)
-  const reweighed = chance.happens(0.12) ? weight + units * chance.between(5, 40) : weight
+  const units = random.between(1, 8)
+  const weight = units * random.between(...unitWeight)
+  const reweighed = random.happens(0.12) ? weight + units * random.between(5, 40) : weight
   const order = String(4_500_000_000 + number)
   return {
     ...goods,
     bol: `${lane.customer.accounts[0]!.slice(0, 4)}${String(number).padStart(8, "0")}`,
     // several shipments with one order, and one shipment with several
-    purchaseOrders: chance.happens(0.1) ? [order, `${order}-2`] : [chance.happens(0.1) ? String(4_500_000_000 + number - number % 10) : order],
+    purchaseOrders: random.happens(0.1) ? [order, `${order}-2`] : [random.happens(0.1) ? String(4_500_000_000 + number - number % 10) : order],
     units,
     pieces: units * piecesOfUnit,
     weight,
     reweighed,
-    accessorials: accessorials.filter(() => chance.happens(0.07)),
+    accessorials: accessorials.filter(() => random.happens(0.07)),
     rate: lane.rate,
     discount: lane.discount,
     fuelSurcharge: 313
   }
 }
 
-const journeyOf = (lane: NetworkLane, shape: Shape, chance: Chance): JourneyName => {
-  const isException = chance.happens(shape.exceptions)
-  const exception = chance.oneOf(exceptions)
+const journeyOf = (lane: NetworkLane, shape: Shape, random: NetworkRandom): JourneyName => {
+  const isException = random.happens(shape.exceptions)
+  const exception = random.oneOf(exceptions)
   if (lane.isAbroad) return "cross-border"
   if (isException) return exception
   return lane.isInterline ? "interline" : "plain LTL"
 }
 
 /** The final debtor if the bill changes its debtor: another customer, if there is one. */
-const nextAccountOf = ({ customers }: World, { account, customer }: NetworkLane, chance: Chance): string => {
+const nextAccountOf = ({ customers }: NetworkPlan, { account, customer }: NetworkLane, random: NetworkRandom): string => {
   const others = customers.filter((other) => other !== customer)
-  return others.length === 0 ? `${account}-3P` : chance.oneOf(chance.oneOf(others).accounts)
+  return others.length === 0 ? `${account}-3P` : random.oneOf(random.oneOf(others).accounts)
 }
 
 /** The shipment of this number, from 0. */
-export const shipmentOf = (world: World, shape: Shape, number: number): NetworkShipment => {
-  const chance = new Chance(shape.seed, `shipment ${number}`)
-  const lane = chance.oneOf(world.lanes)
-  const journey = journeyOf(lane, shape, chance)
-  const load = loadOf(lane, number, chance)
-  const { at, pickedUpAt } = timetableOf(orderedAt(shape, number), lane, chance)
-  const nextAccount = journey === "party change" ? nextAccountOf(world, lane, chance) : lane.account
+export const shipmentOf = (world: NetworkPlan, shape: Shape, number: number): NetworkShipment => {
+  const random = new NetworkRandom(shape.seed, `shipment ${number}`)
+  const lane = random.oneOf(world.lanes)
+  const journey = journeyOf(lane, shape, random)
+  const load = loadOf(lane, number, random)
+  const { at, pickedUpAt } = timetableOf(orderedAt(shape, number), lane, random)
+  const nextAccount = journey === "party change" ? nextAccountOf(world, lane, random) : lane.account
   const proNumber = proNumberOf(lane.carrier.proForm, firstSerial(shape.seed) + number)
   return {
     journey,

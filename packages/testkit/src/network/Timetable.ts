@@ -1,7 +1,7 @@
 /** Times of journey steps in a network: docks by day, road by night, no weekends. */
-import type { Chance } from "./Chance.ts"
+import type { NetworkRandom } from "./NetworkRandom.ts"
 import { atMinuteOfDay, isWeekend, minuteOfDay } from "./LocalTime.ts"
-import type { NetworkLane } from "./World.ts"
+import type { NetworkLane } from "./NetworkPlan.ts"
 
 const minuteMillis = 60_000
 const hourMillis = 3_600_000
@@ -35,28 +35,28 @@ const pickupDays = (orderedAt: number, zone: string): number =>
 const transitDays = ({ isAbroad, miles }: NetworkLane): number => Math.min(5, 1 + Math.floor(miles / 550)) + (isAbroad ? 1 : 0)
 
 /** A delivery tour: departure in the morning, arrival at the consignee later. */
-const round = (day: number, zone: string, notBefore: number, chance: Chance): readonly [out: number, delivered: number] => {
-  const out = Math.max(notBefore + 30 * minuteMillis, atMinuteOfDay(day, zone, 0, chance.between(...outings)))
-  return [out, Math.max(out + 45 * minuteMillis, atMinuteOfDay(day, zone, 0, chance.between(...deliveries)))]
+const round = (day: number, zone: string, notBefore: number, random: NetworkRandom): readonly [out: number, delivered: number] => {
+  const out = Math.max(notBefore + 30 * minuteMillis, atMinuteOfDay(day, zone, 0, random.between(...outings)))
+  return [out, Math.max(out + 45 * minuteMillis, atMinuteOfDay(day, zone, 0, random.between(...deliveries)))]
 }
 
-export const timetableOf = (orderedAt: number, lane: NetworkLane, chance: Chance): Timetable => {
+export const timetableOf = (orderedAt: number, lane: NetworkLane, random: NetworkRandom): Timetable => {
   const { destinationZone, originZone } = lane
-  const pickedUpAt = atMinuteOfDay(orderedAt, originZone, pickupDays(orderedAt, originZone), chance.between(...pickups)) + chance.between(0, 59) * 1000
-  const atTerminal = pickedUpAt + chance.between(45, 150) * minuteMillis
-  const left = Math.max(atTerminal + 30 * minuteMillis, atMinuteOfDay(pickedUpAt, originZone, 0, chance.between(...departures)))
+  const pickedUpAt = atMinuteOfDay(orderedAt, originZone, pickupDays(orderedAt, originZone), random.between(...pickups)) + random.between(0, 59) * 1000
+  const atTerminal = pickedUpAt + random.between(45, 150) * minuteMillis
+  const left = Math.max(atTerminal + 30 * minuteMillis, atMinuteOfDay(pickedUpAt, originZone, 0, random.between(...departures)))
   const deliveryDay = atMinuteOfDay(pickedUpAt, destinationZone, workingDays(pickedUpAt, destinationZone, transitDays(lane)), 0)
-  const arrived = Math.max(left + 2 * hourMillis, atMinuteOfDay(deliveryDay, destinationZone, 0, chance.between(...arrivals)))
-  const [out, delivered] = round(deliveryDay, destinationZone, arrived, chance)
+  const arrived = Math.max(left + 2 * hourMillis, atMinuteOfDay(deliveryDay, destinationZone, 0, random.between(...arrivals)))
+  const [out, delivered] = round(deliveryDay, destinationZone, arrived, random)
   const nextDay = atMinuteOfDay(delivered, destinationZone, workingDays(delivered, destinationZone, 1), 0)
-  const [outAgain, deliveredAgain] = round(nextDay, destinationZone, delivered, chance)
+  const [outAgain, deliveredAgain] = round(nextDay, destinationZone, delivered, random)
   return {
     pickedUpAt,
     at: between([
       [-24, orderedAt],
-      [-22, orderedAt + chance.between(4, 20) * minuteMillis],
-      [-1, pickedUpAt - chance.between(40, 60) * minuteMillis],
-      [-0.5, pickedUpAt - chance.between(10, 30) * minuteMillis],
+      [-22, orderedAt + random.between(4, 20) * minuteMillis],
+      [-1, pickedUpAt - random.between(40, 60) * minuteMillis],
+      [-0.5, pickedUpAt - random.between(10, 30) * minuteMillis],
       [0, pickedUpAt],
       [3, atTerminal],
       [9, left],

@@ -3,9 +3,9 @@ import { millisOf } from "../journeys/Freight.ts"
 import { type JourneyName, journeySteps } from "../journeys/Journeys.ts"
 import type { JourneyCall, JourneyStep } from "../journeys/JourneyStep.ts"
 import type { Terminal } from "../journeys/Lane.ts"
-import { Agenda } from "./Agenda.ts"
+import { TimedQueue } from "./TimedQueue.ts"
 import { orderedAt, type Shape, shipmentCount, shipmentOf } from "./Shipments.ts"
-import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type World, worldOf } from "./World.ts"
+import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type NetworkPlan, worldOf } from "./NetworkPlan.ts"
 
 export interface NetworkOptions {
   /** The same seed and options give the same calls, byte for byte. */
@@ -74,25 +74,25 @@ interface Ahead {
 /** Steps of freight that rests longer than this are dropped from memory: most freight in transit rests over nights and weekends. */
 const heldMillis = 8 * 3_600_000
 
-function* callsOf(world: World, shape: Shape): Generator<NetworkCall, void, undefined> {
-  const agenda = new Agenda<Ahead>()
+function* callsOf(world: NetworkPlan, shape: Shape): Generator<NetworkCall, void, undefined> {
+  const queue = new TimedQueue<Ahead>()
   const count = shipmentCount(shape)
   for (let begun = 0;;) {
     // pickups ordered by then come first
-    while (begun < count && !(agenda.firstAt() < orderedAt(shape, begun))) {
-      agenda.add(orderedAt(shape, begun), begun, { next: 0, calls: undefined })
+    while (begun < count && !(queue.firstAt() < orderedAt(shape, begun))) {
+      queue.add(orderedAt(shape, begun), begun, { next: 0, calls: undefined })
       begun += 1
     }
-    const due = agenda.take()
+    const due = queue.take()
     if (due === undefined) return
     const { at, order, what: { calls = shipmentCalls(world, shape, order), next } } = due
     yield calls[next]!
     const following = calls[next + 1]
-    if (following !== undefined) agenda.add(following.at, order, { next: next + 1, calls: following.at - at > heldMillis ? undefined : calls })
+    if (following !== undefined) queue.add(following.at, order, { next: next + 1, calls: following.at - at > heldMillis ? undefined : calls })
   }
 }
 
-const shipmentCalls = (world: World, shape: Shape, number: number): ReadonlyArray<NetworkCall> => {
+const shipmentCalls = (world: NetworkPlan, shape: Shape, number: number): ReadonlyArray<NetworkCall> => {
   const { freight, journey, lane } = shipmentOf(world, shape, number)
   return journeySteps(journey, freight).map((step) => {
     const { afterHours, ...call } = step

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { JourneyCall } from "../journeys/JourneyStep.ts"
 import type { StartedTestWaybill } from "../service/startTestWaybill.ts"
 import type { NetworkCall } from "./freightNetwork.ts"
-import type { NetworkCarrier, NetworkCustomer } from "./World.ts"
+import type { NetworkCarrier, NetworkCustomer } from "./NetworkPlan.ts"
 
 /** Clients that a carrier calls with; those of `@waybill/client` have these methods. Their arguments have the format of the area. */
 export interface CarrierClients {

@@ -1,10 +1,10 @@
 /** What operators do to access: of clients, of tenants, to shipments and to subscriptions that are not theirs. */
 import { AccessStore, DeliveryControl, Transaction } from "@waybill/core"
 import { Effect } from "effect"
-import type { Chance } from "./Chance.ts"
+import type { SimulationRandom } from "./SimulationRandom.ts"
 import type { Ledger, LedgerLane } from "./Ledger.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
-import type { World } from "./World.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 
 export const accessChanges = [
   "end access",
@@ -36,7 +36,7 @@ export type Tell = <A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (va
 export interface AccessChangesParts {
   readonly ledger: Ledger
   readonly store: SimulatedStore
-  readonly chance: Chance
+  readonly random: SimulationRandom
   readonly tell: Tell
   readonly wake: (tenantId: string) => void
   readonly slots: () => ReadonlyArray<Slot>
@@ -47,19 +47,19 @@ export interface AccessChangesParts {
 const live = Infinity
 
 export class AccessChanges {
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly parts: AccessChangesParts
 
-  constructor(world: World, parts: AccessChangesParts) {
-    this.world = world
+  constructor(simulation: SimulationContext, parts: AccessChangesParts) {
+    this.simulation = simulation
     this.parts = parts
   }
 
-  change(what: AccessChange, slot: Slot = this.parts.chance.pick(this.parts.slots())): void | Promise<void> {
-    const { chance } = this.parts
+  change(what: AccessChange, slot: Slot = this.parts.random.pick(this.parts.slots())): void | Promise<void> {
+    const { random } = this.parts
     switch (what) {
       case "end access":
-        return this.putAccess(slot, [...this.parts.ledger.access.accountsOf(slot)], this.world.storeNow + chance.pick([0, 0, 0, 20, 1500]))
+        return this.putAccess(slot, [...this.parts.ledger.access.accountsOf(slot)], this.simulation.storeNow + random.pick([0, 0, 0, 20, 1500]))
       case "give access":
         return this.putAccess(slot, [slot.account], live)
       case "narrow access":
@@ -82,7 +82,7 @@ export class AccessChanges {
   /** A claim handed out something of this lane, which is not frozen yet: where a change does harm, and seldom met by chance. */
   changeHandedOut(lane: LedgerLane): void | Promise<void> {
     const slot = this.parts.slots().find((each) => each.lane === lane)
-    return slot === undefined ? undefined : this.change(this.parts.chance.pick(["end access", "suspend tenant", "hand over", "pause", "purge", "purge"]), slot)
+    return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "hand over", "pause", "purge", "purge"]), slot)
   }
 
   /** Everybody has access, and no lane is paused by an operator. */
@@ -105,8 +105,8 @@ export class AccessChanges {
       if (wasHeld) yield* store.queue.accessRestored(tenantId, client)
     })
     return tell(Effect.flatMap(Transaction, ({ run }) => run(effect)), () => {
-      ledger.access.putClient(slot, accounts, until, this.world.storeNow)
-      this.world.note("operator", `has ${client} of ${tenantId} see ${accounts.join() || "nothing"}${until === live ? "" : ` for ${until - this.world.storeNow} ms`}`)
+      ledger.access.putClient(slot, accounts, until, this.simulation.storeNow)
+      this.simulation.note("operator", `has ${client} of ${tenantId} see ${accounts.join() || "nothing"}${until === live ? "" : ` for ${until - this.simulation.storeNow} ms`}`)
       wake(tenantId)
     })
   }
@@ -118,9 +118,9 @@ export class AccessChanges {
       if (state === "active") yield* store.queue.accessRestored(tenantId, undefined)
     })
     return tell(Effect.flatMap(Transaction, ({ run }) => run(effect)), () => {
-      if (state === "suspended") ledger.access.suspend(tenantId, this.world.storeNow)
+      if (state === "suspended") ledger.access.suspend(tenantId, this.simulation.storeNow)
       else ledger.access.resume(tenantId)
-      this.world.note("operator", `has ${tenantId} ${state}`)
+      this.simulation.note("operator", `has ${tenantId} ${state}`)
       wake(tenantId)
     })
   }
@@ -135,21 +135,21 @@ export class AccessChanges {
 
   /** In its steps, between which anything may happen. */
   private purge(lane: LedgerLane): void | Promise<void> {
-    const { chance, ledger } = this.parts
-    const wait = chance.pick([0, 0, 1, 30, 400])
+    const { random, ledger } = this.parts
+    const wait = random.pick([0, 0, 1, 30, 400])
     const end = () =>
       this.control(lane, "ends the purge of", (control) => control.endPurge(lane.tenantId, lane.laneId), () => {
         if (lane.purging) ledger.resume(lane)
       })
     const next = () =>
       this.control(lane, "purges", (control) => control.purgeNext(lane.tenantId, lane.laneId, undefined), ({ dropped }) => {
-        const expected = ledger.purge(lane, this.world.counts.steps)
-        if (dropped !== expected) this.world.violate("A purge drops what waits, and nothing else", `${lane.name}: ${dropped} instead of ${expected}`)
-        this.world.after(chance.pick([0, 0, wait]), end)
+        const expected = ledger.purge(lane, this.simulation.counts.steps)
+        if (dropped !== expected) this.simulation.violate("A purge drops what waits, and nothing else", `${lane.name}: ${dropped} instead of ${expected}`)
+        this.simulation.after(random.pick([0, 0, wait]), end)
       })
     const begin = (): void => {
       if (lane.state === "active") ledger.pause(lane, true)
-      this.world.after(wait, next)
+      this.simulation.after(wait, next)
     }
     return this.control(lane, "begins to purge", (control) => control.beginPurge(lane.tenantId, lane.laneId), begin)
   }
@@ -164,7 +164,7 @@ export class AccessChanges {
     if (!lane.open) return undefined
     return tell(Effect.flatMap(DeliveryControl, call), (answer) => {
       then(answer)
-      this.world.note("operator", `${verb} ${lane.name}, which is ${lane.state} now`)
+      this.simulation.note("operator", `${verb} ${lane.name}, which is ${lane.state} now`)
       store.compareLane(lane)
       wake(lane.tenantId)
     })

@@ -1,7 +1,7 @@
 /** What a claim may hand out, and to whom. */
 import type { Claim, ClaimedLane, ClaimRequest } from "@waybill/core"
 import { type Ledger, type LedgerDelivery, type LedgerLane, laneKeyOf } from "./Ledger.ts"
-import type { World } from "./World.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 
 /** What a worker was told of a lane when it claimed it; judged by it when it freezes and sends. */
 export interface Grant {
@@ -15,21 +15,21 @@ export interface Grant {
 }
 
 export class ClaimAudit {
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly ledger: Ledger
   /** Nothing but receivers misbehaves. */
   private readonly undisturbed: boolean
 
-  constructor(world: World, ledger: Ledger, undisturbed: boolean) {
-    this.world = world
+  constructor(simulation: SimulationContext, ledger: Ledger, undisturbed: boolean) {
+    this.simulation = simulation
     this.ledger = ledger
     this.undisturbed = undisturbed
   }
 
   /** The grants of a claim that just happened. */
   claimed(who: string, request: ClaimRequest, claim: Claim): ReadonlyMap<string, Grant> {
-    const { ledger, world } = this
-    const now = world.storeNow
+    const { ledger, simulation } = this
+    const now = simulation.storeNow
     const grants = new Map<string, Grant>()
     const refilled = new Set(request.refill.map(({ laneId, token }) => `${laneId} ${token}`))
     let fresh = 0
@@ -38,18 +38,18 @@ export class ClaimAudit {
     for (const claimed of claim.lanes) {
       const lane = ledger.lane(request.tenantId, claimed.laneId)
       if (lane === undefined || !lane.open) {
-        world.violate("A claim hands out lanes that are there", `${who} was handed ${claimed.laneId}`)
+        simulation.violate("A claim hands out lanes that are there", `${who} was handed ${claimed.laneId}`)
         continue
       }
-      if (lane.state !== "active") world.violate("A lane that is paused or stopped is not handed out", `${who} was handed ${lane.name}, which is ${lane.state}`)
-      if (!ledger.access.admits(lane, now)) world.violate("A lane whose client or tenant has no access is not handed out", `${who} was handed ${lane.name}`)
+      if (lane.state !== "active") simulation.violate("A lane that is paused or stopped is not handed out", `${who} was handed ${lane.name}, which is ${lane.state}`)
+      if (!ledger.access.admits(lane, now)) simulation.violate("A lane whose client or tenant has no access is not handed out", `${who} was handed ${lane.name}`)
       if (refilled.has(`${claimed.laneId} ${claimed.token}`)) {
-        if (!lane.leased || lane.token !== claimed.token) world.violate("A lease that was lost is not filled again", `${who} holds ${lane.name} by ${claimed.token}, the lease is ${lane.token}`)
+        if (!lane.leased || lane.token !== claimed.token) simulation.violate("A lease that was lost is not filled again", `${who} holds ${lane.name} by ${claimed.token}, the lease is ${lane.token}`)
       } else {
         fresh += 1
-        if (lane.leased && lane.leasedUntil > now) world.violate("Nobody is handed a lane whose lease holds", `${who} was handed ${lane.name}, leased until +${lane.leasedUntil - now} ms`)
-        if (lane.leased && this.undisturbed) world.violate("A worker that nothing happens to keeps its lanes", `${who} took over ${lane.name}`)
-        if (claimed.token <= lane.token) world.violate("Every lease has a higher token", `${lane.name}: ${claimed.token} after ${lane.token}`)
+        if (lane.leased && lane.leasedUntil > now) simulation.violate("Nobody is handed a lane whose lease holds", `${who} was handed ${lane.name}, leased until +${lane.leasedUntil - now} ms`)
+        if (lane.leased && this.undisturbed) simulation.violate("A worker that nothing happens to keeps its lanes", `${who} took over ${lane.name}`)
+        if (claimed.token <= lane.token) simulation.violate("Every lease has a higher token", `${lane.name}: ${claimed.token} after ${lane.token}`)
         lane.token = claimed.token
         lane.leased = true
         lane.failures = lane.breaker.failures
@@ -61,13 +61,13 @@ export class ClaimAudit {
         lane,
         token: claimed.token,
         claimedAt: claim.now,
-        claimedIn: world.counts.steps,
+        claimedIn: simulation.counts.steps,
         claimed,
         keys: ledger.liveKeys(request.tenantId, now)
       })
     }
-    if (fresh > request.maxLanes) world.violate("A claim leases no more lanes than were asked for", `${fresh} of ${request.maxLanes}`)
-    if (dropped !== claim.dropped) world.violate("What its client may no longer see is dropped, and nothing else", `${who}: ${claim.dropped} instead of ${dropped}`)
+    if (fresh > request.maxLanes) simulation.violate("A claim leases no more lanes than were asked for", `${fresh} of ${request.maxLanes}`)
+    if (dropped !== claim.dropped) simulation.violate("What its client may no longer see is dropped, and nothing else", `${who}: ${claim.dropped} instead of ${dropped}`)
     return grants
   }
 
@@ -81,15 +81,15 @@ export class ClaimAudit {
   }
 
   private compare(lane: LedgerLane, claimed: ClaimedLane): void {
-    const { world } = this
-    if (claimed.endpointUrl !== lane.settings.endpointUrl) world.violate("A lane goes to its own receiver", `${lane.name}: ${claimed.endpointUrl}`)
+    const { simulation } = this
+    if (claimed.endpointUrl !== lane.settings.endpointUrl) simulation.violate("A lane goes to its own receiver", `${lane.name}: ${claimed.endpointUrl}`)
     if (claimed.breaker.failures !== lane.breaker.failures || claimed.breaker.openUntil !== lane.breaker.openUntil) {
-      world.violate("A breaker is as it was written", `${lane.name}: ${JSON.stringify(claimed.breaker)} instead of ${JSON.stringify(lane.breaker)}`)
+      simulation.violate("A breaker is as it was written", `${lane.name}: ${JSON.stringify(claimed.breaker)} instead of ${JSON.stringify(lane.breaker)}`)
     }
     for (const due of claimed.due) {
       const delivery = lane.unsettled.get(due.deliveryId)
       if (delivery === undefined) {
-        world.violate("Only deliveries that have not ended are due", `${lane.name}: ${due.deliveryId}`)
+        simulation.violate("Only deliveries that have not ended are due", `${lane.name}: ${due.deliveryId}`)
         continue
       }
       this.compareDue(delivery, due)
@@ -98,35 +98,35 @@ export class ClaimAudit {
   }
 
   private compareDue(delivery: LedgerDelivery, due: ClaimedLane["due"][number]): void {
-    const { world } = this
+    const { simulation } = this
     const orphaned = delivery.state === "sending" && delivery.token !== delivery.lane.token
-    const isDue = delivery.state === "waiting" && delivery.dueAt <= world.storeNow
-    if (!orphaned && !isDue) world.violate("Nothing is due before its time", `${delivery.id} is ${delivery.state}`)
-    if (due.orphaned !== orphaned) world.violate("Whose sender died is known", `${delivery.id}: ${due.orphaned}`)
+    const isDue = delivery.state === "waiting" && delivery.dueAt <= simulation.storeNow
+    if (!orphaned && !isDue) simulation.violate("Nothing is due before its time", `${delivery.id} is ${delivery.state}`)
+    if (due.orphaned !== orphaned) simulation.violate("Whose sender died is known", `${delivery.id}: ${due.orphaned}`)
     if (due.attempt !== delivery.attempt || due.tries !== delivery.tries) {
-      world.violate("An attempt is counted when it is granted", `${delivery.id}: ${due.attempt}/${due.tries} instead of ${delivery.attempt}/${delivery.tries}`)
+      simulation.violate("An attempt is counted when it is granted", `${delivery.id}: ${due.attempt}/${due.tries} instead of ${delivery.attempt}/${delivery.tries}`)
     }
     const older = blocker(delivery)
-    if (older !== undefined) world.violate("Deliveries that share a shipment go out one after the other", `${delivery.id} is due, ${older.id} is ${older.state}`)
+    if (older !== undefined) simulation.violate("Deliveries that share a shipment go out one after the other", `${delivery.id} is due, ${older.id} is ${older.state}`)
   }
 
   /** Each shipment's entries from its first on, and none of a shipment that a delivery holds; from after the last one that was cut, round the lane. */
   private compareWaiting(lane: LedgerLane, claimed: ClaimedLane): void {
-    const { world } = this
+    const { simulation } = this
     const seen = new Map<string, number>()
     const heldBy = (key: string) => [...lane.unsettled.values()].find(({ keys }) => keys.has(key))
     const free = [...lane.waiting.keys()].filter((key) => heldBy(key) === undefined).sort()
     const first = free.find((key) => lane.cursor === undefined || key > lane.cursor) ?? free[0]
-    if (claimed.waiting[0]?.key !== first) world.violate("Every shipment of a lane has its turn", `${lane.name}: ${claimed.waiting[0]?.key} after ${lane.cursor}, ${first} waits`)
+    if (claimed.waiting[0]?.key !== first) simulation.violate("Every shipment of a lane has its turn", `${lane.name}: ${claimed.waiting[0]?.key} after ${lane.cursor}, ${first} waits`)
     for (const { key, orderId, sequence } of claimed.waiting) {
       const place = seen.get(key) ?? 0
       seen.set(key, place + 1)
       const entry = lane.waiting.get(key)?.[place]
       if (entry === undefined || entry.sequence !== sequence || entry.orderId !== orderId) {
-        world.violate("What waits is handed out in its order, once", `${lane.name}: ${key}/${sequence} in place ${place}`)
+        simulation.violate("What waits is handed out in its order, once", `${lane.name}: ${key}/${sequence} in place ${place}`)
       }
       const holder = place === 0 ? heldBy(key) : undefined
-      if (holder !== undefined) world.violate("A shipment waits for its delivery to end", `${lane.name}: ${key}/${sequence} while ${holder.id} is ${holder.state}`)
+      if (holder !== undefined) simulation.violate("A shipment waits for its delivery to end", `${lane.name}: ${key}/${sequence} while ${holder.id} is ${holder.state}`)
     }
   }
 }

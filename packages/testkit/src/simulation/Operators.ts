@@ -3,12 +3,12 @@ import { AccessStore, type LaneSettings, type LaneState, SecretStore, Transactio
 import { Effect, Exit, Option } from "effect"
 import { idOf, laneSettings, letSee, publish, recordOf, storedSecret, textOf } from "../StorageFixtures.ts"
 import { type AccessChange, AccessChanges, type Slot as AccessSlot } from "./AccessChanges.ts"
-import type { Chance } from "./Chance.ts"
+import type { SimulationRandom } from "./SimulationRandom.ts"
 import type { Ledger, LedgerDelivery, LedgerLane } from "./Ledger.ts"
 import { sealedKey } from "./Secrets.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
-import type { World } from "./World.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 
 export const interventions = ["pause", "resume", "stop", "resume", "remove", "add", "rotate", "rotate", "move", "retry", "retry", "recover"] as const
 
@@ -27,11 +27,11 @@ interface Slot {
 const accountOf = ({ at }: Slot): string => `account-${at}`
 
 export class Operators {
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly ledger: Ledger
   private readonly store: SimulatedStore
   private readonly shape: Shape
-  private readonly chance: Chance
+  private readonly random: SimulationRandom
   private readonly wake: (tenantId: string) => void
   private readonly slots: Array<Slot> = []
   private readonly access: AccessChanges
@@ -42,26 +42,26 @@ export class Operators {
   private lastKey = 0
 
   constructor(
-    world: World,
+    simulation: SimulationContext,
     parts: {
       readonly ledger: Ledger
       readonly store: SimulatedStore
       readonly shape: Shape
-      readonly chance: Chance
+      readonly random: SimulationRandom
       /** Draws what operators do to access. */
-      readonly accessChance: Chance
+      readonly accessChance: SimulationRandom
       readonly wake: (tenantId: string) => void
     }
   ) {
-    this.world = world
+    this.simulation = simulation
     this.ledger = parts.ledger
     this.store = parts.store
     this.shape = parts.shape
-    this.chance = parts.chance
+    this.random = parts.random
     this.wake = parts.wake
-    this.access = new AccessChanges(world, {
+    this.access = new AccessChanges(simulation, {
       ...parts,
-      chance: parts.accessChance,
+      random: parts.accessChance,
       tell: (effect, then) => this.tell(effect, then),
       slots: () => this.slots.map((slot): AccessSlot => ({ ...slot, account: accountOf(slot), lane: this.ledger.lane(slot.tenantId, slot.laneId)! })),
       handOver: (tenantId) => this.handOver(tenantId, parts.accessChance)
@@ -81,7 +81,7 @@ export class Operators {
       const slot: Slot = { tenantId: tenantOf(tenant), client: `client-${at}`, at, laneId: "" }
       this.slots.push(slot)
       const waits = this.tell(letSee(slot.tenantId, slot.client, [accountOf(slot)]), () => {
-        this.ledger.access.putClient(slot, [accountOf(slot)], Infinity, this.world.storeNow)
+        this.ledger.access.putClient(slot, [accountOf(slot)], Infinity, this.simulation.storeNow)
         return this.add(slot)
       })
       if (waits !== undefined) await waits
@@ -89,13 +89,13 @@ export class Operators {
   }
 
   publish(): void | Promise<void> {
-    const { chance } = this
-    const { tenantId } = chance.pick(this.slots)
-    return this.publishOf(tenantId, `S${chance.between(1, this.shape.shipments)}`, chance.between(1, 3), chance.share(0.1))
+    const { random } = this
+    const { tenantId } = random.pick(this.slots)
+    return this.publishOf(tenantId, `S${random.between(1, this.shape.shipments)}`, random.between(1, 3), random.share(0.1))
   }
 
-  private handOver(tenantId: string, chance: Chance): void | Promise<void> {
-    const shipmentId = `S${chance.between(1, this.shape.shipments)}`
+  private handOver(tenantId: string, random: SimulationRandom): void | Promise<void> {
+    const shipmentId = `S${random.between(1, this.shape.shipments)}`
     const key = `${tenantId}/${shipmentId}`
     this.handedOver.set(key, (this.handedOver.get(key) ?? 0) + 1)
     return this.publishOf(tenantId, shipmentId, 1, false)
@@ -107,11 +107,11 @@ export class Operators {
     const accounts = this.slots.filter((slot) => slot.tenantId === tenantId && (slot.at + turn) % 3 !== 0).map(accountOf)
     const options = { accounts, ...(traced ? { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" } : {}) }
     return this.tell(publish(tenantId, Array.from({ length: count }, () => ({ shipmentId })), options), (events) => {
-      this.ledger.access.putShipment(tenantId, shipmentId, accounts, this.world.storeNow)
-      if (this.world.trace) this.world.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${accounts.join(", ")}`)
+      this.ledger.access.putShipment(tenantId, shipmentId, accounts, this.simulation.storeNow)
+      if (this.simulation.trace) this.simulation.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${accounts.join(", ")}`)
       const before = this.ledger.restless
       this.ledger.publish(tenantId, events.map((event) => ({ ...event, body: textOf(event.body) })))
-      this.world.counts.owed += this.ledger.restless - before
+      this.simulation.counts.owed += this.ledger.restless - before
       this.wake(tenantId)
     })
   }
@@ -125,7 +125,7 @@ export class Operators {
   }
 
   intervene(what: Intervention): void | Promise<void> {
-    const slot = this.chance.pick(this.slots)
+    const slot = this.random.pick(this.slots)
     const lane = this.ledger.lane(slot.tenantId, slot.laneId)!
     switch (what) {
       case "pause":
@@ -135,17 +135,17 @@ export class Operators {
       case "stop":
         return this.turn(lane, "inactive")
       case "move":
-        return this.change(lane, { ...lane.settings, state: lane.state, endpointUrl: `${lane.settings.endpointUrl.split("?")[0]}?${this.chance.between(1, 9)}` })
+        return this.change(lane, { ...lane.settings, state: lane.state, endpointUrl: `${lane.settings.endpointUrl.split("?")[0]}?${this.random.between(1, 9)}` })
       case "remove":
         return this.remove(lane)
       case "add":
         return lane.open ? undefined : this.add(slot)
       case "rotate":
-        return this.rotate(slot.tenantId, this.chance.pick([0, 1000, 60_000]))
+        return this.rotate(slot.tenantId, this.random.pick([0, 1000, 60_000]))
       case "retry":
         return this.retryAny(slot.tenantId)
       case "recover":
-        return this.recover(lane, this.world.storeNow - this.chance.pick([0, 3000, 1e9]))
+        return this.recover(lane, this.simulation.storeNow - this.random.pick([0, 3000, 1e9]))
     }
   }
 
@@ -162,7 +162,7 @@ export class Operators {
     let after: void | Promise<void> = undefined
     const waits = this.store.run(effect, (exit) => {
       if (Exit.isSuccess(exit)) after = then(exit.value)
-      else this.world.violate("The store does what it is told", String(exit.cause))
+      else this.simulation.violate("The store does what it is told", String(exit.cause))
     })
     return waits === undefined ? after : waits.then(() => after)
   }
@@ -183,7 +183,7 @@ export class Operators {
       )))
     return this.tell(effect, () => {
       this.ledger.open(slot.tenantId, slot.client, name, settings)
-      this.world.note("owner", `opens ${name}: ${JSON.stringify(policy)}, when dead ${whenDead}`)
+      this.simulation.note("owner", `opens ${name}: ${JSON.stringify(policy)}, when dead ${whenDead}`)
     })
   }
 
@@ -203,7 +203,7 @@ export class Operators {
       )))
     return this.tell(effect, () => {
       this.ledger.change(lane, settings)
-      this.world.note("owner", `has ${lane.name} ${settings.state} at ${settings.endpointUrl}`)
+      this.simulation.note("owner", `has ${lane.name} ${settings.state} at ${settings.endpointUrl}`)
       this.wake(lane.tenantId)
     })
   }
@@ -218,13 +218,13 @@ export class Operators {
     return this.tell(effect, () => {
       this.store.compare(lane.tenantId, [...lane.unsettled.values()])
       this.ledger.close(lane)
-      this.world.note("owner", `removes ${lane.name}`)
+      this.simulation.note("owner", `removes ${lane.name}`)
     })
   }
 
   private rotate(tenantId: string, overlapMillis: number): void | Promise<void> {
     const key = new Uint8Array(32).fill(++this.lastKey)
-    const now = this.world.storeNow
+    const now = this.simulation.storeNow
     const effect = Effect.gen(function*() {
       const store = yield* SecretStore
       const before = Option.getOrUndefined(yield* store.findForUpdate(tenantId, "main"))?.versions ?? []
@@ -234,28 +234,28 @@ export class Operators {
     })
     return this.tell(effect, () => {
       this.ledger.rotate(tenantId, key, now, overlapMillis)
-      this.world.note("operator", `rotates the secret of ${tenantId}, overlap ${overlapMillis} ms`)
+      this.simulation.note("operator", `rotates the secret of ${tenantId}, overlap ${overlapMillis} ms`)
     })
   }
 
   private retryAny(tenantId: string): void | Promise<void> {
     const known = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
-    return known.length === 0 ? undefined : this.retry(tenantId, this.chance.pick(known))
+    return known.length === 0 ? undefined : this.retry(tenantId, this.random.pick(known))
   }
 
   /** What a worker has claimed and not frozen yet is where a retry does harm, and seldom met by chance. */
   retryHandedOut(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
-    return this.retry(tenantId, this.ledger.deliveries.get(this.chance.pick(deliveryIds))!)
+    return this.retry(tenantId, this.ledger.deliveries.get(this.random.pick(deliveryIds))!)
   }
 
   private retry(tenantId: string, delivery: LedgerDelivery): void | Promise<void> {
     const left = delivery.lane.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
     return this.tell(this.store.queue.retry(tenantId, delivery.id), (state) => {
       if (Option.getOrUndefined(state) !== (delivery.lane.open ? delivery.state : "cancelled")) {
-        this.world.violate("An operator learns what state a delivery was in", `${delivery.id} is ${delivery.state}, told ${Option.getOrUndefined(state)}`)
+        this.simulation.violate("An operator learns what state a delivery was in", `${delivery.id} is ${delivery.state}, told ${Option.getOrUndefined(state)}`)
       }
-      if (this.world.trace) this.world.note("operator", `retries ${delivery.id}, which is ${delivery.state}`)
-      if (left) this.ledger.retry(delivery, this.world.storeNow, this.world.counts.steps)
+      if (this.simulation.trace) this.simulation.note("operator", `retries ${delivery.id}, which is ${delivery.state}`)
+      if (left) this.ledger.retry(delivery, this.simulation.storeNow, this.simulation.counts.steps)
       this.wake(tenantId)
     })
   }
@@ -265,9 +265,9 @@ export class Operators {
     const dead: ReadonlyArray<LedgerDelivery> = [...this.ledger.deliveries.values()]
       .filter((each) => each.lane === lane && each.state === "dead" && each.diedAt >= since)
     return this.tell(this.store.queue.recover(lane.tenantId, lane.laneId, since), (count) => {
-      if (count !== dead.length) this.world.violate("Every dead letter since then is recovered", `${lane.name}: ${count} of ${dead.length}`)
-      if (this.world.trace && dead.length > 0) this.world.note("operator", `recovers ${dead.map(({ id }) => id).join(", ")}`)
-      for (const each of dead) this.ledger.retry(each, this.world.storeNow, this.world.counts.steps)
+      if (count !== dead.length) this.simulation.violate("Every dead letter since then is recovered", `${lane.name}: ${count} of ${dead.length}`)
+      if (this.simulation.trace && dead.length > 0) this.simulation.note("operator", `recovers ${dead.map(({ id }) => id).join(", ")}`)
+      for (const each of dead) this.ledger.retry(each, this.simulation.storeNow, this.simulation.counts.steps)
       this.wake(lane.tenantId)
     })
   }

@@ -3,7 +3,7 @@ import { AttemptOutcome, type WebhookRequest, type WebhookSender } from "@waybil
 import { Effect } from "effect"
 import { type Post, PostAudit, type Sha256 } from "./PostAudit.ts"
 import type { Ledger } from "./Ledger.ts"
-import type { World } from "./World.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
 /** What a receiver does with requests. `lossy`: it accepts, and most answers get lost. `moody`: it accepts, fails or hangs. */
@@ -12,21 +12,21 @@ export type Manner = "accepts" | "fails" | "busy" | "gone" | "hangs" | "refuses"
 const quick = [1, 1, 2, 5, 20, 80]
 
 export class Receivers {
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly audit: PostAudit
   private readonly manners = new Map<string, { readonly manner: Manner; readonly until: number }>()
   private slow: number
 
   /** `slow`: the share of answers that take their time, some longer than anybody waits. `undisturbed`: nothing but receivers misbehaves. */
-  constructor(world: World, ledger: Ledger, sha256: Sha256, { slow, undisturbed }: { readonly slow: number; readonly undisturbed: boolean }) {
-    this.world = world
+  constructor(simulation: SimulationContext, ledger: Ledger, sha256: Sha256, { slow, undisturbed }: { readonly slow: number; readonly undisturbed: boolean }) {
+    this.simulation = simulation
     this.slow = slow
-    this.audit = new PostAudit(world, ledger, sha256, undisturbed)
+    this.audit = new PostAudit(simulation, ledger, sha256, undisturbed)
   }
 
   /** The receiver of a lane behaves so for a while. */
   behave(lane: string, manner: Manner, millis: number): void {
-    this.manners.set(lane, { manner, until: this.world.now + millis })
+    this.manners.set(lane, { manner, until: this.simulation.now + millis })
   }
 
   clear(): void {
@@ -46,11 +46,11 @@ export class Receivers {
   }
 
   private post(process: WorkerProcess, request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void {
-    const { world } = this
+    const { simulation } = this
     if (!process.reaches()) return () => {}
     const post = this.audit.posted(process.name, request, process)
     if (post === undefined) return () => {}
-    if (world.trace) world.note(process.name, `posts ${post.delivery.id} to ${post.delivery.lane.name}${post.delivery.posts > 1 ? `, time ${post.delivery.posts}` : ""}`)
+    if (simulation.trace) simulation.note(process.name, `posts ${post.delivery.id} to ${post.delivery.lane.name}${post.delivery.posts > 1 ? `, time ${post.delivery.posts}` : ""}`)
     let over = false
     const end = (outcome: AttemptOutcome) => {
       if (over) return
@@ -59,7 +59,7 @@ export class Receivers {
       const { flights } = post.delivery.lane
       flights.set(post.token, flights.get(post.token)! - 1)
       if (outcome._tag === "Interrupted") return
-      if (world.trace) world.note(process.name, `is answered ${outcome._tag === "Failed" ? outcome.failure : outcome._tag} for ${post.delivery.id}`)
+      if (simulation.trace) simulation.note(process.name, `is answered ${outcome._tag === "Failed" ? outcome.failure : outcome._tag} for ${post.delivery.id}`)
       settle(outcome)
     }
     this.travel(process, request, post, end)
@@ -67,38 +67,38 @@ export class Receivers {
   }
 
   private travel(process: WorkerProcess, request: WebhookRequest, post: Post, end: (outcome: AttemptOutcome) => void): void {
-    const { chance } = this.world
+    const { random } = this.simulation
     const timeout = AttemptOutcome.Failed({ failure: "timeout", detail: "No answer." })
-    this.world.after(request.deadlineMillis, () => end(timeout), process)
-    const thither = chance.pick(quick)
+    this.simulation.after(request.deadlineMillis, () => end(timeout), process)
+    const thither = random.pick(quick)
     if (this.mannerOf(post) === "refuses") {
-      this.world.after(thither, () => end(AttemptOutcome.Failed({ failure: "connect_refused", detail: "Refused." })), process)
+      this.simulation.after(thither, () => end(AttemptOutcome.Failed({ failure: "connect_refused", detail: "Refused." })), process)
       return
     }
-    this.world.after(thither, () => {
+    this.simulation.after(thither, () => {
       const { millis, outcome } = this.answerOf(post)
-      if (this.world.trace) this.world.note("receiver", `${post.delivery.lane.name} ${outcome === undefined ? "says nothing to" : outcome._tag === "Failed" ? `fails ${outcome.failure}` : outcome._tag} ${post.delivery.id}`)
+      if (this.simulation.trace) this.simulation.note("receiver", `${post.delivery.lane.name} ${outcome === undefined ? "says nothing to" : outcome._tag === "Failed" ? `fails ${outcome.failure}` : outcome._tag} ${post.delivery.id}`)
       if (outcome?._tag === "Accepted") {
         post.delivery.accepted += 1
         for (const entry of post.delivery.entries) entry.passed = true
       }
       if (outcome === undefined || millis === undefined) {
-        this.world.counts.drops += 1
+        this.simulation.counts.drops += 1
         return
       }
-      if (millis + thither < request.deadlineMillis) this.world.after(millis, () => end(outcome), process)
+      if (millis + thither < request.deadlineMillis) this.simulation.after(millis, () => end(outcome), process)
     })
   }
 
   private mannerOf({ delivery: { lane } }: Post): Manner {
     const own = this.manners.get(lane.name)
-    return own === undefined || own.until <= this.world.now ? "accepts" : own.manner
+    return own === undefined || own.until <= this.simulation.now ? "accepts" : own.manner
   }
 
   /** `millis`: how long the answer takes; none when it gets lost. */
   private answerOf(post: Post): { readonly outcome?: AttemptOutcome; readonly millis?: number } {
-    const { chance } = this.world
-    const millis = this.slow > 0 && chance.share(this.slow) ? chance.between(100, 1500) : chance.pick(quick)
+    const { random } = this.simulation
+    const millis = this.slow > 0 && random.share(this.slow) ? random.between(100, 1500) : random.pick(quick)
     const accepted = AttemptOutcome.Accepted({ status: 200, excerpt: "" })
     switch (this.mannerOf(post)) {
       case "accepts":
@@ -107,15 +107,15 @@ export class Receivers {
       case "fails":
         return { outcome: AttemptOutcome.Failed({ failure: "http_5xx", status: 500, detail: "500" }), millis }
       case "busy":
-        return { outcome: AttemptOutcome.Failed({ failure: "http_429", status: 429, detail: "429", retryAfterSeconds: chance.pick([0, 1, 3, 60]) }), millis }
+        return { outcome: AttemptOutcome.Failed({ failure: "http_429", status: 429, detail: "429", retryAfterSeconds: random.pick([0, 1, 3, 60]) }), millis }
       case "gone":
         return { outcome: AttemptOutcome.Gone({ status: 410, excerpt: "" }), millis }
       case "hangs":
         return {}
       case "lossy":
-        return chance.share(0.7) ? { outcome: accepted } : { outcome: accepted, millis }
+        return random.share(0.7) ? { outcome: accepted } : { outcome: accepted, millis }
       case "moody": {
-        const mood = chance.next()
+        const mood = random.next()
         if (mood < 0.25) return {}
         return { outcome: mood < 0.6 ? accepted : AttemptOutcome.Failed({ failure: "http_5xx", status: 503, detail: "503" }), millis }
       }

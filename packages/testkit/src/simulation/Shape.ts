@@ -1,6 +1,6 @@
 /** How large a schedule is and how its workers and subscriptions are set: drawn from the seed, where nobody says otherwise. */
 import { DeliveryOptions, type DeliveryPolicy } from "@waybill/core"
-import { Chance } from "./Chance.ts"
+import { SimulationRandom } from "./SimulationRandom.ts"
 
 /** What a caller may fix. Left out, the seed decides. */
 export interface SimulationShape {
@@ -49,49 +49,49 @@ export interface LaneShape {
 }
 
 export const drawShape = (seed: number, asked: SimulationShape): Shape => {
-  const chance = new Chance(seed, "shape")
-  const tenants = chance.pick([1, 1, 2])
+  const random = new SimulationRandom(seed, "shape")
+  const tenants = random.pick([1, 1, 2])
   const drawn = {
-    workers: chance.pick([1, 2, 2, 3]),
-    lanes: chance.pick([1, 1, 2, 3]),
-    shipments: chance.between(1, 3),
-    publications: chance.between(1, 6),
-    interventions: chance.pick([0, 0, 1, 2, 3, 5]),
-    faults: chance.pick([0, 1, 2, 3, 4, 6, 8])
+    workers: random.pick([1, 2, 2, 3]),
+    lanes: random.pick([1, 1, 2, 3]),
+    shipments: random.between(1, 3),
+    publications: random.between(1, 6),
+    interventions: random.pick([0, 0, 1, 2, 3, 5]),
+    faults: random.pick([0, 1, 2, 3, 4, 6, 8])
   }
   const faults = asked.faults ?? drawn.faults
   const interventions = asked.interventions ?? drawn.interventions
   // each lane by draws of its own, so that fewer of them leave the rest as it was
-  const lanes = Array.from({ length: asked.lanes ?? drawn.lanes }, (_, at) => drawLane(new Chance(seed, `lane ${at}`), at % tenants))
+  const lanes = Array.from({ length: asked.lanes ?? drawn.lanes }, (_, at) => drawLane(new SimulationRandom(seed, `lane ${at}`), at % tenants))
   return {
     workers: asked.workers ?? drawn.workers,
     shipments: asked.shipments ?? drawn.shipments,
     publications: asked.publications ?? drawn.publications,
     interventions,
-    accessChanges: asked.accessChanges ?? (interventions === 0 ? 0 : new Chance(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
+    accessChanges: asked.accessChanges ?? (interventions === 0 ? 0 : new SimulationRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
     faults,
     tenants: Math.min(tenants, lanes.length),
     lanes,
-    spanMillis: chance.pick([50, 1000, 4000]),
-    options: drawOptions(chance, asked.delivery ?? {}),
-    disturbed: chance.share(0.8) && faults > 0,
-    frailty: chance.pick([0.1, 0.2, 0.2, 1]),
-    byCallbacks: chance.share(0.5),
-    realHmac: chance.share(1 / 16)
+    spanMillis: random.pick([50, 1000, 4000]),
+    options: drawOptions(random, asked.delivery ?? {}),
+    disturbed: random.share(0.8) && faults > 0,
+    frailty: random.pick([0.1, 0.2, 0.2, 1]),
+    byCallbacks: random.share(0.5),
+    realHmac: random.share(1 / 16)
   }
 }
 
-const drawOptions = (chance: Chance, asked: Partial<DeliveryOptions["Service"]>): DeliveryOptions["Service"] => {
-  const attemptTimeoutMillis = asked.attemptTimeoutMillis ?? chance.pick([1000, 2000, 5000])
+const drawOptions = (random: SimulationRandom, asked: Partial<DeliveryOptions["Service"]>): DeliveryOptions["Service"] => {
+  const attemptTimeoutMillis = asked.attemptTimeoutMillis ?? random.pick([1000, 2000, 5000])
   const options = {
     ...DeliveryOptions.defaults,
-    concurrency: chance.pick([1, 4, 64]),
-    laneConcurrency: chance.pick([1, 2, 4]),
-    maxLanes: chance.pick([1, 2, 64]),
-    leaseMillis: attemptTimeoutMillis + chance.pick([1, 1, 500, 1500, 10_000]),
-    pollMillis: chance.pick([1000, 5000, 5000]),
-    maxBatchBytes: chance.pick([40, 1_000_000, 1_000_000]),
-    drainMillis: chance.pick([0, 500, 3000]),
+    concurrency: random.pick([1, 4, 64]),
+    laneConcurrency: random.pick([1, 2, 4]),
+    maxLanes: random.pick([1, 2, 64]),
+    leaseMillis: attemptTimeoutMillis + random.pick([1, 1, 500, 1500, 10_000]),
+    pollMillis: random.pick([1000, 5000, 5000]),
+    maxBatchBytes: random.pick([40, 1_000_000, 1_000_000]),
+    drainMillis: random.pick([0, 500, 3000]),
     ...asked
   }
   const longest = Math.min(attemptTimeoutMillis, asked.attemptTimeoutMillis ?? options.leaseMillis - 1)
@@ -101,16 +101,16 @@ const drawOptions = (chance: Chance, asked: Partial<DeliveryOptions["Service"]>)
   return { ...options, attemptTimeoutMillis: longest }
 }
 
-const drawLane = (chance: Chance, tenant: number): LaneShape => ({
+const drawLane = (random: SimulationRandom, tenant: number): LaneShape => ({
   tenant,
-  policy: drawPolicy(chance),
-  whenDead: chance.share(0.2) ? "pause" : "goOn"
+  policy: drawPolicy(random),
+  whenDead: random.share(0.2) ? "pause" : "goOn"
 })
 
-const drawPolicy = (chance: Chance): DeliveryPolicy => ({
-  maxAttempts: chance.pick([1, 2, 3, 5, 12]),
+const drawPolicy = (random: SimulationRandom): DeliveryPolicy => ({
+  maxAttempts: random.pick([1, 2, 3, 5, 12]),
   initialBackoffSeconds: 1,
-  maxBackoffSeconds: chance.pick([1, 2, 4]),
-  batchMaxSize: chance.pick([1, 1, 2, 4]),
-  rateLimitPerMinute: chance.pick([10, 20, 60, 600, 600, 600])
+  maxBackoffSeconds: random.pick([1, 2, 4]),
+  batchMaxSize: random.pick([1, 1, 2, 4]),
+  rateLimitPerMinute: random.pick([10, 20, 60, 600, 600, 600])
 })

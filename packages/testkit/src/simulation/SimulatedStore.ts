@@ -12,7 +12,7 @@ import {
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"
 import type { LedgerDelivery, LedgerLane } from "./Ledger.ts"
-import type { World } from "./World.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 
 /** What a schedule needs of an adapter. Its every instant must come from Effect's `Clock`. */
 export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
@@ -21,14 +21,14 @@ const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000
 
 export class SimulatedStore {
   readonly queue: DeliveryQueue["Service"]
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly context: Context.Context<SimulatedPorts>
   /** Questions to the store before anything else happens. */
   private readonly pending: Array<() => void | Promise<void>> = []
 
-  constructor(world: World, ports: Context.Context<SimulatedPorts>) {
-    this.world = world
-    this.context = Contexts.add(ports, Clock.Clock, storeClock(world)) as Context.Context<SimulatedPorts>
+  constructor(simulation: SimulationContext, ports: Context.Context<SimulatedPorts>) {
+    this.simulation = simulation
+    this.context = Contexts.add(ports, Clock.Clock, storeClock(simulation)) as Context.Context<SimulatedPorts>
     this.queue = Contexts.get(ports, DeliveryQueue)
   }
 
@@ -54,7 +54,7 @@ export class SimulatedStore {
       this.ask(this.queue.find(tenantId, delivery.id), (found) => {
         const state = Option.getOrUndefined(found)?.state
         if (state !== delivery.state) {
-          this.world.violate("A lease that was lost changes nothing, and one that holds everything", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
+          this.simulation.violate("A lease that was lost changes nothing, and one that holds everything", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
         }
       })
     }
@@ -65,7 +65,7 @@ export class SimulatedStore {
     this.ask(this.queue.laneStatus(lane.tenantId, lane.laneId), (found) => {
       const status = Option.getOrUndefined(found)
       if (status?.state !== lane.state || status.pausedBy !== lane.pausedBy) {
-        this.world.violate("A lane is in the state that its owner, the engine and operators gave it", `${lane.name} is ${status?.state} by ${status?.pausedBy}, not ${lane.state} by ${lane.pausedBy}`)
+        this.simulation.violate("A lane is in the state that its owner, the engine and operators gave it", `${lane.name} is ${status?.state} by ${status?.pausedBy}, not ${lane.state} by ${lane.pausedBy}`)
       }
     })
   }
@@ -75,7 +75,7 @@ export class SimulatedStore {
     if (lanes.length === 0) return
     this.ask(this.queue.tenantsDue(Number.MAX_SAFE_INTEGER), ({ arrived, due }) => {
       if (!due.includes(tenantId) && !arrived.includes(tenantId)) {
-        this.world.violate("A lane that is given back with something to send has its turn at once", lanes.map(({ name }) => name).join(", "))
+        this.simulation.violate("A lane that is given back with something to send has its turn at once", lanes.map(({ name }) => name).join(", "))
       }
     })
   }
@@ -91,13 +91,13 @@ export class SimulatedStore {
   }
 }
 
-const storeClock = (world: World): Clock.Clock => ({
-  currentTimeMillisUnsafe: () => world.storeNow,
-  currentTimeMillis: Effect.sync(() => world.storeNow),
-  currentTimeNanosUnsafe: () => nanos(world.storeNow),
-  currentTimeNanos: Effect.sync(() => nanos(world.storeNow)),
-  monotonicTimeNanosUnsafe: () => nanos(world.now),
-  monotonicTimeNanos: Effect.sync(() => nanos(world.now)),
+const storeClock = (simulation: SimulationContext): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => simulation.storeNow,
+  currentTimeMillis: Effect.sync(() => simulation.storeNow),
+  currentTimeNanosUnsafe: () => nanos(simulation.storeNow),
+  currentTimeNanos: Effect.sync(() => nanos(simulation.storeNow)),
+  monotonicTimeNanosUnsafe: () => nanos(simulation.now),
+  monotonicTimeNanos: Effect.sync(() => nanos(simulation.now)),
   // a store's own sleep is real: schedules wait for it
   sleep: (duration) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, Number(duration))))
 })

@@ -1,7 +1,7 @@
 /** One schedule from its seed: the real engine, several processes of it, one store, and everything that goes wrong. */
 import { type Context, Exit } from "effect"
 import { accessChanges } from "./AccessChanges.ts"
-import { Chance } from "./Chance.ts"
+import { SimulationRandom } from "./SimulationRandom.ts"
 import { disturb } from "./Disturbances.ts"
 import { Ledger, type LedgerLane } from "./Ledger.ts"
 import { interventions, Operators, tenantOf } from "./Operators.ts"
@@ -10,25 +10,25 @@ import { cheapSha256, openSealer, realSha256 } from "./Secrets.ts"
 import { drawShape, type Shape, type SimulationShape } from "./Shape.ts"
 import { type SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
 import { StoreWire } from "./StoreWire.ts"
-import { Weather } from "./Weather.ts"
+import { FaultModel } from "./FaultModel.ts"
 import { WorkerProcess } from "./WorkerProcess.ts"
-import { World } from "./World.ts"
+import { SimulationContext } from "./SimulationContext.ts"
 
 /** More than any schedule takes that comes to rest. */
 const mostSteps = 20_000
 
 export class Simulation {
-  readonly world: World
+  readonly simulation: SimulationContext
   readonly shape: Shape
   private readonly seed: number
   private readonly ledger = new Ledger()
   private readonly store: SimulatedStore
-  private readonly weather: Weather
+  private readonly faultModel: FaultModel
   private readonly receivers: Receivers
   private readonly wire: StoreWire
   private readonly operators: Operators
-  private readonly faults: Chance
-  private readonly waylaid: Chance
+  private readonly faults: SimulationRandom
+  private readonly waylaid: SimulationRandom
   private processes: Array<WorkerProcess> = []
   private lastProcess = 0
   private calm = false
@@ -37,37 +37,37 @@ export class Simulation {
   constructor(seed: number, asked: SimulationShape, ports: Context.Context<SimulatedPorts>, tracing: boolean) {
     this.seed = seed
     this.shape = drawShape(seed, asked)
-    this.world = new World(seed, tracing)
-    this.faults = new Chance(seed, "faults")
-    this.store = new SimulatedStore(this.world, ports)
-    this.weather = new Weather(this.world, this.shape.disturbed)
-    this.receivers = new Receivers(this.world, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, undisturbed: !this.shape.disturbed })
-    this.waylaid = new Chance(seed, "waylaid")
-    this.wire = new StoreWire(this.world, {
+    this.simulation = new SimulationContext(seed, tracing)
+    this.faults = new SimulationRandom(seed, "faults")
+    this.store = new SimulatedStore(this.simulation, ports)
+    this.faultModel = new FaultModel(this.simulation, this.shape.disturbed)
+    this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, undisturbed: !this.shape.disturbed })
+    this.waylaid = new SimulationRandom(seed, "waylaid")
+    this.wire = new StoreWire(this.simulation, {
       ledger: this.ledger,
       store: this.store,
-      weather: this.weather,
+      faultModel: this.faultModel,
       shape: this.shape,
       handedOut: (tenantId, deliveryIds, lanes) => this.waylay(tenantId, deliveryIds, lanes)
     })
-    this.operators = new Operators(this.world, {
+    this.operators = new Operators(this.simulation, {
       ledger: this.ledger,
       store: this.store,
       shape: this.shape,
-      chance: new Chance(seed, "operators"),
-      accessChance: new Chance(seed, "access"),
+      random: new SimulationRandom(seed, "operators"),
+      accessChance: new SimulationRandom(seed, "access"),
       wake: (tenantId) => this.wake(tenantId)
     })
   }
 
   async run(): Promise<void> {
-    const { shape, world } = this
+    const { shape, simulation } = this
     await this.operators.begin()
     for (let each = 0; each < shape.workers; each++) this.startWorker()
     this.plan()
     const waits = this.steps(() => this.over)
     if (waits !== undefined) await waits
-    if (world.violation === undefined) await this.close()
+    if (simulation.violation === undefined) await this.close()
   }
 
   private get sha256() {
@@ -76,27 +76,27 @@ export class Simulation {
 
   /** Everything that people do and everything that breaks, at moments of its own; then the calm. */
   private plan(): void {
-    const { shape, world } = this
-    const chance = new Chance(this.seed, "plan")
-    const published = Array.from({ length: shape.publications }, () => Math.floor(chance.next() * shape.spanMillis))
-    for (const moment of published) world.after(moment, () => this.operators.publish())
+    const { shape, simulation } = this
+    const random = new SimulationRandom(this.seed, "plan")
+    const published = Array.from({ length: shape.publications }, () => Math.floor(random.next() * shape.spanMillis))
+    for (const moment of published) simulation.after(moment, () => this.operators.publish())
     // much of what goes wrong needs two things within milliseconds
-    const moment = (draws: Chance, share: number) =>
+    const moment = (draws: SimulationRandom, share: number) =>
       published.length > 0 && draws.share(0.4) ? draws.pick(published) + draws.between(0, 12) : Math.floor(draws.next() * shape.spanMillis * share)
-    const owners = new Chance(this.seed, "interventions")
+    const owners = new SimulationRandom(this.seed, "interventions")
     for (let each = 0; each < shape.interventions; each++) {
-      world.after(moment(owners, 2), () => this.operators.intervene(owners.pick(interventions)))
+      simulation.after(moment(owners, 2), () => this.operators.intervene(owners.pick(interventions)))
     }
-    const access = new Chance(this.seed, "access moments")
+    const access = new SimulationRandom(this.seed, "access moments")
     for (let each = 0; each < shape.accessChanges; each++) {
-      world.after(moment(access, 2), () => this.operators.changeAccess(access.pick(accessChanges)))
+      simulation.after(moment(access, 2), () => this.operators.changeAccess(access.pick(accessChanges)))
     }
-    const faulty = new Chance(this.seed, "faulty")
+    const faulty = new SimulationRandom(this.seed, "faulty")
     for (let each = 0; each < shape.faults; each++) {
-      world.after(moment(faulty, 1.5), () =>
+      simulation.after(moment(faulty, 1.5), () =>
         disturb(this.faults, {
-          world,
-          weather: this.weather,
+          simulation,
+          faultModel: this.faultModel,
           receivers: this.receivers,
           disturbed: shape.disturbed,
           leaseMillis: shape.options.leaseMillis,
@@ -104,26 +104,26 @@ export class Simulation {
           processes: () => this.processes
         }))
     }
-    world.after(shape.spanMillis * 2 + chance.pick([1, 500, 4000]), () => this.becalm(chance.share(0.4)))
+    simulation.after(shape.spanMillis * 2 + random.pick([1, 500, 4000]), () => this.becalm(random.share(0.4)))
   }
 
   /** Somebody comes between a claim and what is frozen of it. */
   private waylay(tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>): void {
-    const { operators, shape, waylaid, world } = this
+    const { operators, shape, waylaid, simulation } = this
     if (this.calm) return
     if (deliveryIds.length > 0 && shape.interventions > 0 && waylaid.share(0.02)) {
-      world.after(waylaid.pick([0, 0, 1, 3]), () => operators.retryHandedOut(tenantId, deliveryIds))
+      simulation.after(waylaid.pick([0, 0, 1, 3]), () => operators.retryHandedOut(tenantId, deliveryIds))
     }
     if (shape.accessChanges > 0 && waylaid.share(0.03)) {
       const lane = waylaid.pick(lanes)
-      world.after(waylaid.pick([0, 0, 1, 3]), () => operators.changeHandedOut(lane))
+      simulation.after(waylaid.pick([0, 0, 1, 3]), () => operators.changeHandedOut(lane))
     }
   }
 
   private startWorker(): void {
-    const { faults, shape, world } = this
+    const { faults, shape, simulation } = this
     const number = ++this.lastProcess
-    const process = new WorkerProcess(world, {
+    const process = new WorkerProcess(simulation, {
       seed: this.seed,
       number,
       skewMillis: faults.pick([0, 0, 0, 3, -250, 7000, -3_600_000, 86_400_000]),
@@ -131,7 +131,7 @@ export class Simulation {
     })
     process.onEnd = () => this.replace(process)
     this.processes.push(process)
-    world.note(process.name, "starts")
+    simulation.note(process.name, "starts")
     process.start({
       queue: this.wire.queueOf(process),
       sender: this.receivers.senderOf(process, shape.byCallbacks),
@@ -145,7 +145,7 @@ export class Simulation {
   private replace(process: WorkerProcess): void {
     this.processes = this.processes.filter((each) => each !== process)
     const wait = this.calm ? 0 : this.faults.pick([0, 1, 300, this.shape.options.leaseMillis, this.shape.options.leaseMillis * 2])
-    this.world.after(wait, () => {
+    this.simulation.after(wait, () => {
       if (this.calm && this.processes.length > 0) return
       this.startWorker()
     })
@@ -153,8 +153,8 @@ export class Simulation {
 
   private wake(tenantId: string): void {
     for (const process of this.processes) {
-      if (this.weather.hintsLost > 0 && this.world.chance.share(this.weather.hintsLost)) continue
-      this.world.after(this.world.chance.pick([0, 0, 1, 5]), () => process.hint(tenantId), process)
+      if (this.faultModel.hintsLost > 0 && this.simulation.random.share(this.faultModel.hintsLost)) continue
+      this.simulation.after(this.simulation.random.pick([0, 0, 1, 5]), () => process.hint(tenantId), process)
     }
   }
 
@@ -164,10 +164,10 @@ export class Simulation {
 
   /** Nothing breaks any more, and everything that is owed has to arrive in time. */
   private becalm(recovering: boolean): void | Promise<void> {
-    const { shape, world } = this
+    const { shape, simulation } = this
     this.calm = true
-    world.note("world", "is calm from now on")
-    this.weather.clear()
+    simulation.note("world", "is calm from now on")
+    this.faultModel.clear()
     this.receivers.clear()
     for (const process of this.processes) process.spare()
     if (this.processes.every((process) => process.ended)) this.startWorker()
@@ -176,19 +176,19 @@ export class Simulation {
     const pause = Math.max(...policies.map((policy) => policy.maxBackoffSeconds)) * 1000
     const { leaseMillis, pollMillis } = shape.options
     const patience = this.standstill() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.restless + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
-    world.after(patience, () => world.violate("Nothing is lost, and nothing stands still", this.leftover()))
+    simulation.after(patience, () => simulation.violate("Nothing is lost, and nothing stands still", this.leftover()))
     this.look()
     return this.restore(recovering)
   }
 
   /** Milliseconds until every process runs again. */
   private standstill(): number {
-    return Math.max(0, ...this.processes.map(({ resumesAt }) => resumesAt - this.world.now))
+    return Math.max(0, ...this.processes.map(({ resumesAt }) => resumesAt - this.simulation.now))
   }
 
   /** Whether it is all done; and a lane that was paused meanwhile is resumed by its owner. */
   private look(): void {
-    this.world.after(250, () => {
+    this.simulation.after(250, () => {
       if (this.ledger.restless === 0) {
         this.over = true
         return undefined
@@ -209,13 +209,13 @@ export class Simulation {
 
   /** Until something broke or `done` says so. */
   private steps(done: () => boolean): void | Promise<void> {
-    const { agenda, counts } = this.world
+    const { queue, counts } = this.simulation
     for (;;) {
-      if (this.world.violation !== undefined || done()) return undefined
-      const next = agenda.next()
+      if (this.simulation.violation !== undefined || done()) return undefined
+      const next = queue.next()
       if (next === undefined) return undefined
       counts.steps += 1
-      if (counts.steps > mostSteps) return this.world.violate("A schedule comes to rest", `${counts.steps} steps`)
+      if (counts.steps > mostSteps) return this.simulation.violate("A schedule comes to rest", `${counts.steps} steps`)
       const waits = next.run()
       if (waits !== undefined) return waits.then(() => this.steps(done))
     }
@@ -235,13 +235,13 @@ export class Simulation {
     const { attemptTimeoutMillis, drainMillis, leaseMillis } = this.shape.options
     // what was asked of the store before it was calm may never be answered; a worker gives that up after half a lease
     const unanswered = Math.max(5_000, leaseMillis / 2)
-    this.world.after(this.standstill() + drainMillis + 2 * attemptTimeoutMillis + unanswered, () => {
+    this.simulation.after(this.standstill() + drainMillis + 2 * attemptTimeoutMillis + unanswered, () => {
       late = true
     })
     const waits = this.steps(() => late || all.every((process) => process.ended))
     if (waits !== undefined) await waits
-    if (this.world.violation !== undefined) return
-    if (late) this.world.violate("A worker that is stopped ends in time", all.filter((process) => !process.ended).map(({ name }) => name).join(", "))
+    if (this.simulation.violation !== undefined) return
+    if (late) this.simulation.violate("A worker that is stopped ends in time", all.filter((process) => !process.ended).map(({ name }) => name).join(", "))
     await this.compareAll()
   }
 
@@ -250,13 +250,13 @@ export class Simulation {
       const tenantId = tenantOf(tenant)
       const query = { state: undefined, laneId: undefined, since: undefined, after: undefined, limit: 1_000_000, order: "oldest" as const }
       const waits = this.store.run(this.store.queue.list(tenantId, query), (exit) => {
-        if (!Exit.isSuccess(exit)) return this.world.violate("The store does what it is told", String(exit.cause))
+        if (!Exit.isSuccess(exit)) return this.simulation.violate("The store does what it is told", String(exit.cause))
         const own = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
         const shown = new Map(exit.value.map((each) => [each.deliveryId, each]))
-        if (shown.size !== own.length) this.world.violate("Every delivery stays to be seen", `${shown.size} instead of ${own.length} of ${tenantId}`)
+        if (shown.size !== own.length) this.simulation.violate("Every delivery stays to be seen", `${shown.size} instead of ${own.length} of ${tenantId}`)
         for (const { accepted, id, state } of own) {
-          if (shown.get(id)?.state !== state) this.world.violate("Every delivery ends as it ended", `${id} is ${shown.get(id)?.state}, not ${state}`)
-          if (state === "delivered" && accepted === 0) this.world.violate("Only what a receiver accepted counts as delivered", id)
+          if (shown.get(id)?.state !== state) this.simulation.violate("Every delivery ends as it ended", `${id} is ${shown.get(id)?.state}, not ${state}`)
+          if (state === "delivered" && accepted === 0) this.simulation.violate("Only what a receiver accepted counts as delivered", id)
         }
       })
       if (waits !== undefined) await waits

@@ -10,8 +10,8 @@ import type { Ledger, LedgerLane } from "./Ledger.ts"
 import { SettleAudit } from "./SettleAudit.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedStore } from "./SimulatedStore.ts"
-import type { Weather } from "./Weather.ts"
-import type { World } from "./World.ts"
+import type { FaultModel } from "./FaultModel.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
 export type StoreCall = "tenantsDue" | "claim" | "freeze" | "settle" | "heartbeat"
@@ -31,32 +31,32 @@ interface Crossing<A> {
 }
 
 export class StoreWire {
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly ledger: Ledger
   private readonly store: SimulatedStore
-  private readonly weather: Weather
+  private readonly faultModel: FaultModel
   private readonly claims: ClaimAudit
   private readonly freezes: FreezeAudit
   private readonly settles: SettleAudit
   private readonly handedOut: HandedOut
 
   constructor(
-    world: World,
+    simulation: SimulationContext,
     parts: {
       readonly ledger: Ledger
       readonly store: SimulatedStore
-      readonly weather: Weather
+      readonly faultModel: FaultModel
       readonly shape: Shape
       readonly handedOut: HandedOut
     }
   ) {
-    this.world = world
+    this.simulation = simulation
     this.ledger = parts.ledger
     this.store = parts.store
-    this.weather = parts.weather
-    this.claims = new ClaimAudit(world, this.ledger, !parts.shape.disturbed)
-    this.freezes = new FreezeAudit(world, this.ledger, parts.shape.options.maxBatchBytes)
-    this.settles = new SettleAudit(world, this.ledger)
+    this.faultModel = parts.faultModel
+    this.claims = new ClaimAudit(simulation, this.ledger, !parts.shape.disturbed)
+    this.freezes = new FreezeAudit(simulation, this.ledger, parts.shape.options.maxBatchBytes)
+    this.settles = new SettleAudit(simulation, this.ledger)
     this.handedOut = parts.handedOut
   }
 
@@ -88,7 +88,7 @@ export class StoreWire {
 
   private claim(process: WorkerProcess, asked: ClaimRequest): ReturnType<DeliveryQueue["Service"]["claim"]> {
     // leases as they are now: what the caller holds may change before it arrives
-    const request = this.weather.passedOver({ ...asked, refill: asked.refill.map(({ laneId, token }) => ({ laneId, token })) })
+    const request = this.faultModel.passedOver({ ...asked, refill: asked.refill.map(({ laneId, token }) => ({ laneId, token })) })
     const crossing: Crossing<Effect.Success<ReturnType<DeliveryQueue["Service"]["claim"]>>> = {
       process,
       call: "claim",
@@ -98,7 +98,7 @@ export class StoreWire {
         const grants = this.claims.claimed(process.name, request, exit.value)
         const due = [...grants.values()].flatMap(({ claimed }) => claimed.due.map(({ deliveryId }) => deliveryId))
         if (grants.size > 0) this.handedOut(request.tenantId, due, [...grants.values()].map(({ lane }) => lane))
-        if (this.world.trace) for (const { claimed, lane } of grants.values()) this.world.note("store", `${process.name} has ${lane.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
+        if (this.simulation.trace) for (const { claimed, lane } of grants.values()) this.simulation.note("store", `${process.name} has ${lane.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
         return () => {
           process.grants = grants
         }
@@ -125,13 +125,13 @@ export class StoreWire {
       applied: (exit, late) => {
         if (!complete) {
           const refused = Exit.isFailure(exit) && this.freezes.purged(tenantId, lanes, expected)
-          return refused ? undefined : this.world.violate("Nothing is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
+          return refused ? undefined : this.simulation.violate("Nothing is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
         }
         if (overtaken) {
-          if (Exit.isSuccess(exit)) this.world.violate("An operator's retry begins a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
+          if (Exit.isSuccess(exit)) this.simulation.violate("An operator's retry begins a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
           return
         }
-        if (!Exit.isSuccess(exit)) return this.world.violate("The store does what it is told", `freeze of ${process.name}: ${String(exit.cause)}`)
+        if (!Exit.isSuccess(exit)) return this.simulation.violate("The store does what it is told", `freeze of ${process.name}: ${String(exit.cause)}`)
         const permits = this.freezes.frozen(process.name, tenantId, lanes, { expected, ours: exit.value, grants, late })
         this.store.compare(tenantId, this.namedBy(lanes, permits))
         return () => {
@@ -157,9 +157,9 @@ export class StoreWire {
         for (const lease of shown) {
           const lane = this.ledger.held(tenantId, lease)
           if ((lane !== undefined) !== exit.value.has(lease.laneId)) {
-            this.world.violate("A sign of life keeps the leases that hold, and no others", `${process.name}: ${lease.laneId} by ${lease.token}`)
+            this.simulation.violate("A sign of life keeps the leases that hold, and no others", `${process.name}: ${lease.laneId} by ${lease.token}`)
           }
-          if (lane !== undefined) lane.leasedUntil = this.world.storeNow + leaseMillis
+          if (lane !== undefined) lane.leasedUntil = this.simulation.storeNow + leaseMillis
         }
       }
     }, this.store.queue.heartbeat(tenantId, shown, leaseMillis))
@@ -167,20 +167,20 @@ export class StoreWire {
 
   private cross<A>(crossing: Crossing<A>, effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> {
     const { about, applied, before, call, process } = crossing
-    const { world } = this
+    const { simulation } = this
     return Effect.callback<A, StorageError>((resume) => {
       if (!process.reaches()) return
-      const fate = this.weather.fateOf(call)
+      const fate = this.faultModel.fateOf(call)
       let abandoned = false
       let answered = false
       process.asking += 1
-      if (world.trace) world.note(process.name, `asks the store to ${call} ${about()}`)
+      if (simulation.trace) simulation.note(process.name, `asks the store to ${call} ${about()}`)
       const answer = (exit: Exit.Exit<A, StorageError>, millis: number, learn?: (() => void) | void) =>
-        world.after(millis, () => {
+        simulation.after(millis, () => {
           answered = true
           if (abandoned) return
           process.asking -= 1
-          if (world.trace) world.note(process.name, `learns that ${call} ${Exit.isSuccess(exit) ? "is done" : "failed"}`)
+          if (simulation.trace) simulation.note(process.name, `learns that ${call} ${Exit.isSuccess(exit) ? "is done" : "failed"}`)
           learn?.()
           resume(exit)
         }, process)
@@ -189,7 +189,7 @@ export class StoreWire {
         abandoned = true
       }
       const lost = () => {
-        world.counts.drops += 1
+        simulation.counts.drops += 1
         return Exit.fail(new StorageError({ operation: `DeliveryQueue.${call}`, cause: "The connection broke." }))
       }
       if (fate.answer === "never reached") {
@@ -202,13 +202,13 @@ export class StoreWire {
         const late = answered || abandoned
         before?.()
         return this.store.run(effect, (exit) => {
-          if (world.trace && (late || process.dead)) world.note("store", `does ${call} of ${process.name}, who no longer waits for it`)
+          if (simulation.trace && (late || process.dead)) simulation.note("store", `does ${call} of ${process.name}, who no longer waits for it`)
           const learn = applied(exit, late || fate.answer === "given up")
           if (fate.answer === "lost") answer(lost(), fate.answerMillis)
           else if (fate.answer === "given") answer(exit, fate.answerMillis, learn)
         })
       }
-      world.after(fate.requestMillis, () => this.weather.whenUp(reach))
+      simulation.after(fate.requestMillis, () => this.faultModel.whenUp(reach))
       return Effect.sync(abandon)
     })
   }

@@ -16,12 +16,12 @@ import { Context, Duration, Effect, type Fiber, References } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
 import { type Scheduler, Scheduler as CurrentScheduler } from "effect/Scheduler"
-import type { Attendant } from "./Agenda.ts"
-import { Chance } from "./Chance.ts"
+import type { Attendant } from "./EventQueue.ts"
+import { SimulationRandom } from "./SimulationRandom.ts"
 import type { Grant } from "./ClaimAudit.ts"
 import type { Permits } from "./FreezeAudit.ts"
 import type { Answered } from "./SettleAudit.ts"
-import { storeEpoch, type World } from "./World.ts"
+import { storeEpoch, type SimulationContext } from "./SimulationContext.ts"
 
 export interface ProcessPorts {
   readonly queue: DeliveryQueue["Service"]
@@ -55,7 +55,7 @@ export class WorkerProcess implements Attendant {
   readonly outcomes = new Map<string, Answered>()
   /** Told when it was killed, or has stopped. */
   onEnd: () => void = () => {}
-  private readonly world: World
+  private readonly simulation: SimulationContext
   private readonly plan: ProcessPlan
   /** The step of the schedule in which its clock was set last. */
   clockSetIn = -1
@@ -68,8 +68,8 @@ export class WorkerProcess implements Attendant {
   private hinted: (() => void) | undefined
   private fiber: Fiber.Fiber<void> | undefined
 
-  constructor(world: World, plan: ProcessPlan) {
-    this.world = world
+  constructor(simulation: SimulationContext, plan: ProcessPlan) {
+    this.simulation = simulation
     this.plan = plan
     this.skewMillis = plan.skewMillis
     this.name = `worker ${plan.number}`
@@ -80,7 +80,7 @@ export class WorkerProcess implements Attendant {
   }
 
   get localNow(): number {
-    return storeEpoch + this.world.now + this.skewMillis
+    return storeEpoch + this.simulation.now + this.skewMillis
   }
 
   start(ports: ProcessPorts): void {
@@ -97,15 +97,15 @@ export class WorkerProcess implements Attendant {
   kill(): void {
     if (this.ended) return
     this.dead = true
-    this.world.counts.crashes += 1
-    this.world.note(this.name, "is killed")
+    this.simulation.counts.crashes += 1
+    this.simulation.note(this.name, "is killed")
     this.onEnd()
   }
 
   /** Its clock is set: from now on it shows so many milliseconds more. What sleeps wakes as it would have. */
   setClock(moreMillis: number): void {
     this.skewMillis += moreMillis
-    this.clockSetIn = this.world.counts.steps
+    this.clockSetIn = this.simulation.counts.steps
   }
 
   /** From now on nothing kills it. */
@@ -128,7 +128,7 @@ export class WorkerProcess implements Attendant {
   }
 
   private contextOf({ hmac, options, queue, sealer, sender }: ProcessPorts) {
-    const chance = new Chance(this.plan.seed, this.name)
+    const random = new SimulationRandom(this.plan.seed, this.name)
     return Context.make(DeliveryQueue, queue).pipe(
       Context.add(WebhookSender, sender),
       Context.add(Hmac, hmac),
@@ -139,8 +139,8 @@ export class WorkerProcess implements Attendant {
       Context.add(Clock.Clock, this.clock),
       Context.add(CurrentScheduler, this.scheduler),
       Context.add(Random.Random, {
-        nextDoubleUnsafe: () => chance.next(),
-        nextIntUnsafe: () => chance.between(-2_147_483_648, 2_147_483_647)
+        nextDoubleUnsafe: () => random.next(),
+        nextIntUnsafe: () => random.between(-2_147_483_648, 2_147_483_647)
       }),
       Context.add(References.MinimumLogLevel, "None")
     )
@@ -164,7 +164,7 @@ export class WorkerProcess implements Attendant {
   private planTurn(): void {
     if (this.turnPlanned || this.tasks.length === 0) return
     this.turnPlanned = true
-    this.world.after(0, () => {
+    this.simulation.after(0, () => {
       this.turnPlanned = false
       this.tasks.shift()?.()
       this.planTurn()
@@ -174,12 +174,12 @@ export class WorkerProcess implements Attendant {
   private get clock(): Clock.Clock {
     const now = () => this.localNow
     // from a moment that is each process's own
-    const since = () => nanos(this.world.now + this.plan.number * 1234)
+    const since = () => nanos(this.simulation.now + this.plan.number * 1234)
     const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
       Effect.callback<void>((resume) => {
         const millis = Duration.toMillis(duration)
         if (!Number.isFinite(millis)) return
-        const timer = this.world.after(Math.max(0, millis), () => resume(Effect.void), this)
+        const timer = this.simulation.after(Math.max(0, millis), () => resume(Effect.void), this)
         return Effect.sync(() => {
           timer.cancelled = true
         })

@@ -16,7 +16,7 @@ import { TransitSubscriptionStoreMemory } from "../transit-events/TransitSubscri
 import type { SimulationShape } from "./Shape.ts"
 import type { SimulatedPorts } from "./SimulatedStore.ts"
 import { Simulation } from "./Simulation.ts"
-import { noCounts, type SimulationCounts, type SimulationViolation } from "./World.ts"
+import { noCounts, type SimulationCounts, type SimulationViolation } from "./SimulationContext.ts"
 
 const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
   TransactionMemory.layer,
@@ -57,7 +57,7 @@ const run = async (options: SimulateOptions, tracing: boolean): Promise<Simulati
   if (Exit.isFailure(built)) throw new Error(`The storage could not be built. ${String(built.cause)}`)
   const simulation = new Simulation(options.seed, options, built.value, tracing)
   await simulation.run()
-  const { counts, trace, violation } = simulation.world
+  const { counts, trace, violation } = simulation.simulation
   const closing = Effect.runFork(Scope.close(scope, Exit.void))
   if (closing.pollUnsafe() === undefined) await new Promise((resolve) => closing.addObserver(resolve))
   return { seed: options.seed, counts, violation, trace: trace ?? [] }

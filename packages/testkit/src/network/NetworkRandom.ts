@@ -7,7 +7,7 @@ const hashOf = (text: string): number => {
   return hash >>> 0
 }
 
-export class Chance {
+export class NetworkRandom {
   #state: number
 
   /** An independent generator for each purpose: draws for other purposes do not change it. */

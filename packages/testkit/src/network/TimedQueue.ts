@@ -7,7 +7,7 @@ interface Entry<A> {
   readonly what: A
 }
 
-export class Agenda<A> {
+export class TimedQueue<A> {
   readonly #entries = new Heap<Entry<A>>((one, other) => one.at < other.at || (one.at === other.at && one.order < other.order))
 
   /** `Infinity` if empty. */

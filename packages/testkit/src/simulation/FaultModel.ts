@@ -1,8 +1,8 @@
 /** How the wires are: latencies, what gets lost, and when the store is away. */
 import type { ClaimRequest } from "@waybill/core"
-import type { Chance } from "./Chance.ts"
+import type { SimulationRandom } from "./SimulationRandom.ts"
 import type { StoreCall } from "./StoreWire.ts"
-import type { World } from "./World.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
 
 /**
  * What becomes of a call's answer.
@@ -24,24 +24,24 @@ export interface Fate {
 
 const quick = [0, 0, 0, 0, 1, 1, 2, 5]
 
-export class Weather {
+export class FaultModel {
   /** Share of all calls that are slow, and of claims that pass over what others are writing to. */
   slow: number
   lossy = 0
   hintsLost = 0
-  /** World time until which the store answers nobody, and then all. */
+  /** Simulated time until which the store answers nobody, and then all. */
   stallsUntil = 0
-  /** World time until which the store cannot be reached. */
+  /** Simulated time until which the store cannot be reached. */
   awayUntil = 0
-  private readonly world: World
-  private readonly chance: Chance
+  private readonly simulation: SimulationContext
+  private readonly random: SimulationRandom
   private readonly planned = new Map<StoreCall, { readonly answer: AnswerFate; left: number }>()
   private calm = false
 
-  constructor(world: World, disturbed: boolean) {
+  constructor(simulation: SimulationContext, disturbed: boolean) {
     this.slow = disturbed ? 0.04 : 0
-    this.world = world
-    this.chance = world.chance
+    this.simulation = simulation
+    this.random = simulation.random
   }
 
   /** The next so many of these calls end so. */
@@ -62,27 +62,27 @@ export class Weather {
 
   fateOf(call: StoreCall): Fate {
     const answer = this.answerOf(call)
-    const slow = this.slow > 0 && this.chance.share(this.slow)
-    const requestMillis = slow ? this.chance.between(20, 600) : this.chance.pick(quick)
+    const slow = this.slow > 0 && this.random.share(this.slow)
+    const requestMillis = slow ? this.random.between(20, 600) : this.random.pick(quick)
     return {
       answer,
-      requestMillis: answer === "given up" ? requestMillis + this.chance.pick([1, 10, 300, 1100, 2500]) : requestMillis,
-      answerMillis: this.chance.pick(quick),
-      withdrawn: this.chance.share(0.3)
+      requestMillis: answer === "given up" ? requestMillis + this.random.pick([1, 10, 300, 1100, 2500]) : requestMillis,
+      answerMillis: this.random.pick(quick),
+      withdrawn: this.random.share(0.3)
     }
   }
 
   /** The claim as a store makes it that passes over lanes somebody else is writing to at that moment. */
   passedOver(request: ClaimRequest): ClaimRequest {
-    if (this.slow === 0 || !this.chance.share(this.slow)) return request
-    return { ...request, maxLanes: this.chance.pick([0, request.maxLanes]), refill: request.refill.filter(() => this.chance.share(0.5)) }
+    if (this.slow === 0 || !this.random.share(this.slow)) return request
+    return { ...request, maxLanes: this.random.pick([0, request.maxLanes]), refill: request.refill.filter(() => this.random.share(0.5)) }
   }
 
   /** Now, or when the store is there again. */
   whenUp(reach: () => void | Promise<void>): void | Promise<void> {
-    const wait = this.stallsUntil - this.world.now
+    const wait = this.stallsUntil - this.simulation.now
     if (wait <= 0) return reach()
-    this.world.after(wait, reach)
+    this.simulation.after(wait, reach)
   }
 
   private answerOf(call: StoreCall): AnswerFate {
@@ -92,7 +92,7 @@ export class Weather {
       planned.left -= 1
       return planned.answer
     }
-    if (this.awayUntil > this.world.now) return this.chance.pick(["never reached", "never reached", "lost"])
-    return this.lossy > 0 && this.chance.share(this.lossy) ? this.chance.pick(["lost", "never reached", "given up"]) : "given"
+    if (this.awayUntil > this.simulation.now) return this.random.pick(["never reached", "never reached", "lost"])
+    return this.lossy > 0 && this.random.share(this.lossy) ? this.random.pick(["lost", "never reached", "given up"]) : "given"
   }
 }

@@ -2,7 +2,7 @@
 import { type Answer, operatorKey, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
 import { type Caller, clients, makeCallers } from "./Callers.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
-import { chanceOf } from "./Chance.ts"
+import { fuzzRandomOf } from "./FuzzRandom.ts"
 import type { IdentityProvider } from "./IdentityProvider.ts"
 import { type Operation, operationOf } from "./Operations.ts"
 import { type Subject, subjectNamed } from "./Subject.ts"
@@ -29,7 +29,7 @@ export const send = (service: TestService, operation: Operation, target: string,
     ...(body === undefined ? {} : { body })
   })
 
-export const startWorld = async (provider: IdentityProvider, options: TestServiceOptions = {}) => {
+export const startFixture = async (provider: IdentityProvider, options: TestServiceOptions = {}) => {
   const service = await startService({ standard: { jwt: provider.jwt }, ...options })
   const [acme, bolt] = [await service.tenant("acme"), await service.tenant("bolt")]
   for (const tenantId of ["acme", "bolt"]) {
@@ -46,19 +46,19 @@ export const startWorld = async (provider: IdentityProvider, options: TestServic
   return { service, acme, callers, subjects }
 }
 
-export type World = Awaited<ReturnType<typeof startWorld>>
+export type Fixture = Awaited<ReturnType<typeof startFixture>>
 
 /** Publishes all data of a subject, with its word wherever a schema accepts it. */
 const plant = async (service: TestService, name: SubjectName, keys: { readonly carrier: string; readonly decider: string }, client: Caller): Promise<Subject> => {
   const word = wordOf[name]
-  const chance = chanceOf(7)
+  const random = fuzzRandomOf(7)
   let subject = blank[name]
   let count = 0
   const carrier = { headers: { "x-api-key": keys.carrier } }
   const operator = { headers: { "x-api-key": operatorKey } }
   const ask = async (operationName: string, caller: Pick<Caller, "headers">, suffix = ""): Promise<any> => {
     const operation = operationOf(operationName)
-    const call = callOf(operation, subject, chance, { full: true, text: () => `${word}${suffix}${count++}` })
+    const call = callOf(operation, subject, random, { full: true, text: () => `${word}${suffix}${count++}` })
     const answer = await send(service, operation, targetOf(operation, call), caller, call.body)
     if (answer.status >= 300) throw new Error(`${operationName} about ${name} was refused: ${answer.status} ${answer.text} ${answer.headers.get("x-waybill-detail") ?? ""}`)
     return answer.json

@@ -1,6 +1,6 @@
 /** Where everything of one schedule meets: time, chance, what is counted, what is told, and what went wrong. */
-import { Agenda, type Attendant, type Happening } from "./Agenda.ts"
-import { Chance } from "./Chance.ts"
+import { EventQueue, type Attendant, type Happening } from "./EventQueue.ts"
+import { SimulationRandom } from "./SimulationRandom.ts"
 
 export interface SimulationCounts {
   /** Things that happened one after the other: turns of a process, calls, answers, timers. */
@@ -44,30 +44,30 @@ export interface SimulationViolation {
 /** The store's clock when a schedule begins, in milliseconds since 1970. */
 export const storeEpoch = 1_763_600_000_000
 
-export class World {
-  readonly agenda: Agenda
+export class SimulationContext {
+  readonly queue: EventQueue
   /** Draws latencies and who comes first. */
-  readonly chance: Chance
+  readonly random: SimulationRandom
   readonly counts = noCounts()
   readonly trace: Array<string> | undefined
   violation: SimulationViolation | undefined
 
   constructor(seed: number, tracing: boolean) {
-    this.chance = new Chance(seed, "world")
-    this.agenda = new Agenda(this.chance)
+    this.random = new SimulationRandom(seed, "world")
+    this.queue = new EventQueue(this.random)
     this.trace = tracing ? [] : undefined
   }
 
   get now(): number {
-    return this.agenda.now
+    return this.queue.now
   }
 
   get storeNow(): number {
-    return storeEpoch + this.agenda.now
+    return storeEpoch + this.queue.now
   }
 
   after(millis: number, run: Happening["run"], whom?: Attendant): Happening {
-    return this.agenda.after(millis, run, whom)
+    return this.queue.after(millis, run, whom)
   }
 
   /** Call as `world.trace && world.note(…)`: without a trace nothing is put together. */

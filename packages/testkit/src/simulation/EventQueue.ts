@@ -1,11 +1,11 @@
 /** What is going to happen, by its moment; what falls on the same one happens in an order drawn by chance. */
 import { Heap } from "../shared/Heap.ts"
-import type { Chance } from "./Chance.ts"
+import type { SimulationRandom } from "./SimulationRandom.ts"
 
 /** Whoever cannot take part now: what concerns it waits, or does not happen any more. */
 export interface Attendant {
   readonly dead: boolean
-  /** World time before which it stands still. */
+  /** Simulated time before which it stands still. */
   readonly resumesAt: number
 }
 
@@ -19,18 +19,18 @@ export interface Happening {
 
 const isBefore = (a: Happening, b: Happening): boolean => a.at < b.at || (a.at === b.at && a.tie < b.tie)
 
-export class Agenda {
-  /** World time, in milliseconds since the simulation began. */
+export class EventQueue {
+  /** Simulated time, in milliseconds since the simulation began. */
   now = 0
   private readonly happenings = new Heap(isBefore)
-  private readonly chance: Chance
+  private readonly random: SimulationRandom
 
-  constructor(chance: Chance) {
-    this.chance = chance
+  constructor(random: SimulationRandom) {
+    this.random = random
   }
 
   after(millis: number, run: Happening["run"], whom?: Attendant): Happening {
-    const happening = { at: this.now + millis, tie: this.chance.next(), whom, run, cancelled: false }
+    const happening = { at: this.now + millis, tie: this.random.next(), whom, run, cancelled: false }
     this.happenings.add(happening)
     return happening
   }

@@ -1,6 +1,6 @@
 /** Seeded chance: one seed gives the same draws on every machine, and every stream of it draws apart from the others. */
 
-export class Chance {
+export class SimulationRandom {
   private state: number
 
   constructor(seed: number, stream: string) {

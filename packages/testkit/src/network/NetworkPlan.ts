@@ -1,6 +1,6 @@
 /** The participants of a network: carriers, terminals, customers with accounts, and freight lanes. */
 import type { Lane, Place, Terminal } from "../journeys/Lane.ts"
-import { Chance } from "./Chance.ts"
+import { NetworkRandom } from "./NetworkRandom.ts"
 import { cities, type City, milesBetween } from "./Cities.ts"
 import { type Goods, goods } from "./Goods.ts"
 import type { ProForm } from "./ProNumbers.ts"
@@ -37,7 +37,7 @@ export interface NetworkLane extends Lane {
   readonly discount: number
 }
 
-export interface World {
+export interface NetworkPlan {
   readonly carriers: ReadonlyArray<NetworkCarrier>
   readonly terminals: ReadonlyArray<Terminal>
   readonly customers: ReadonlyArray<NetworkCustomer>
@@ -70,23 +70,23 @@ const firstNames = ["Lakeshore", "Harbor", "Puget", "Peachtree", "Trinity", "Mil
 const trades = ["Tools", "Hardware", "Paper", "Textiles", "Office Supply", "Outfitters", "Furniture", "Fitness", "Foods", "Paints", "Bearings", "Mirrors"]
 const streets = ["S Ashland Ave", "Commerce St", "Industrial Blvd", "E Marginal Way S", "Dock Road", "Elm St", "W 47th St", "Larimer St", "Foundry Ln", "Federal Blvd"]
 
-const placeIn = ({ city, country, postalCode, state }: City, name: string, chance: Chance): Place => ({
+const placeIn = ({ city, country, postalCode, state }: City, name: string, random: NetworkRandom): Place => ({
   name,
-  address1: `${chance.between(1, 9900)} ${chance.oneOf(streets)}`,
+  address1: `${random.between(1, 9900)} ${random.oneOf(streets)}`,
   city,
   state,
   postalCode,
   country
 })
 
-const customersOf = (count: number, chance: Chance): ReadonlyArray<NetworkCustomer> =>
+const customersOf = (count: number, random: NetworkRandom): ReadonlyArray<NetworkCustomer> =>
   Array.from({ length: count }, (_, at) => {
-    const name = `${chance.oneOf(firstNames)} ${chance.oneOf(trades)}`
+    const name = `${random.oneOf(firstNames)} ${random.oneOf(trades)}`
     const first = (1001 + at) * 100
     return {
       client: `customer-${at + 1}`,
       name: count > firstNames.length ? `${name} ${at + 1}` : name,
-      accounts: Array.from({ length: chance.between(1, 3) }, (__, number) => String(first + number))
+      accounts: Array.from({ length: random.between(1, 3) }, (__, number) => String(first + number))
     }
   })
 
@@ -97,14 +97,14 @@ const borderOf = (origin: City, destination: City): City =>
   borderCities.reduce((best, city) =>
     milesBetween(origin, city) + milesBetween(city, destination) < milesBetween(origin, best) + milesBetween(best, destination) ? city : best)
 
-const laneOf = (customer: NetworkCustomer, carrier: NetworkCarrier, chance: Chance): NetworkLane => {
-  const origin = chance.oneOf(homeCities)
-  const isAbroad = chance.happens(abroad)
-  const destination = chance.oneOf(isAbroad ? foreignCities : homeCities.filter((city) => city !== origin))
-  const elsewhere = chance.oneOf(homeCities.filter((city) => city !== origin && city !== destination))
-  const consigneeName = `${chance.oneOf(firstNames)} ${chance.oneOf(trades)}`
-  const consignee = placeIn(destination, consigneeName, chance)
-  const sent = chance.oneOf(goods)
+const laneOf = (customer: NetworkCustomer, carrier: NetworkCarrier, random: NetworkRandom): NetworkLane => {
+  const origin = random.oneOf(homeCities)
+  const isAbroad = random.happens(abroad)
+  const destination = random.oneOf(isAbroad ? foreignCities : homeCities.filter((city) => city !== origin))
+  const elsewhere = random.oneOf(homeCities.filter((city) => city !== origin && city !== destination))
+  const consigneeName = `${random.oneOf(firstNames)} ${random.oneOf(trades)}`
+  const consignee = placeIn(destination, consigneeName, random)
+  const sent = random.oneOf(goods)
   const miles = milesBetween(origin, destination)
   return {
     scac: carrier.scac,
@@ -112,32 +112,32 @@ const laneOf = (customer: NetworkCustomer, carrier: NetworkCarrier, chance: Chan
     mc: carrier.mc,
     carrier,
     customer,
-    account: chance.oneOf(customer.accounts),
-    shipper: placeIn(origin, customer.name, chance),
+    account: random.oneOf(customer.accounts),
+    shipper: placeIn(origin, customer.name, random),
     consignee,
     foreignConsignee: consignee,
-    otherConsignee: placeIn(elsewhere, consigneeName, chance),
+    otherConsignee: placeIn(elsewhere, consigneeName, random),
     originTerminal: terminalOf(origin),
     deliveryTerminal: terminalOf(destination),
     borderTerminal: terminalOf(borderOf(origin, destination)),
-    partner: chance.oneOf(partners),
+    partner: random.oneOf(partners),
     originZone: origin.zone,
     destinationZone: destination.zone,
     miles,
     isAbroad,
-    isInterline: !isAbroad && chance.happens(interline),
+    isInterline: !isAbroad && random.happens(interline),
     goods: sent,
     // light freight of a high class takes as much space as heavy freight
     rate: Math.round((1400 + miles) * (0.6 + Number(sent.freightClass) / 100)),
-    discount: chance.between(400, 780)
+    discount: random.between(400, 780)
   }
 }
 
 /** The same for the same seed and numbers. */
-export const worldOf = (seed: string, { carriers, customers }: { readonly carriers: number; readonly customers: number }): World => {
-  const chance = new Chance(seed, "world")
+export const worldOf = (seed: string, { carriers, customers }: { readonly carriers: number; readonly customers: number }): NetworkPlan => {
+  const random = new NetworkRandom(seed, "world")
   const carrying = allCarriers.slice(0, carriers)
-  const known = customersOf(customers, chance)
-  const lanes = known.flatMap((customer) => Array.from({ length: chance.between(2, 5) }, () => laneOf(customer, chance.oneOf(carrying), chance)))
+  const known = customersOf(customers, random)
+  const lanes = known.flatMap((customer) => Array.from({ length: random.between(2, 5) }, () => laneOf(customer, random.oneOf(carrying), random)))
   return { carriers: carrying, terminals: cities.map(terminalOf), customers: known, lanes }
 }

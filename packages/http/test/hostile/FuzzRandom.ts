@@ -1,6 +1,6 @@
 /** A seeded random number generator: the same seed gives the same numbers in every process. */
 
-export interface Chance {
+export interface FuzzRandom {
   /** From 0 up to 1, exclusive. */
   readonly draw: () => number
   /** From 0 up to `bound`, exclusive. */
@@ -10,7 +10,7 @@ export interface Chance {
 }
 
 /** Mulberry32. */
-export const chanceOf = (seed: number): Chance => {
+export const fuzzRandomOf = (seed: number): FuzzRandom => {
   let state = seed | 0
   const draw = () => {
     state = (state + 0x6d2b79f5) | 0
