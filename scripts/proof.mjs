@@ -63,7 +63,7 @@ function triedIn({ kept, tests }, output) {
   }
   const sums = [...counted].map(([what, count]) => `${count.toLocaleString("en-US")} ${what}`)
   const ended = tests ? /^ +Tests +(.+?) \(/m.exec(output)?.[1] : undefined
-  return [...sums, ...said, ...(ended === undefined ? [] : [`tests: ${ended}`])].join(", ")
+  return [...sums, ...said, ...(ended === undefined ? [] : [`tests: ${ended.replaceAll(" | ", ", ")}`])].join(", ")
 }
 
 function dateAndCommit() {
