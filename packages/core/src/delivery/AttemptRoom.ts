@@ -51,13 +51,14 @@ export class AttemptRoom {
 
   /** Attempts that this lane may start now. */
   of(lane: LaneOwner & { readonly underWay: number }): number {
-    const perLane = Math.min(this.perLane, this.perLaneWith(this.shares.leftFor(lane)))
-    return Math.max(0, Math.min(perLane - lane.underWay, this.free, this.shares.freeFor(lane)))
+    const { free, left } = this.shares.roomFor(lane)
+    const perLane = Math.min(this.perLane, this.perLaneWith(left))
+    return Math.max(0, Math.min(perLane - lane.underWay, this.free, free))
   }
 
   /** Whether this lane's client, or its tenant, has all that it may have under way, while there is room for others. */
-  isOthers(lane: LaneOwner): boolean {
-    return this.shares.freeFor(lane) === 0
+  isFullFor(lane: LaneOwner): boolean {
+    return this.shares.roomFor(lane).free === 0
   }
 
   /**

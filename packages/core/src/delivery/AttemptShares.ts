@@ -16,51 +16,58 @@ interface Holding {
   bytes: number
 }
 
+interface TenantHolding extends Holding {
+  readonly clients: Map<string, Holding>
+}
+
 interface Whole {
   readonly attempts: number
   readonly bytes: number
 }
 
-const none: Holding = { attempts: 0, bytes: 0 }
-
 export class AttemptShares {
-  private readonly whole: Whole
+  private readonly clientLimit: Whole
+  private readonly tenantLimit: Whole
   /** Only of those who have something under way. */
-  private readonly holdings = new Map<string, Holding>()
+  private readonly tenants = new Map<string, TenantHolding>()
 
   constructor(whole: Whole) {
-    this.whole = whole
+    this.clientLimit = partOf(whole, clientPart)
+    this.tenantLimit = partOf(whole, tenantPart)
   }
 
-  /** Attempts that this client may start, as its own part and its tenant's allow. */
-  freeFor(owner: LaneOwner): number {
-    return Math.min(...this.partsOf(owner).map(({ attempts, bytes, part }) =>
-      bytes >= this.whole.bytes * part ? 0 : Math.max(0, Math.ceil(this.whole.attempts * part) - attempts)))
-  }
-
-  /** What of the narrower part is left, from 0 to 1. */
-  leftFor(owner: LaneOwner): number {
-    return Math.min(...this.partsOf(owner).map(({ attempts, part }) => Math.max(0, 1 - attempts / Math.ceil(this.whole.attempts * part))))
+  /** Attempts that this client may start, as its own part and its tenant's allow, and what of the narrower part is left, from 0 to 1. */
+  roomFor({ client, tenantId }: LaneOwner): { readonly free: number; readonly left: number } {
+    const tenant = this.tenants.get(tenantId)
+    const ofClient = freeOf(tenant?.clients.get(client), this.clientLimit)
+    const ofTenant = freeOf(tenant, this.tenantLimit)
+    return {
+      free: Math.min(ofClient, ofTenant),
+      left: Math.min(ofClient / this.clientLimit.attempts, ofTenant / this.tenantLimit.attempts)
+    }
   }
 
   /** Negative numbers take back. */
   add({ client, tenantId }: LaneOwner, attempts: number, bytes: number): void {
-    for (const key of [tenantKey(tenantId), clientKey(tenantId, client)]) {
-      const held = this.holdings.get(key) ?? { ...none }
-      held.attempts += attempts
-      held.bytes += bytes
-      if (held.attempts === 0 && held.bytes === 0) this.holdings.delete(key)
-      else this.holdings.set(key, held)
-    }
-  }
-
-  private partsOf({ client, tenantId }: LaneOwner) {
-    return [
-      { ...this.holdings.get(clientKey(tenantId, client)) ?? none, part: clientPart },
-      { ...this.holdings.get(tenantKey(tenantId)) ?? none, part: tenantPart }
-    ]
+    const tenant = this.tenants.get(tenantId) ?? { attempts: 0, bytes: 0, clients: new Map<string, Holding>() }
+    const own = tenant.clients.get(client) ?? { attempts: 0, bytes: 0 }
+    if (change(own, attempts, bytes)) tenant.clients.delete(client)
+    else tenant.clients.set(client, own)
+    if (change(tenant, attempts, bytes)) this.tenants.delete(tenantId)
+    else this.tenants.set(tenantId, tenant)
   }
 }
 
-const tenantKey = (tenantId: string): string => `tenant ${tenantId}`
-const clientKey = (tenantId: string, client: string): string => `client ${tenantId}\n${client}`
+const partOf = ({ attempts, bytes }: Whole, part: number): Whole => ({ attempts: Math.ceil(attempts * part), bytes: bytes * part })
+
+const freeOf = (held: Holding | undefined, limit: Whole): number => {
+  if (held === undefined) return limit.attempts
+  return held.bytes >= limit.bytes ? 0 : Math.max(0, limit.attempts - held.attempts)
+}
+
+/** Whether nothing is left. */
+const change = (held: Holding, attempts: number, bytes: number): boolean => {
+  held.attempts += attempts
+  held.bytes += bytes
+  return held.attempts === 0 && held.bytes === 0
+}

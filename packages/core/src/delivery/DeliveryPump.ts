@@ -381,7 +381,7 @@ export class DeliveryPump {
     for (const lane of this.lanes.values()) {
       if (mayRelease(lane, { now, isWanted: !this.stopping && this.lanes.size < this.services.options.maxLanes })) {
         // it would come back at once, and take the place of a lane that may send
-        if (lane.more && this.room.isOthers(lane)) lane.notBefore = Math.max(lane.notBefore, now + askAgainMillis)
+        if (lane.more && this.room.isFullFor(lane)) lane.notBefore = Math.max(lane.notBefore, now + askAgainMillis)
         released.push(lane)
       } else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
         // kept because it can be handed more; a rate that held it back may have been what nobody else waited for

@@ -88,8 +88,8 @@ describe("the room for attempts", () => {
     const of = (taken: ReadonlyArray<number>) => taken.reduce((sum, each) => sum + each, 0)
     assert.strictEqual(of(lanesThatFill(room, () => ({ tenantId: "a", client: "one", underWay: 0 }))), 1024)
     assert.strictEqual(of(lanesThatFill(room, (n) => ({ tenantId: "a", client: `other-${n % 50}`, underWay: 0 }))), 512)
-    assert.isTrue(room.isOthers({ tenantId: "a", client: "newcomer" }))
-    assert.isFalse(room.isOthers({ tenantId: "b", client: "one" }))
+    assert.isTrue(room.isFullFor({ tenantId: "a", client: "newcomer" }))
+    assert.isFalse(room.isFullFor({ tenantId: "b", client: "one" }))
     assert.strictEqual(of(lanesThatFill(room, laneOf)), 512)
   })
 
