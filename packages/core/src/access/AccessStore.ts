@@ -1,5 +1,6 @@
 /** Storage port: tenants, API keys, and the access of each client with its end. */
 import { Context, type Effect, type Option } from "effect"
+import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { FoundApiKey, ListedApiKey, StoredApiKey } from "./model/ApiKey.ts"
 import type { Principal, Role } from "./model/Principal.ts"
@@ -14,12 +15,6 @@ export interface NewTenant {
 
 export interface Tenant extends NewTenant {
   readonly state: TenantState
-}
-
-/** A range of a list: rows after `after`, at most `limit`. */
-export interface ListRange {
-  readonly after: string | undefined
-  readonly limit: number
 }
 
 /** The access that one credential source gives a client, and its end. */

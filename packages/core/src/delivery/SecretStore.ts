@@ -1,5 +1,6 @@
 /** Storage port: webhook signing secrets, sealed. The store never sees a secret in the clear. */
 import { Context, type Effect, type Option } from "effect"
+import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { SecretOwner } from "./model/SecretOwner.ts"
 
@@ -48,7 +49,7 @@ export class SecretStore extends Context.Service<SecretStore, {
   /** By id, after one of them; `limit` at most. */
   readonly page: (
     tenantId: string,
-    range: { readonly after: string | undefined; readonly limit: number }
+    range: ListRange
   ) => Effect.Effect<ReadonlyArray<ListedSecret>, StorageError>
   /**
    * Removes the secret unless a lane that is not closed is signed with it. Waits for those who hold it (`findForUse`), so that

@@ -1,8 +1,8 @@
 /** Storage port: freight charge subscriptions, the bills in flight when they were created, and the windows of hourly and daily ones. */
 import { Context, type Effect, type Option } from "effect"
 import type { LaneStatus } from "../delivery/DeliveryQueue.ts"
+import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import type { BillRange } from "./FreightBillStore.ts"
 
 export interface ChargeSubscriptionRecord {
   readonly id: string
@@ -75,7 +75,7 @@ export class ChargeSubscriptionStore extends Context.Service<ChargeSubscriptionS
     tenantId: string,
     client: string,
     id: string,
-    range: BillRange
+    range: ListRange
   ) => Effect.Effect<ReadonlyArray<Pick<InFlightBill, "billId" | "body">>, StorageError>
   /**
    * Looks for bills in a subscription's windows. `closesAt`: when the open window with one of them closes. `orderIds`: entry ids of closed

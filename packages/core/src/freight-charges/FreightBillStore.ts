@@ -3,6 +3,7 @@
  * what each subscription gets; the JSON bytes of a notice are stored once.
  */
 import { Context, type Effect } from "effect"
+import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { BillState } from "./model/FreightBill.ts"
 
@@ -58,12 +59,6 @@ export interface BillChanges {
   readonly traceparent: string | undefined
 }
 
-/** A page of a list by billId. Lists need pages, because an account may have any number of bills. */
-export interface BillRange {
-  readonly after: string | undefined
-  readonly limit: number
-}
-
 export class FreightBillStore extends Context.Service<FreightBillStore, {
   /** Locks the bills, existing or not, until the transaction ends, in one fixed order. Returns those that exist. */
   readonly lock: (tenantId: string, billIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
@@ -82,7 +77,7 @@ export class FreightBillStore extends Context.Service<FreightBillStore, {
   /** Bills whose ids start with one of the prefixes, by billId; at most `limit` for each prefix. */
   readonly beginning: (tenantId: string, prefixes: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /** A page of the open bills of these accounts, by billId. */
-  readonly open: (tenantId: string, accounts: ReadonlyArray<string>, range: BillRange) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
+  readonly open: (tenantId: string, accounts: ReadonlyArray<string>, range: ListRange) => Effect.Effect<ReadonlyArray<BillRow>, StorageError>
   /**
    * Deletes bills that ended before `ended`; notices stored before `noticed` that no waiting entry, open window, or unfinished or dead
    * delivery refers to; and the bills in flight of subscriptions cancelled before `noticed`. Returns their number; at most a few thousand

@@ -33,9 +33,15 @@ const firstRows = 10
 /** Characters of JSON per read, about: storage decodes what it reads in one step. */
 const readSize = 512 * 1024
 
+/** A range of a list: rows after `after`, at most `limit`. */
+export interface ListRange {
+  readonly after: string | undefined
+  readonly limit: number
+}
+
 export interface ListSource<Row, A, E, R> {
   /** Reads rows with ids after `after`, in the order of their ids. */
-  readonly read: (range: { readonly after: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<Row>, E, R>
+  readonly read: (range: ListRange) => Effect.Effect<ReadonlyArray<Row>, E, R>
   readonly idOf: (row: Row) => string
   /** Approximate size of the row's JSON in characters. Without it, rows count as small. */
   readonly sizeOf?: (row: Row) => number

@@ -1,5 +1,5 @@
 /** Charge subscriptions with their windows, in memory. */
-import { accountOfGrant, type BillRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
+import { accountOfGrant, type ListRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { LaneTables } from "../delivery/LaneTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
@@ -35,7 +35,7 @@ export const ChargeSubscriptionStoreMemory = {
       const stored = (tenantId: string, row: ChargeSubscriptionRow | undefined): Option.Option<StoredChargeSubscription> =>
         Option.map(Option.fromUndefinedOr(row), (known) => storedOf(tenantId, known))
 
-      const inFlight = (tenantId: string, client: string, id: string, { after, limit }: BillRange): ReadonlyArray<InFlightBill> => {
+      const inFlight = (tenantId: string, client: string, id: string, { after, limit }: ListRange): ReadonlyArray<InFlightBill> => {
         const accounts = rows.accountsOf(tenantId, client)
         return (own(tenantId, client, id)?.inFlight ?? [])
           .filter((each) => each.accounts.some((account) => accounts.has(account)))
