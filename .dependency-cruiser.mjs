@@ -20,14 +20,21 @@ export default {
     {
       name: "adapters-do-not-meet",
       severity: "error",
-      comment: "http, postgres and testkit know core, never each other. What two of them need belongs into core.",
-      from: { path: "^packages/(http|postgres|testkit)/src/" },
-      to: { path: "^packages/(http|postgres|testkit)/", pathNot: "^packages/$1/" }
+      comment: "http and postgres know core, never each other. What both need belongs into core.",
+      from: { path: "^packages/(http|postgres)/src/" },
+      to: { path: "^packages/(http|postgres)/", pathNot: "^packages/$1/" }
+    },
+    {
+      name: "testkit-needs-no-database",
+      severity: "error",
+      comment: "The test kit is the service in memory: it takes the methods and handlers from http, and has storage of its own.",
+      from: { path: "^packages/testkit/src/" },
+      to: { path: "^packages/postgres/" }
     },
     {
       name: "adapters-know-only-core",
       severity: "error",
-      comment: "The direction is server → http, postgres, client → core → effect.",
+      comment: "The direction is server → http, postgres, client → core → effect, and testkit → http.",
       from: { path: "^packages/(http|postgres|testkit)/src/" },
       to: { path: "^packages/(client|server)/" }
     },
@@ -147,9 +154,13 @@ export default {
     {
       name: "dependencies-are-declared",
       severity: "error",
-      comment: "What src imports at run time stands in the package's own dependencies, else it is missing where the package is installed.",
+      comment: "A package declares what its src imports at run time, else it is missing where the package is installed. The build redirects effect to core's copy, and copies the two packages that have it as a peer (docs/decisions/0035).",
       from: { path: "^packages/[^/]+/src/" },
-      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only", "npm-peer"] }
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
+        dependencyTypesNot: ["type-only", "npm-peer"],
+        pathNot: "(^|/)node_modules/(effect|@effect/platform-node|@effect/sql-pg)/"
+      }
     },
     {
       name: "imports-resolve",

@@ -15,7 +15,7 @@ export default defineConfig({
       { ...shared, test: { name: "http", root: "./packages/http" } },
       { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
       { ...shared, test: { name: "testkit", root: "./packages/testkit" } },
-      { ...shared, test: { name: "client", root: "./packages/client" } },
+      { ...shared, test: { name: "client", root: "./packages/client", ...postgres } },
       { ...shared, test: { name: "server", root: "./packages/server", ...postgres, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
       // by itself, after all others: it wants the whole machine, and would take it from them
       { ...shared, test: { name: "chaos", root: "./packages/server/test/chaos", include: ["*.test.ts"], sequence: { groupOrder: 1 } } }
