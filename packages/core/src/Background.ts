@@ -1,16 +1,18 @@
-/** All background work: deliveries, freight charge windows, retention and cleanup. */
+/** All background work: deliveries, freight charge windows, deferred statuses, retention and cleanup. */
 import { Effect } from "effect"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
+import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
 import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 
 /** Runs until interrupted. */
-export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeliveryWorker | Retention | TenantRemoval> = Effect.gen(function*() {
+export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | Retention | TenantRemoval> = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
+  const statuses = yield* DeferredStatuses
   const retention = yield* Retention
   const backlogs = yield* Backlogs
   const clients = yield* Clients
@@ -18,6 +20,7 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
   yield* Effect.all([
     restarted("Delivery worker", worker.run),
     restarted("Freight charge windows", windows.run),
+    restarted("Statuses of events published from SQL", statuses.run),
     restarted("Retention", retention.run),
     restarted("Backlog sweep", backlogs.run),
     restarted("Client access review", clients.run),

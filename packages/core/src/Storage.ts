@@ -1,5 +1,5 @@
 /** A storage adapter as a single value, for callers that do not use Effect layers. */
-import type { Effect, Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import type { AccessStore } from "./access/AccessStore.ts"
 import type { AuditStore } from "./audit/AuditStore.ts"
 import type { DeliveryControl } from "./delivery/DeliveryControl.ts"
@@ -12,8 +12,9 @@ import type { DocumentContents } from "./invoices/DocumentContents.ts"
 import type { DocumentStore } from "./invoices/DocumentStore.ts"
 import type { InvoiceStore } from "./invoices/InvoiceStore.ts"
 import type { PickupStore } from "./pickups/PickupStore.ts"
+import { describeCopy, type EffectCopy, EffectCopiesMet, effectCopy } from "./shared/EffectCopy.ts"
 import type { StorageError } from "./shared/StorageError.ts"
-import type { Transaction } from "./shared/Transaction.ts"
+import { HostTransaction, type Transaction } from "./shared/Transaction.ts"
 import type { ShipmentStatusStore } from "./shipment-status/ShipmentStatusStore.ts"
 import type { StatusSubscriptionStore } from "./shipment-status/StatusSubscriptionStore.ts"
 import type { TransitEventStore } from "./transit-events/TransitEventStore.ts"
@@ -39,28 +40,46 @@ export type StoragePorts =
   | DeliveryControl
   | Wakeups
 
-/** What a storage adapter provides. */
-export interface StorageAdapter {
+/** What a storage adapter provides. `Tx` are the host's transactions that it can join. */
+export interface StorageAdapter<Tx = never> {
   /** All storage ports. Built once; its resources are released when the service stops. */
   readonly layer: Layer.Layer<StoragePorts, StorageError>
   /**
    * Runs an effect so that `Transaction.run` inside it joins the transaction of `tx`, a client of the host's own database driver.
    * Dies with a one-sentence message when the adapter cannot join `tx`.
    */
-  readonly joined: (tx: unknown) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly joined: (tx: Tx) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-const adapter = Symbol.for("@waybill/core/Storage")
+/** Shared by all copies of this package, so that a storage of another copy is recognized and refused. */
+const offer = Symbol.for("@waybill/core/Storage")
 
-/** An opaque value that a storage package creates and `createWaybill` takes. */
-export interface WaybillStorage {
-  /** @internal */
-  readonly [adapter]: unknown
+interface Offer<Tx> {
+  readonly adapter: StorageAdapter<Tx>
+  readonly copy: EffectCopy
+}
+
+/** An opaque value that a storage package creates and `createWaybill` takes. `Tx` is what `within` accepts: nothing by default. */
+export interface WaybillStorage<in Tx = never> {
+  readonly [offer]: { readonly adapter: { readonly joined: (tx: Tx) => unknown } }
 }
 
 /** Wraps an adapter. For storage packages. */
-export const makeStorage = (offered: StorageAdapter): WaybillStorage => ({ [adapter]: offered })
+export const makeStorage = <Tx = never>(adapter: StorageAdapter<Tx>): WaybillStorage<Tx> => {
+  const joined: StorageAdapter<Tx>["joined"] = (tx) => {
+    const join = adapter.joined(tx)
+    return (effect) => join(Effect.provideService(effect, HostTransaction, tx))
+  }
+  const offered: Offer<Tx> = { adapter: { ...adapter, joined }, copy: effectCopy }
+  return { [offer]: offered }
+}
 
-/** Unwraps the adapter; `undefined` when the value is not a storage. For transports. */
-export const storageAdapter = (storage: WaybillStorage): StorageAdapter | undefined =>
-  (storage as { readonly [adapter]: StorageAdapter } | undefined)?.[adapter]
+/**
+ * Unwraps the adapter; `undefined` when the value is not a storage. For transports. Throws `EffectCopiesMet` when another
+ * copy of this package made the storage.
+ */
+export const storageAdapter = <Tx>(storage: WaybillStorage<Tx>): StorageAdapter<Tx> | undefined => {
+  const offered = (storage as { readonly [offer]: Offer<Tx> } | undefined)?.[offer]
+  if (offered !== undefined && offered.copy !== effectCopy) throw new EffectCopiesMet("the storage", describeCopy(offered.copy))
+  return offered?.adapter
+}

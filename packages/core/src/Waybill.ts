@@ -1,4 +1,4 @@
-/** The whole service as one layer. It needs a storage layer and a transport layer. */
+/** The whole service as one layer, over a storage layer and a transport layer. */
 import { Layer } from "effect"
 import { ApiKeys } from "./access/ApiKeys.ts"
 import { TenantLimits } from "./access/TenantLimits.ts"
@@ -10,6 +10,7 @@ import { SigningSecrets } from "./delivery/SigningSecrets.ts"
 import { ChargeSubscriptions } from "./freight-charges/ChargeSubscriptions.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
 import { FreightCharges } from "./freight-charges/FreightCharges.ts"
+import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
 import { FreightChargeIntake } from "./intake/FreightChargeIntake.ts"
 import { ShipmentIntake } from "./intake/ShipmentIntake.ts"
 import { StatusUpdateIntake } from "./intake/StatusUpdateIntake.ts"
@@ -25,6 +26,9 @@ import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { Retention } from "./retention/Retention.ts"
+import type { StoragePorts } from "./Storage.ts"
+import type { TransportPorts } from "./Transport.ts"
+import { layerOneEffect } from "./shared/EffectCopy.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
 import { ShipmentReports } from "./shipment-status/ShipmentReports.ts"
 import { ShipmentStatuses } from "./shipment-status/ShipmentStatuses.ts"
@@ -32,16 +36,39 @@ import { StatusSubscriptions } from "./shipment-status/StatusSubscriptions.ts"
 import { TransitEvents } from "./transit-events/TransitEvents.ts"
 import { TransitSubscriptions } from "./transit-events/TransitSubscriptions.ts"
 
+/** Every use case of the five areas, of intake and of operators, and the background work. */
+export type Services = Layer.Success<typeof services>
+
+export interface Parts<StorageOut, StorageError, StorageNeeds, TransportOut, TransportError, TransportNeeds> {
+  /** All storage ports: `StoragePostgres.layerUrl` of `@waybill/postgres`, or `StorageMemory.layer` of `@waybill/testkit`. */
+  readonly storage: Layer.Layer<StoragePorts | StorageOut, StorageError, StorageNeeds>
+  /** `TransportHttp.layer` of `@waybill/http`. */
+  readonly transport: Layer.Layer<TransportPorts | TransportOut, TransportError, TransportNeeds>
+}
+
 /**
- * All services and the delivery worker (not started).
+ * All services, with everything that the storage and the transport provide. Nothing is delivered until `runBackground` runs.
  *
- * Needs a storage layer (`Transaction`, `AccessStore`, `SecretStore`, the stores of every area, `DeliveryQueue`, `Wakeups`),
- * a transport layer (`WebhookSender`, `Hmac`, `ContentHash`), a `Sealer` and `DeliveryOptions`.
+ * Options have defaults: provide `DeliveryOptions`, `RetentionOptions`, `AccessOptions`, `ShipmentStatusOptions`, `FreightChargeOptions` or
+ * `PickupDesk` to this layer to change them.
  */
-export const layer = Layer.mergeAll(
+export const layer = <StorageOut, StorageError, StorageNeeds, TransportOut, TransportError, TransportNeeds>(
+  { storage, transport }: Parts<StorageOut, StorageError, StorageNeeds, TransportOut, TransportError, TransportNeeds>
+): Layer.Layer<
+  Services | StoragePorts | StorageOut | TransportPorts | TransportOut,
+  StorageError | TransportError,
+  StorageNeeds | TransportNeeds
+> =>
+  services.pipe(
+    Layer.provideMerge(Layer.merge(storage, transport)),
+    Layer.provide(layerOneEffect("Waybill.layer"))
+  )
+
+const services = Layer.mergeAll(
   ShipmentIntake.layer,
   StatusUpdateIntake.layer,
   TransitEventIntake.layer,
+  DeferredStatuses.layer,
   ShipmentStatuses.layer,
   StatusSubscriptions.layer,
   FreightChargeIntake.layer,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, ChargeWindows, Clients, DeliveryWorker, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, ChargeWindows, Clients, DeferredStatuses, DeliveryWorker, Retention, runBackground, TenantRemoval } from "@waybill/core"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -14,6 +14,7 @@ describe("background work", () => {
         Layer.succeed(ChargeWindows, ChargeWindows.of({ run: Effect.andThen(started("windows"), Effect.die("a defect")), closeDue: Effect.succeed(0) })),
         Layer.succeed(Retention, Retention.of({ run: lives("retention"), sweep: Effect.succeed(0) })),
         Layer.mock(Backlogs, { run: Effect.never }),
+        Layer.mock(DeferredStatuses, { run: Effect.never }),
         Layer.mock(Clients, { run: Effect.never }),
         Layer.mock(TenantRemoval, { run: Effect.never })
       )

@@ -6,7 +6,7 @@ const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "
 
 describe("docs/errors.md", () => {
   it("lists exactly the errors that core exports", () => {
-    const listed = Array.from(page.matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
+    const listed = Array.from(page.matchAll(/^\| (?:`@waybill\/core` \| )?`(\w+)` \|/gm), ([, name]) => name)
     const exported = Object.entries(core)
       .filter(([, value]) => typeof value === "function" && value.prototype instanceof Error)
       .map(([name]) => name)

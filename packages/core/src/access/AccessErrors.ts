@@ -11,8 +11,8 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unau
 }) {
   override get message(): string {
     return this.presented
-      ? "The credentials are not valid here. Check the API key or token, or ask the operator for a new one."
-      : "Send an API key in X-API-Key, or a JWT as a bearer token."
+      ? "The credentials are not valid here. Check them, or ask the operator for new ones."
+      : "The request has no credentials."
   }
 }
 
@@ -21,18 +21,18 @@ export class NotPermitted extends Schema.TaggedError<NotPermitted>()("NotPermitt
   needed: Schema.String
 }) {
   override get message(): string {
-    return `This needs the role ${this.needed}. Ask the operator for a key that has it.`
+    return `This needs the role ${this.needed}. Ask the operator for access with that role.`
   }
 }
 
-/** A read-only operator key asked for a write or for the body of a delivery. */
+/** A read-only operator asked for a write or for the body of a delivery. */
 export class OperatorReadOnly extends Schema.TaggedError<OperatorReadOnly>()("OperatorReadOnly", {
   refused: Schema.Literals(["write", "body"])
 }) {
   override get message(): string {
     return this.refused === "write"
-      ? "This operator key is read-only and cannot change anything. Use an operator key that may write."
-      : "This operator key is read-only and cannot read bodies of deliveries. Use an operator key that may write."
+      ? "This operator is read-only and cannot change anything. Use an operator that may write."
+      : "This operator is read-only and cannot read bodies of deliveries. Use an operator that may write."
   }
 }
 
@@ -51,7 +51,7 @@ export class AuthenticationUnavailable extends Schema.TaggedError<Authentication
 /** No tenant has this id. Only operators can get this error. */
 export class TenantNotFound extends Schema.TaggedError<TenantNotFound>()("TenantNotFound", { tenantId: Schema.String }) {
   override get message(): string {
-    return `No tenant ${this.tenantId}. Create it with PUT /operator/v1/tenants/${this.tenantId}.`
+    return `No tenant ${this.tenantId}. Check its id, or create it with PUT /operator/v1/tenants/${this.tenantId} or tenants.put.`
   }
 }
 
@@ -65,7 +65,7 @@ export class TenantSuspended extends Schema.TaggedError<TenantSuspended>()("Tena
 /** A deleted tenant with this id is still being removed. Only operators can get this error. */
 export class TenantBeingRemoved extends Schema.TaggedError<TenantBeingRemoved>()("TenantBeingRemoved", { tenantId: Schema.String }) {
   override get message(): string {
-    return `Tenant ${this.tenantId} was deleted and is still being removed. Try again in some minutes, or take another id.`
+    return `Tenant ${this.tenantId} was deleted and is still being removed. Try again in a few minutes, or use another id.`
   }
 }
 
@@ -79,7 +79,7 @@ export class ClientNotFound extends Schema.TaggedError<ClientNotFound>()("Client
 /** No valid API key has this id in the tenant. */
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }) {
   override get message(): string {
-    return `No live API key ${this.id} in this tenant. It may have been revoked already.`
+    return `No valid API key ${this.id} in this tenant. It may have been revoked already.`
   }
 }
 
@@ -108,7 +108,7 @@ export class RateExceeded extends Schema.TaggedError<RateExceeded>()("RateExceed
   }
 }
 
-/** A client exceeded its call limit. */
+/** A client ran more webhook tests than it may per minute. */
 export class TooManyCalls extends Schema.TaggedError<TooManyCalls>()("TooManyCalls", {
   retryAfterSeconds: Schema.Int
 }) {

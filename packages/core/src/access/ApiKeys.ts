@@ -6,7 +6,7 @@ import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import { formatInstant, parseInstant } from "../shared/Instant.ts"
-import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
@@ -41,12 +41,12 @@ export class ApiKeys extends Context.Service<ApiKeys, {
   /** Creates a key. Its text is shown once and cannot be read again. */
   readonly create: (
     tenantId: string,
-    input: unknown
+    input: WithLists<typeof ApiKeyRequest.Encoded>
   ) => Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, InvalidInput | TenantNotFound | StorageError>
   /** Revokes a key. Takes effect on every node at once. */
   readonly revoke: (tenantId: string, id: string) => Effect.Effect<void, ApiKeyNotFound | StorageError>
   /** Lists keys that are not revoked, in the order of their ids and so of their creation. Never contains the key's text. */
-  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ApiKeyView>, InvalidInput | StorageError>
+  readonly list: (tenantId: string, query?: typeof ApiKeyListQuery.Encoded) => Effect.Effect<ListPage<ApiKeyView>, InvalidInput | StorageError>
   /** Authenticates the holder of a key. */
   readonly principalOf: (key: Redacted.Redacted) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
 }>()("@waybill/core/access/ApiKeys") {
@@ -106,7 +106,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         }))
       })
 
-      const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown) {
+      const list = Effect.fn("ApiKeys.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         return yield* listPage({

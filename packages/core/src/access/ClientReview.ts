@@ -6,15 +6,15 @@ import type { AccessStore } from "./AccessStore.ts"
 import { accessOfKeys } from "./KeyAccess.ts"
 import { keyNameOf } from "./model/Client.ts"
 
-/** `over`: the client has had no access for so long that its subscriptions are closed. */
-export type ClientStanding = "live" | "held" | "over" | "ending"
+/** `expired`: the client has had no access for so long that its subscriptions are closed. `ending`: it is being removed. */
+export type ClientAccessStatus = "live" | "held" | "expired" | "ending"
 
 /** Runs in the transaction that changed the client's keys, or in a transaction of its own. */
 export const reviewClient = Effect.fnUntraced(function*(
   store: AccessStore["Service"],
   tenantId: string,
   client: string
-): Effect.fn.Return<ClientStanding, StorageError> {
+): Effect.fn.Return<ClientAccessStatus, StorageError> {
   const name = keyNameOf(client)
   const keys = name === undefined ? [] : yield* store.keysOf(tenantId, name)
   if (keys.length > 0) yield* store.putClientAccess(tenantId, accessOfKeys(name!, keys))
@@ -33,5 +33,5 @@ export const reviewClient = Effect.fnUntraced(function*(
   }
   if (endingThrough !== undefined) return "ending"
   if (live) return "live"
-  return Math.max(...ended.map(({ until }) => until)) + heldMillis <= now ? "over" : "held"
+  return Math.max(...ended.map(({ until }) => until)) + heldMillis <= now ? "expired" : "held"
 })

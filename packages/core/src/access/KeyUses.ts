@@ -7,7 +7,7 @@ import type { AccessStore } from "./AccessStore.ts"
 const flushMillis = 60_000
 
 /** Most keys whose use waits to be written. More uses are skipped until the next flush. */
-const maxNoted = 10_000
+const maxPending = 10_000
 
 interface KeyUse {
   readonly tenantId: string
@@ -20,13 +20,13 @@ interface KeyUse {
 export const makeKeyUses = Effect.fnUntraced(function*(
   store: AccessStore["Service"]
 ): Effect.fn.Return<(tenantId: string, id: string, client: string) => Effect.Effect<void>, never, Scope.Scope> {
-  const noted = new Map<string, KeyUse>()
+  const pending = new Map<string, KeyUse>()
   const scope = yield* Effect.scope
   let waiting = false
 
   const flush: Effect.Effect<void> = Effect.suspend(() => {
-    const uses = [...noted.values()]
-    noted.clear()
+    const uses = [...pending.values()]
+    pending.clear()
     const tenantIds = [...new Set(uses.map(({ tenantId }) => tenantId))]
     return Effect.forEach(tenantIds, (tenantId) => store.touchKeys(tenantId, uses.filter((use) => use.tenantId === tenantId)), { discard: true })
   }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Last use of API keys not written.", error)))
@@ -40,9 +40,9 @@ export const makeKeyUses = Effect.fnUntraced(function*(
 
   return (tenantId, id, client) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) => {
-      const known = noted.get(id)
+      const known = pending.get(id)
       if (known !== undefined) known.at = at
-      else if (noted.size < maxNoted) noted.set(id, { tenantId, id, client, at })
+      else if (pending.size < maxPending) pending.set(id, { tenantId, id, client, at })
       if (waiting) return Effect.void
       waiting = true
       return Effect.asVoid(Effect.forkIn(flushLater, scope))

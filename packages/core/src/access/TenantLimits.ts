@@ -27,7 +27,7 @@ export class TenantLimits extends Context.Service<TenantLimits, {
   /** The stored limits, with defaults filled in. */
   readonly get: (tenantId: string) => Effect.Effect<Limits, TenantNotFound | StorageError>
   /** Changes the named limits; `null` resets one to its default. Takes effect at once in this process, within seconds in others. */
-  readonly put: (tenantId: string, input: unknown) => Effect.Effect<Limits, InvalidInput | TenantNotFound | StorageError>
+  readonly put: (tenantId: string, input: typeof LimitsChange.Encoded) => Effect.Effect<Limits, InvalidInput | TenantNotFound | StorageError>
 }>()("@waybill/core/access/TenantLimits") {
   static readonly layer = Layer.effect(
     TenantLimits,

@@ -27,7 +27,7 @@ const isTenantId = Schema.is(TenantId)
 
 export class Tenants extends Context.Service<Tenants, {
   /** Creates the tenant, or changes its name and hosts. */
-  readonly put: (tenantId: string, input: unknown) => Effect.Effect<Tenant, InvalidInput | TenantBeingRemoved | StorageError>
+  readonly put: (tenantId: string, input: typeof TenantSettings.Encoded) => Effect.Effect<Tenant, InvalidInput | TenantBeingRemoved | StorageError>
   readonly get: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
   /** Returns the tenant if it is active. Read at every call. */
   readonly admit: AdmitTenant
@@ -36,7 +36,7 @@ export class Tenants extends Context.Service<Tenants, {
   readonly resume: (tenantId: string) => Effect.Effect<Tenant, TenantNotFound | StorageError>
   readonly list: Effect.Effect<ReadonlyArray<Tenant>, StorageError>
   /** Tenants in the order of their ids. */
-  readonly page: (query: unknown) => Effect.Effect<ListPage<Tenant>, InvalidInput | StorageError>
+  readonly page: (query?: typeof TenantListQuery.Encoded) => Effect.Effect<ListPage<Tenant>, InvalidInput | StorageError>
 }>()("@waybill/core/access/Tenants") {
   static readonly layer = Layer.effect(
     Tenants,
@@ -78,7 +78,7 @@ export class Tenants extends Context.Service<Tenants, {
           )
         ),
         list: store.listTenants,
-        page: Effect.fn("Tenants.page")(function*(input: unknown) {
+        page: Effect.fn("Tenants.page")(function*(input: unknown = {}) {
           const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
           if (cursor !== undefined && !isTenantId(cursor)) return yield* foreignCursor
           return yield* listPage({ read: store.pageTenants, idOf: ({ tenantId }) => tenantId, sizeOf: ({ hosts }) => 200 + textsSize(hosts), shown: (tenant) => tenant }, cursor, limit)

@@ -37,7 +37,7 @@ export class AuditLog extends Context.Service<AuditLog, {
    */
   readonly later: (call: AuditCall, outcome: AuditOutcome) => Effect.Effect<void>
   /** Lists entries, newest first. */
-  readonly list: (query: unknown) => Effect.Effect<ListPage<AuditEntry>, InvalidInput | StorageError>
+  readonly list: (query?: typeof AuditQuery.Encoded) => Effect.Effect<ListPage<AuditEntry>, InvalidInput | StorageError>
 }>()("@waybill/core/audit/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
@@ -104,7 +104,7 @@ export class AuditLog extends Context.Service<AuditLog, {
           return waiting.length > 1 ? Effect.void : Effect.asVoid(Effect.forkIn(Effect.delay(flush, gatherMillis), scope))
         })
 
-      const list = Effect.fn("AuditLog.list")(function*(input: unknown) {
+      const list = Effect.fn("AuditLog.list")(function*(input: unknown = {}) {
         const { actor, cursor, limit = defaultListLimit, since, tenant } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const filter = {

@@ -1,6 +1,6 @@
 /** How much a worker may have under way at once, and how much of it one lane, one client and one tenant. */
 import { AttemptShares, type LaneOwner } from "./AttemptShares.ts"
-import type { DeliveryOptions } from "./DeliveryOptions.ts"
+import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
 
 /** A nearly full worker waits this long for more room, rather than ask storage about every place that becomes free. */
 const patienceMillis = 20
@@ -10,7 +10,7 @@ const attemptsPerClaim = 512
 const fewestLanesPerClaim = 8
 const mostLanesPerClaim = 256
 
-type Limits = Pick<DeliveryOptions["Service"], "concurrency" | "laneConcurrency" | "maxBytesInFlight" | "maxLanes">
+type Limits = Pick<DeliveryOptionValues, "concurrency" | "laneConcurrency" | "maxBytesInFlight" | "maxLanes">
 
 export class AttemptRoom {
   underWay = 0

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
 import { type Attempt, requestOf, runAttempt, type Verdict, verdictOf } from "./Attempts.ts"
-import type { DeliveryOptions } from "./DeliveryOptions.ts"
+import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
 import type { Hmac } from "./Hmac.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
@@ -29,7 +29,7 @@ export class AttemptsUnderWay {
   constructor({ hmac, options, sender }: {
     readonly sender: WebhookSender["Service"]
     readonly hmac: Hmac["Service"]
-    readonly options: DeliveryOptions["Service"]
+    readonly options: DeliveryOptionValues
   }) {
     this.services = { sender, hmac, timeoutMillis: options.attemptTimeoutMillis }
   }

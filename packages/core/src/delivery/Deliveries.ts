@@ -56,14 +56,14 @@ export interface DeliveryBodyView extends DeliveryView {
 
 export class Deliveries extends Context.Service<Deliveries, {
   /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end. */
-  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<DeliveryView>, InvalidInput | StorageError>
+  readonly list: (tenantId: string, query?: typeof DeliveryListQuery.Encoded) => Effect.Effect<ListPage<DeliveryView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
   /** The same bytes under the same id once more, with a full series of attempts. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotRetryable | StorageError>
   /** Puts a dead letter aside: it no longer counts, and is not recovered. Dismissing it again succeeds. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotDismissable | StorageError>
   /** Every dead letter of the subscription since then goes out again, under the same ids. Answers how many. */
-  readonly recover: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
+  readonly recover: (tenantId: string, subscriptionId: string, input: typeof RecoverCall.Encoded) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
   /** State of the subscription, and why. */
   readonly laneStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<LaneStatus, LaneNotFound | StorageError>
 }>()("@waybill/core/delivery/Deliveries") {
@@ -82,7 +82,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         return status.value
       })
 
-      const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown) {
+      const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown = {}) {
         const query = yield* decodeQuery(input)
         if (query.cursor !== undefined && !isUniqueId(query.cursor)) {
           return yield* foreignCursor

@@ -1,7 +1,7 @@
-/** How a delivery worker behaves: one record of defaults, overridden where it differs. */
+/** How a delivery worker behaves. Every option has a default. */
 import { Context, Layer } from "effect"
 
-export class DeliveryOptions extends Context.Service<DeliveryOptions, {
+export interface DeliveryOptionValues {
   /** Attempts one process has under way at the same time. */
   readonly concurrency: number
   /** Attempts one lane has under way at the same time: what a hanging receiver can hold. */
@@ -22,22 +22,28 @@ export class DeliveryOptions extends Context.Service<DeliveryOptions, {
   readonly drainMillis: number
   /** How long settled deliveries stay visible to operators. */
   readonly keepSettledMillis: number
-}>()("@waybill/core/delivery/DeliveryOptions") {
-  static readonly defaults: DeliveryOptions["Service"] = {
-    concurrency: 2048,
-    laneConcurrency: 16,
-    maxLanes: 1024,
-    attemptTimeoutMillis: 15_000,
-    leaseMillis: 20_000,
-    pollMillis: 1_000,
-    maxBatchBytes: 1024 * 1024,
-    maxBytesInFlight: 16 * 1024 * 1024,
-    drainMillis: 10_000,
-    keepSettledMillis: 30 * 86_400_000
-  }
+}
 
-  static readonly layer = (options: Partial<DeliveryOptions["Service"]> = {}): Layer.Layer<DeliveryOptions> => {
-    const merged = { ...DeliveryOptions.defaults, ...options }
+const defaults: DeliveryOptionValues = {
+  concurrency: 2048,
+  laneConcurrency: 16,
+  maxLanes: 1024,
+  attemptTimeoutMillis: 15_000,
+  leaseMillis: 20_000,
+  pollMillis: 1_000,
+  maxBatchBytes: 1024 * 1024,
+  maxBytesInFlight: 16 * 1024 * 1024,
+  drainMillis: 10_000,
+  keepSettledMillis: 30 * 86_400_000
+}
+
+export class DeliveryOptions extends Context.Reference<DeliveryOptionValues>("@waybill/core/delivery/DeliveryOptions", {
+  defaultValue: () => defaults
+}) {
+  static readonly defaults = defaults
+
+  static readonly layer = (options: Partial<DeliveryOptionValues> = {}): Layer.Layer<never> => {
+    const merged = { ...defaults, ...options }
     if (merged.leaseMillis <= merged.attemptTimeoutMillis) {
       throw new RangeError(
         `leaseMillis (${merged.leaseMillis}) must be longer than attemptTimeoutMillis (${merged.attemptTimeoutMillis}); otherwise a lane is taken over while its attempt is still under way.`

@@ -13,7 +13,7 @@ import { Agenda } from "./Agenda.ts"
 import { type Attempt, attemptsOf, pausedByDeath, type Verdict } from "./Attempts.ts"
 import { AttemptRoom } from "./AttemptRoom.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
-import type { DeliveryOptions } from "./DeliveryOptions.ts"
+import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
 import type { ClaimedLane, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
 import { report, reportDropped, reportLost } from "./DeliveryReport.ts"
 import { byTenant, clockAhead, deadSettlement, type HeldLane, holdLane, judge, outcomesOf } from "./HeldLane.ts"
@@ -50,7 +50,7 @@ export interface PumpServices {
   readonly hmac: Hmac["Service"]
   readonly wakeups: Wakeups["Service"]
   readonly ids: UniqueIds["Service"]
-  readonly options: DeliveryOptions["Service"]
+  readonly options: DeliveryOptionValues
   readonly keysOf: ReturnType<typeof makeSigningKeys>
 }
 

@@ -77,13 +77,13 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
   readonly put: (
     tenantId: string,
     hmacSecretId: string,
-    input: unknown
+    input?: typeof SecretSettings.Encoded
   ) => Effect.Effect<
     { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
     InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
   >
   /** By hmacSecretId. */
-  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
+  readonly list: (tenantId: string, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
   /** Fails while a subscription that was not deleted is signed with it. */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<void, SecretNotFound | SecretInUse | StorageError>
   /** Whether this caller may name the secret. Another client's secret answers like an unknown one. */
@@ -138,7 +138,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         }
       })
 
-      const put = Effect.fn("SigningSecrets.put")(function*(tenantId: string, hmacSecretId: string, input: unknown) {
+      const put = Effect.fn("SigningSecrets.put")(function*(tenantId: string, hmacSecretId: string, input: unknown = {}) {
         const id = canonicalSecretId(yield* decodeId(hmacSecretId, ["hmacSecretId"]))
         const settings = yield* decode(input)
         yield* checkRotate(settings)
@@ -168,7 +168,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         }))
       })
 
-      const list = Effect.fn("SigningSecrets.list")(function*(tenantId: string, input: unknown) {
+      const list = Effect.fn("SigningSecrets.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && !isSecretId(cursor)) return yield* foreignCursor
         return yield* listPage({ read: (range) => store.page(tenantId, range), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, cursor, limit)

@@ -58,7 +58,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
   /** Stores the open bills of the accounts and notifies every later change. */
   readonly create: (
     principal: Principal,
-    input: unknown
+    input: typeof ChargeSubscriptionCreate.Encoded
   ) => Effect.Effect<
     ChargeSubscription,
     InvalidInput | NotPermitted | QuotaExceeded | AccountsNotPermitted | ChargeSubscriptionConflict | StorageError
@@ -78,7 +78,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
    */
   readonly testWebhook: (
     principal: Principal,
-    input: unknown
+    input: typeof WebhookTest.Encoded
   ) => Effect.Effect<
     WebhookTestResult,
     InvalidInput | NotPermitted | TooManyCalls | WebhookTestFailed | SubscriptionPausedByOperator | StorageError

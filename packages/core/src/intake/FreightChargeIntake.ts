@@ -3,12 +3,13 @@ import { Context, Effect, Layer } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { FreightCharges } from "../freight-charges/FreightCharges.ts"
+import type { BillChangeReport, BillRemovalReport } from "../freight-charges/model/PreliminaryFreightCharge.ts"
 import { readChange } from "../freight-charges/ReadChange.ts"
 import type { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { type IntakeOptions, type IntakeResults, takeItems } from "./IntakeItems.ts"
+import { type IntakeBody, type IntakeOptions, type IntakeResults, takeItems } from "./IntakeItems.ts"
 
-/** A bill's id, and the version that the change created, now or before. */
+/** A bill's id, and the version that the change created. A repeated change has the version of its first call. */
 export interface FreightChargeKey {
   readonly uniqueID: string
   readonly version: number
@@ -21,7 +22,7 @@ export class FreightChargeIntake extends Context.Service<FreightChargeIntake, {
    */
   readonly report: (
     principal: Principal,
-    body: unknown,
+    body: IntakeBody<"charges", typeof BillChangeReport.Encoded | typeof BillRemovalReport.Encoded>,
     options?: IntakeOptions
   ) => Effect.Effect<IntakeResults<FreightChargeKey>, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/FreightChargeIntake") {

@@ -38,18 +38,24 @@ export interface ReadItem<A> {
   readonly json: Readonly<Record<string, unknown>>
 }
 
+/** One item, a list, or either of them in `{member: …}`, as the bodies of HTTP calls have them. */
+export type IntakeBody<Member extends string, Item> =
+  | Item
+  | ReadonlyArray<Item>
+  | { readonly [Name in Member]: Item | ReadonlyArray<Item> }
+
 /** Finds the items in `{member: […]}`, `{member: {…}}`, a list, or a single item; `undefined` for any other body. */
-export const itemsOf = (
-  body: unknown,
-  member: string,
+export const itemsOf = <Member extends string, Item>(
+  body: IntakeBody<Member, Item>,
+  member: Member,
   looksLikeOne: (body: Readonly<Record<string, unknown>>) => boolean
-): ReadonlyArray<unknown> | undefined => {
+): ReadonlyArray<Item> | undefined => {
   if (Array.isArray(body)) return body
   if (!isObject(body)) return undefined
   const items = Object.hasOwn(body, member) ? body[member] : undefined
   if (Array.isArray(items)) return items
-  if (isObject(items)) return [items]
-  return items === undefined && looksLikeOne(body) ? [body] : undefined
+  if (isObject(items)) return [items as Item]
+  return items === undefined && looksLikeOne(body) ? [body as Item] : undefined
 }
 
 /** Like `itemsOf`, but fails unless there are 1 to 1,000 items. */
@@ -106,7 +112,7 @@ const plainJson = (item: unknown, at: ReadonlyArray<PropertyKey>): Effect.Effect
   }
   return Effect.try({
     try: () => JSON.parse(JSON.stringify(item)) as unknown,
-    catch: () => InvalidInput.of(fault(at, "An item holds JSON values only."))
+    catch: () => InvalidInput.of(fault(at, "An item can contain JSON values only."))
   }).pipe(Effect.filterOrFail(isObject, () => InvalidInput.of(fault(at, "An item is a JSON object."))))
 }
 

@@ -13,7 +13,7 @@ import { contradictionsIn, PostedShipment } from "../shipment-status/model/Poste
 import type { StatusReport } from "../shipment-status/model/StatusReport.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
-import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
+import { type IntakeBody, type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
 /** A shipment's natural key. */
@@ -28,7 +28,7 @@ export class ShipmentIntake extends Context.Service<ShipmentIntake, {
    */
   readonly report: (
     principal: Principal,
-    body: unknown,
+    body: IntakeBody<"shipments", typeof PostedShipment.Encoded>,
     options?: IntakeOptions
   ) => Effect.Effect<IntakeResults<ShipmentKey>, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/ShipmentIntake") {

@@ -9,7 +9,7 @@ import {
   DelayReasonCode,
   type DeliveryMessage,
   type Milestone,
-  type NotedFact,
+  type FreightException,
   type TerminalStatus,
   TerminalType
 } from "../shipment-status/model/CodeLists.ts"
@@ -181,7 +181,7 @@ const addressOf = (location: EventLocation): StandardAddress | null => {
   return Schema.is(StandardAddress)(address) ? address : null
 }
 
-const factOf = { damaged: "Damaged", short: "Short", lost: "Lost", reconsigned: "Reconsigned" } as const satisfies Record<string, NotedFact>
+const exceptionOf = { damaged: "Damaged", short: "Short", lost: "Lost", reconsigned: "Reconsigned" } as const satisfies Record<string, FreightException>
 
 const detailsOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial<StatusReport> => {
   const { delayReasonCode, exception, message, stopsAway, trailerNumber, updatedEta, updatedPro } = attributes
@@ -193,7 +193,7 @@ const detailsOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial
     updatedEta,
     stopsAway: meaning.milestone === "Out for Delivery" ? stopsAway : undefined,
     delayReasonCode: meaning.reads === "delay" ? delayReasonCode : undefined,
-    noted: meaning.reads === "exception" && exception !== undefined ? [factOf[exception]] : undefined,
+    exceptions: meaning.reads === "exception" && exception !== undefined ? [exceptionOf[exception]] : undefined,
     information: informationsOf(meaning, attributes)
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))

@@ -18,8 +18,8 @@ import { type KnownShipments, ShipmentReports } from "../shipment-status/Shipmen
 import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
 import { TransitEventStore } from "../transit-events/TransitEventStore.ts"
-import { type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
-import { movementAlone, transitEventFromStatus } from "./TransitEventFromStatus.ts"
+import { type IntakeBody, type IntakeOptions, type IntakeResults, type ItemResult, type ReadItem, type RefusedItem, refusedCall, takeItems } from "./IntakeItems.ts"
+import { withoutException, transitEventFromStatus } from "./TransitEventFromStatus.ts"
 
 /** The shipment and event of an update. */
 export interface StatusUpdateKey {
@@ -37,7 +37,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
    */
   readonly report: (
     principal: Principal,
-    body: unknown,
+    body: IntakeBody<"updates", typeof StatusUpdate.Encoded>,
     options?: IntakeOptions
   ) => Effect.Effect<IntakeResults<StatusUpdateKey>, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/StatusUpdateIntake") {
@@ -106,7 +106,7 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
         const refused = all.filter((each) => each.result === "refused")
         if (refused.length > 0 && !partial) return yield* refusedCall(refused)
         const events = newUpdates.flatMap((update, at) => results[at]!.result === "accepted" ? eventsOf(update, applied[at]!.moved, known) : [])
-        if (events.length > 0) yield* transitEvents.publish(principal, events)
+        if (events.length > 0) yield* transitEvents.append(principal, events)
         return all
       })
 
@@ -142,7 +142,7 @@ interface NewUpdate extends LocatedUpdate {
 const eventsOf = ({ event, eventId, shipmentId, value }: NewUpdate, moved: boolean, known: KnownShipments): ReadonlyArray<ReportedEvent> => {
   if (event.type !== "EXCEPTION" || (!moved && value.countsToDelivery == null)) return [event]
   const { view } = known.get(shipmentId)!
-  return [transitEventFromStatus({ shipmentId, view }, movementAlone(value), `${eventId}-move`, event.occurredAt), event]
+  return [transitEventFromStatus({ shipmentId, view }, withoutException(value), `${eventId}-move`, event.occurredAt), event]
 }
 
 const decoder = new TextDecoder()

@@ -48,14 +48,14 @@ export const typeOfUpdate = (update: StatusUpdate): EventType => {
   return milestone === undefined ? "OTHER" : typeOfMilestone[milestone]
 }
 
-const factOf: Partial<Record<NonNullable<StatusUpdate["terminalStatus"]>, string>> = {
+const exceptionOf: Partial<Record<NonNullable<StatusUpdate["terminalStatus"]>, string>> = {
   Damaged: "damaged",
   Short: "short",
   Lost: "lost",
   Reconsigned: "reconsigned"
 }
 
-/** The event's attributes, under the names that `statusFromTransitEvent` reads where it has one. */
+/** The event's attributes. Attributes that `statusFromTransitEvent` reads have the names it expects. */
 const attributesOf = (update: StatusUpdate): Readonly<Record<string, unknown>> => {
   const {
     PartnerCarrierName,
@@ -77,7 +77,7 @@ const attributesOf = (update: StatusUpdate): Readonly<Record<string, unknown>> =
   const attributes = {
     ...rest,
     milestone: shipmentMilestoneStatus,
-    exception: update.terminalStatus === undefined ? undefined : factOf[update.terminalStatus],
+    exception: update.terminalStatus === undefined ? undefined : exceptionOf[update.terminalStatus],
     custody: shipmentMilestoneStatus === "Interline" ? "partner" : shipmentMilestoneStatus === "Delivered" ? "consignee" : undefined,
     message: notificationMessage,
     partnerCarrierName: PartnerCarrierName,
@@ -92,9 +92,9 @@ const attributesOf = (update: StatusUpdate): Readonly<Record<string, unknown>> =
 }
 
 /**
- * The movement of an update without its freight exception. An event has one type, so subscribers to movements need an event of their own.
+ * The update without its freight exception. An event has one type, so an update with a movement and an exception becomes two events.
  */
-export const movementAlone = (update: StatusUpdate): StatusUpdate => {
+export const withoutException = (update: StatusUpdate): StatusUpdate => {
   const { terminalStatus: _terminalStatus, ...moved } = update
   return moved
 }
@@ -150,6 +150,6 @@ const locationOfTerminal = ({ terminalAddress }: StatusUpdate): ReportedEvent["l
     postalCode: terminalAddress.PostalCode,
     country: terminalAddress.Country
   }
-  const known = Object.entries(members).filter(([, value]) => value != null)
-  return known.length === 0 ? undefined : { type: "FACILITY", ...Object.fromEntries(known) }
+  const present = Object.entries(members).filter(([, value]) => value != null)
+  return present.length === 0 ? undefined : { type: "FACILITY", ...Object.fromEntries(present) }
 }

@@ -8,9 +8,10 @@ import type { StorageError } from "../shared/StorageError.ts"
 import { traced } from "../shared/TraceContext.ts"
 import { ShipmentReports } from "../shipment-status/ShipmentReports.ts"
 import type { Publication } from "../transit-events/model/EventPublication.ts"
+import type { ReportedEvent } from "../transit-events/model/TransitEvent.ts"
 import type { AcceptedEvent } from "../transit-events/PublishEvents.ts"
 import { TransitEvents } from "../transit-events/TransitEvents.ts"
-import { itemsOf } from "./IntakeItems.ts"
+import { type IntakeBody, itemsOf } from "./IntakeItems.ts"
 import { statusFromTransitEvent } from "./StatusFromTransitEvent.ts"
 
 export interface IntakeReport {
@@ -22,7 +23,7 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
   /** Accepts `{events: […]}`, `{events: {…}}`, a list, or one event. Updates the status of shipments that have one. */
   readonly report: (
     principal: Principal,
-    body: unknown,
+    body: IntakeBody<"events", typeof ReportedEvent.Encoded>,
     options?: { readonly partial?: boolean }
   ) => Effect.Effect<IntakeReport, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/intake/TransitEventIntake") {
@@ -32,22 +33,22 @@ export class TransitEventIntake extends Context.Service<TransitEventIntake, {
       const transitEvents = yield* TransitEvents
       const reports = yield* ShipmentReports
 
-      /** Updates statuses. Returns at once if none of the shipments has a status, which is normal for tenants without shipment status. */
-      const derive = (tenantId: string) => Effect.fnUntraced(function*(accepted: ReadonlyArray<AcceptedEvent>) {
-        const followed = accepted.filter(({ hasStatus }) => hasStatus)
-        if (followed.length === 0) return
-        const known = yield* reports.read(tenantId, [...new Set(followed.map(({ shipmentId }) => shipmentId))])
-        const derived = followed.map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
-        yield* reports.report(tenantId, known, derived)
+      /** Updates the statuses of shipments that have one. Tenants that do not use shipment status have none. */
+      const updateStatuses = (tenantId: string) => Effect.fnUntraced(function*(accepted: ReadonlyArray<AcceptedEvent>) {
+        const withStatus = accepted.filter(({ hasStatus }) => hasStatus)
+        if (withStatus.length === 0) return
+        const known = yield* reports.read(tenantId, [...new Set(withStatus.map(({ shipmentId }) => shipmentId))])
+        const statusReports = withStatus.map(({ event, eventId, shipmentId }) => ({ shipmentId, report: statusFromTransitEvent(event, eventId) }))
+        yield* reports.report(tenantId, known, statusReports)
       })
 
       return TransitEventIntake.of({
-        report: Effect.fnUntraced(function*(principal: Principal, body: unknown, options?: { readonly partial?: boolean }) {
+        report: Effect.fnUntraced(function*(principal: Principal, body: IntakeBody<"events", typeof ReportedEvent.Encoded>, options?: { readonly partial?: boolean }) {
           const events = itemsOf(body, "events", (one) => "shipment" in one)
           if (events === undefined) {
             return yield* InvalidInput.of(fault([], "Send {\"events\": [ … ]} with 1 to 1000 events, or one event.", "required"))
           }
-          return { results: yield* transitEvents.publish(principal, events, { ...options, also: derive(principal.tenantId) }) }
+          return { results: yield* transitEvents.append(principal, events, { ...options, also: updateStatuses(principal.tenantId) }) }
         }, traced("TransitEventIntake.report"))
       })
     })

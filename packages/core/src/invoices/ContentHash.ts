@@ -2,8 +2,8 @@
 import { Context } from "effect"
 
 export interface RunningHash {
-  readonly update: (piece: Uint8Array) => void
-  /** Returns 32 bytes. Call it once, after the last piece. */
+  readonly update: (chunk: Uint8Array) => void
+  /** Returns 32 bytes. Call it once, after the last chunk. */
   readonly digest: () => Uint8Array
 }
 

@@ -1,12 +1,12 @@
-/** Port: the bytes of documents, in pieces. Implementations never log them. */
+/** Port: the bytes of documents, in chunks. Implementations never log them. */
 import { Context, type Effect, type Scope } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 
 /** A content that is being written. It is invisible until `keep`, and deleted when the scope ends without it. */
 export interface ContentWriter {
   readonly contentId: string
-  /** Writes pieces in order. A writer buffers at most a few hundred kilobytes. */
-  readonly write: (piece: Uint8Array) => Effect.Effect<void, StorageError>
+  /** Writes chunks in order. A writer buffers at most a few hundred kilobytes. */
+  readonly write: (chunk: Uint8Array) => Effect.Effect<void, StorageError>
   /** Flushes the buffer. No write may follow. Required before `keep`. */
   readonly finish: Effect.Effect<void, StorageError>
 }
@@ -18,8 +18,8 @@ export class DocumentContents extends Context.Service<DocumentContents, {
    * is part of the caller's transaction.
    */
   readonly keep: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
-  /** Reads piece `piece` of a content, counted from 0; `undefined` after the last. All pieces but the last have one length, at most 256 KiB. */
-  readonly read: (tenantId: string, contentId: string, piece: number) => Effect.Effect<Uint8Array | undefined, StorageError>
+  /** Reads one chunk of a content; `chunk` counts from 0. Returns `undefined` after the last one. All chunks but the last have one length, at most 256 KiB. */
+  readonly read: (tenantId: string, contentId: string, chunk: number) => Effect.Effect<Uint8Array | undefined, StorageError>
   readonly remove: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
   /** Deletes contents written before an instant and never kept, because their writer failed. Returns their number. */
   readonly sweep: (tenantId: string, writtenBefore: number) => Effect.Effect<number, StorageError>

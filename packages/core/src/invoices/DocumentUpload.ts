@@ -1,4 +1,4 @@
-/** One upload in progress. Files are written in pieces; an upload that is not finished leaves nothing behind. */
+/** One upload in progress. Files are written in chunks; an upload that is not finished leaves nothing behind. */
 import { Bytes, Effect, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
@@ -10,7 +10,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import type { Transaction } from "../shared/Transaction.ts"
 import type { UniqueIds } from "../shared/UniqueIds.ts"
 import type { ContentHash } from "./ContentHash.ts"
-import { documentAccounts, recordId } from "./DocumentAudience.ts"
+import { documentAccounts, recordId } from "./DocumentAccess.ts"
 import type { DocumentContents } from "./DocumentContents.ts"
 import type { DocumentFile, DocumentStore } from "./DocumentStore.ts"
 import { checkOwn } from "./InvoiceAccess.ts"
@@ -23,9 +23,9 @@ import { readDocuments, type ReadDocuments } from "./ReadInvoice.ts"
 export interface FileWriter {
   /** Identifies the file in the input of `finish`. */
   readonly fileId: string
-  /** Writes decoded bytes in order, in pieces of any length. Fails as soon as the file is known to be invalid. */
-  readonly write: (piece: Uint8Array) => Effect.Effect<void, FileTooLarge | FileFormatUnknown | QuotaExceeded | StorageError>
-  /** Ends the file. Run it once, after the last piece. */
+  /** Writes decoded bytes in order, in chunks of any length. Fails as soon as the file is known to be invalid. */
+  readonly write: (chunk: Uint8Array) => Effect.Effect<void, FileTooLarge | FileFormatUnknown | QuotaExceeded | StorageError>
+  /** Ends the file. Run it once, after the last chunk. */
   readonly end: Effect.Effect<void, FileFormatUnknown | StorageError>
 }
 
@@ -76,11 +76,11 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
     let size = 0
     let refused: FileTooLarge | FileFormatUnknown | QuotaExceeded | undefined
 
-    const take = (piece: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown | QuotaExceeded => {
-      let bytes = piece
+    const take = (chunk: Uint8Array): Uint8Array | FileTooLarge | FileFormatUnknown | QuotaExceeded => {
+      let bytes = chunk
       if (format === undefined) {
         // the caller may reuse its buffer
-        bytes = head.length === 0 ? piece : Bytes.concat([head, piece])
+        bytes = head.length === 0 ? chunk : Bytes.concat([head, chunk])
         const detected = formatOf(bytes)
         if (detected === undefined) return new FileFormatUnknown({ pointer: at })
         head = detected === "undecided" ? Uint8Array.from(bytes) : new Uint8Array(0)
@@ -95,9 +95,9 @@ export const beginUpload = Effect.fnUntraced(function*(services: UploadServices,
 
     return {
       fileId,
-      write: Effect.fnUntraced(function*(piece: Uint8Array) {
+      write: Effect.fnUntraced(function*(chunk: Uint8Array) {
         if (refused !== undefined) return yield* refused
-        const bytes = take(piece)
+        const bytes = take(chunk)
         if (!(bytes instanceof Uint8Array)) return yield* (refused = bytes)
         if (bytes.length === 0) return
         hash.update(bytes)

@@ -11,24 +11,24 @@ import { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { ContentHash } from "./ContentHash.ts"
-import { recordId } from "./DocumentAudience.ts"
+import { recordId } from "./DocumentAccess.ts"
 import { DocumentContents } from "./DocumentContents.ts"
 import { type DocumentFile, type DocumentRecord, DocumentStore } from "./DocumentStore.ts"
 import { beginUpload, bytesOf, type DocumentUpload, shownFile, type UploadAnswer } from "./DocumentUpload.ts"
-import { carrierFilter, type CarrierFilter, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
+import { carrierFilter, type CarrierFilter, type FromCarrier, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { DocumentNotFound, type FileFormatUnknown, type FileTooLarge, type InvoiceNotYours } from "./InvoiceErrors.ts"
 import { type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
 import { ambiguous } from "./Invoices.ts"
 import { cursorAt, readCursor } from "./ListCursor.ts"
 import { CarrierNumberText, type InvoiceComment, InvoiceNumber } from "./model/Invoice.ts"
-import { DocumentType } from "./model/SupportingDocuments.ts"
-import { readComments } from "./ReadInvoice.ts"
+import { type DocumentsUpload, DocumentType } from "./model/SupportingDocuments.ts"
+import { type Comments, readComments } from "./ReadInvoice.ts"
 import { uploadWhole } from "./UploadWhole.ts"
 
 /** Most records per page. Each record may have many files. SPEC-GAP-B14 */
 export const maxRecordsPerPage = 100
 
-const DocumentQuery = Schema.Struct({
+export const DocumentQuery = Schema.Struct({
   invoiceNumber: Schema.optionalKey(InvoiceNumber),
   DOT: Schema.optionalKey(CarrierNumberText),
   MC: Schema.optionalKey(CarrierNumberText),
@@ -81,28 +81,28 @@ export interface DocumentChange {
 type Failure = InvalidInput | NotPermitted | StorageError
 
 export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
-  /** For transports: starts an upload whose files arrive in pieces. An unfinished upload is deleted when the scope ends. */
+  /** For transports: starts an upload whose files arrive in chunks. An unfinished upload is deleted when the scope ends. */
   readonly begin: (principal: Principal) => Effect.Effect<DocumentUpload, NotPermitted | QuotaExceeded | StorageError, Scope.Scope>
   /** Uploads files that are in memory, each as base64 text or bytes. */
   readonly upload: (
     principal: Principal,
-    input: unknown
+    input: DocumentsUpload
   ) => Effect.Effect<UploadAnswer, FileTooLarge | FileFormatUnknown | InvoiceNotYours | QuotaExceeded | Failure>
   /** Lists in the order of invoice number and carrier. All filters must match. */
-  readonly list: (principal: Principal, query: unknown) => Effect.Effect<DocumentsPage, Failure>
+  readonly list: (principal: Principal, query?: typeof DocumentQuery.Encoded) => Effect.Effect<DocumentsPage, Failure>
   /** `from` (`DOT`, `MC`) names the carrier if several use one number. */
-  readonly get: (principal: Principal, invoiceNumber: string, from?: unknown) => Effect.Effect<StoredDocuments, DocumentNotFound | Failure>
+  readonly get: (principal: Principal, invoiceNumber: string, from?: typeof FromCarrier.Encoded) => Effect.Effect<StoredDocuments, DocumentNotFound | Failure>
   /** `options`: `fileIds` (all if left out), `comments`, and `DOT`, `MC` as in `get`. Deletes all named files or none. */
   readonly remove: (
     principal: Principal,
     invoiceNumber: string,
-    options?: unknown
+    options?: typeof FromCarrier.Encoded & { readonly fileIds?: ReadonlyArray<string>; readonly comments?: Comments }
   ) => Effect.Effect<{ readonly message: string }, DocumentNotFound | Failure>
   /** For carriers: all changes, oldest first. After all documents are deleted, `from` must have DOT and MC. */
   readonly history: (
     principal: Principal,
     invoiceNumber: string,
-    from?: unknown
+    from?: typeof FromCarrier.Encoded
   ) => Effect.Effect<ReadonlyArray<DocumentChange>, DocumentNotFound | Failure>
 }>()("@waybill/core/invoices/InvoiceDocuments") {
   static readonly layer = Layer.effect(
@@ -130,14 +130,14 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       const contentOf = (tenantId: string, { contentId, sha256, size }: DocumentFile): StoredFile["content"] =>
         Stream.suspend(() => {
           const running = hash.sha256()
-          return Stream.unfold({ piece: 0, read: 0 }, Effect.fnUntraced(function*({ piece, read }) {
-            const bytes = yield* contents.read(tenantId, contentId, piece)
+          return Stream.unfold({ chunk: 0, read: 0 }, Effect.fnUntraced(function*({ chunk, read }) {
+            const bytes = yield* contents.read(tenantId, contentId, chunk)
             if (bytes === undefined) {
               if (read === size && Hex.encode(running.digest()) === sha256) return undefined
               return yield* new StorageError({ operation: "DocumentContents.read", cause: new Error(`Content ${contentId} is not what was uploaded.`) })
             }
             running.update(bytes)
-            return [bytes, { piece: piece + 1, read: read + bytes.length }] as const
+            return [bytes, { chunk: chunk + 1, read: read + bytes.length }] as const
           }))
         })
 
@@ -173,7 +173,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         return shown(principal.tenantId, found)
       })
 
-      const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown) {
+      const list = Effect.fn("InvoiceDocuments.list")(function*(principal: Principal, input: unknown = {}) {
         const viewer = yield* viewerOf(principal)
         const { cursor, documentType = [], invoiceNumber, limit = maxRecordsPerPage, ...from } = yield* decodeQuery(input)
         const position = yield* readCursor(cursor)

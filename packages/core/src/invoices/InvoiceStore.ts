@@ -82,7 +82,7 @@ export class InvoiceStore extends Context.Service<InvoiceStore, {
     carrier: InvoiceCarrier,
     uniqueId: string
   ) => Effect.Effect<ReadonlyArray<InvoiceHistoryEntry>, StorageError>
-  /** History of all invoices and document records that name a shipment now, newest first; at most `limit`, and no more after `maxNewestBytes`. */
+  /** History of all invoices and document records that name a shipment now, newest first; at most `limit`, and no more after `maxHistoryBytes`. */
   readonly historyOfShipment: (
     tenantId: string,
     shipmentId: string,

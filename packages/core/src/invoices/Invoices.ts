@@ -11,15 +11,15 @@ import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { makePace } from "../shared/Turns.ts"
-import { followInvoice } from "./DocumentAudience.ts"
+import { updateDocumentAccess } from "./DocumentAccess.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import { carrierFilter, type CarrierFilter, checkOwn, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
+import { carrierFilter, type CarrierFilter, checkOwn, type FromCarrier, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
 import { InvoiceExists, InvoiceNotFound, type InvoiceNotYours } from "./InvoiceErrors.ts"
 import { type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, InvoiceStore, type InvoiceViewer } from "./InvoiceStore.ts"
 import { cursorAt, readCursor } from "./ListCursor.ts"
 import { CarrierNumberText, type Invoice, type InvoiceComment, InvoiceId, InvoiceNumber } from "./model/Invoice.ts"
 import { totalWarnings } from "./model/InvoiceTotals.ts"
-import { readComments, readInvoice, type ReadInvoice } from "./ReadInvoice.ts"
+import { type Comments, readComments, readInvoice, type ReadInvoice } from "./ReadInvoice.ts"
 
 /** Most invoices per page. The page ends early if they are large. SPEC-GAP-B14 */
 export const maxInvoicesPerPage = 1000
@@ -30,7 +30,7 @@ const pageBytes = 8 * 1024 * 1024
 /** Rows per read, so that a page of large invoices needs no more memory than a page of small ones. */
 const rowsAtATime = 50
 
-const InvoiceQuery = Schema.Struct({
+export const InvoiceQuery = Schema.Struct({
   uniqueID: Schema.optionalKey(InvoiceId),
   shipmentID: Schema.optionalKey(ShipmentId),
   DOT: Schema.optionalKey(CarrierNumberText),
@@ -78,29 +78,29 @@ type Failure = InvalidInput | NotPermitted | StorageError
 
 export class Invoices extends Context.Service<Invoices, {
   /** Creates an invoice. A retry with the same content gives the same answer. */
-  readonly create: (principal: Principal, input: unknown) => Effect.Effect<InvoiceAnswer, InvoiceExists | InvoiceNotYours | Failure>
+  readonly create: (principal: Principal, input: typeof Invoice.Encoded) => Effect.Effect<InvoiceAnswer, InvoiceExists | InvoiceNotYours | Failure>
   /** Lists the invoices that the caller may see, by uniqueID. All filters must match. */
-  readonly list: (principal: Principal, query: unknown) => Effect.Effect<InvoicePage, Failure>
+  readonly list: (principal: Principal, query?: typeof InvoiceQuery.Encoded) => Effect.Effect<InvoicePage, Failure>
   /** `from` (`DOT`, `MC`) names the carrier if several use one id. */
-  readonly get: (principal: Principal, uniqueID: string, from?: unknown) => Effect.Effect<StoredInvoice, InvoiceNotFound | Failure>
+  readonly get: (principal: Principal, uniqueID: string, from?: typeof FromCarrier.Encoded) => Effect.Effect<StoredInvoice, InvoiceNotFound | Failure>
   /** Replaces the whole invoice. The ids in path and body must be equal. `comments` go into the history. */
   readonly replace: (
     principal: Principal,
     uniqueID: string,
-    input: unknown,
-    comments?: unknown
+    input: typeof Invoice.Encoded,
+    comments?: Comments
   ) => Effect.Effect<InvoiceAnswer, InvoiceNotFound | InvoiceNotYours | Failure>
   /** `options`: `comments`, and `DOT`, `MC` as in `get`. Fails if several carriers use the id and none is named. */
   readonly remove: (
     principal: Principal,
     uniqueID: string,
-    options?: unknown
+    options?: typeof FromCarrier.Encoded & { readonly comments?: Comments }
   ) => Effect.Effect<{ readonly message: string }, InvoiceNotFound | Failure>
   /** For carriers: all changes, oldest first. After the deletion, `from` must have DOT and MC. */
   readonly history: (
     principal: Principal,
     uniqueID: string,
-    from?: unknown
+    from?: typeof FromCarrier.Encoded
   ) => Effect.Effect<ReadonlyArray<InvoiceChange>, InvoiceNotFound | Failure>
 }>()("@waybill/core/invoices/Invoices") {
   static readonly layer = Layer.effect(
@@ -127,7 +127,7 @@ export class Invoices extends Context.Service<Invoices, {
           doc: changeDoc(comments, warnings, text)
         })
         const numbers = [row.invoiceNumber, ...(before === undefined ? [] : [before.invoiceNumber])]
-        yield* followInvoice({ invoices: store, documents }, tenantId, row.carrier, numbers)
+        yield* updateDocumentAccess({ invoices: store, documents }, tenantId, row.carrier, numbers)
       })
 
       const create = Effect.fn("Invoices.create")(function*(principal: Principal, input: unknown) {
@@ -181,7 +181,7 @@ export class Invoices extends Context.Service<Invoices, {
             action: "deleted",
             doc: changeDoc(commentList, [], decoder.decode(known.value.body))
           })
-          yield* followInvoice({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
+          yield* updateDocumentAccess({ invoices: store, documents }, principal.tenantId, found.carrier, [known.value.invoiceNumber])
         }))
         return { message: `Invoice ${uniqueID} was deleted.` }
       })
@@ -197,7 +197,7 @@ export class Invoices extends Context.Service<Invoices, {
         return { body: found.body, warnings: totalWarnings(jsonOf(found.body)) }
       })
 
-      const list = Effect.fn("Invoices.list")(function*(principal: Principal, input: unknown) {
+      const list = Effect.fn("Invoices.list")(function*(principal: Principal, input: unknown = {}) {
         const viewer = yield* viewerOf(principal)
         const { cursor, invoiceNumber, limit = maxInvoicesPerPage, shipmentID, uniqueID, ...from } = yield* decodeQuery(input)
         const filter = { uniqueId: uniqueID, shipmentId: shipmentID, invoiceNumber, ...carrierFilter(from) }

@@ -66,6 +66,9 @@ export const readDocuments = Effect.fnUntraced(function*(input: unknown): Effect
   return { request, carrier: yield* carrierOf(request), doc }
 })
 
+/** One comment, or a list. */
+export type Comments = typeof InvoiceComment.Encoded | typeof InvoiceComments.Encoded
+
 /** Accepts one comment, a list, or none. */
 export const readComments = (comments: unknown): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> =>
   decodeComments(comments === undefined ? [] : isObject(comments) ? [comments] : comments, ["comments"])
@@ -93,7 +96,7 @@ const plainJson = Effect.fnUntraced(function*(
     return yield* InvalidInput.of(fault(inexact, "Numbers beyond 9007199254740991 lose digits in JSON. Send this one as text.", "out_of_bounds"))
   }
   if (pace.isDue()) yield* pace.turn
-  const noJson = InvalidInput.of(fault([], `${what} holds JSON values only.`))
+  const noJson = InvalidInput.of(fault([], `${what} can contain JSON values only.`))
   const text = yield* Effect.try({ try: () => JSON.stringify(input) as unknown, catch: () => noJson })
   // an object's toJSON may return something other than an object
   if (typeof text !== "string" || !text.startsWith("{")) return yield* noJson

@@ -4,10 +4,10 @@ import { fault, pointer } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject } from "../shared/Json.ts"
 import type { DocumentUpload, FileWriter } from "./DocumentUpload.ts"
-import { base64Decoder } from "./model/Base64Pieces.ts"
+import { base64Decoder } from "./model/Base64Chunks.ts"
 
 /** Base64 characters decoded at a time. */
-const pieceLength = 64 * 1024
+const chunkLength = 64 * 1024
 
 const encoder = new TextEncoder()
 
@@ -40,8 +40,8 @@ const writeFile = Effect.fnUntraced(function*(upload: DocumentUpload, file: stri
 
 const writeBase64 = Effect.fnUntraced(function*(writer: FileWriter, text: string, path: ReadonlyArray<PropertyKey>) {
   const decoder = base64Decoder()
-  for (let from = 0; from < text.length; from += pieceLength) {
-    const bytes = decoder.push(encoder.encode(text.slice(from, from + pieceLength)))
+  for (let from = 0; from < text.length; from += chunkLength) {
+    const bytes = decoder.push(encoder.encode(text.slice(from, from + chunkLength)))
     if (bytes === undefined) return yield* noBase64(path)
     yield* writer.write(bytes)
   }

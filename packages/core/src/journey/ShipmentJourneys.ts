@@ -5,7 +5,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource, sourcesOfArea } from "../operator/DeliveringArea.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { maxNewestBytes } from "../shared/NewestFirst.ts"
+import { maxHistoryBytes } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { ShipmentNotFound } from "../shipment-status/ShipmentStatusErrors.ts"
 import { type JourneyEntry, orderTimeline } from "./model/JourneyEntry.ts"
@@ -13,12 +13,12 @@ import { type FoundShipment, isShipmentId, shipmentSearch } from "./ShipmentSear
 import { type ShipmentTimeline, makeShipmentTimelines } from "./ShipmentTimeline.ts"
 
 /** Most entries of one journey, and their approximate size in characters of JSON. */
-export const journeyLimits = { entries: 500, size: maxNewestBytes }
+export const journeyLimits = { entries: 500, size: maxHistoryBytes }
 
 /** Most deliveries of one journey, and how many of the tenant's newest deliveries are searched for them. */
 export const journeyDeliveries = { limit: 50, newest: 2000 }
 
-const SearchQuery = Schema.Struct({ reference: Schema.String })
+export const ShipmentSearchQuery = Schema.Struct({ reference: Schema.String })
 
 export interface JourneyDelivery extends DeliveryView {
   readonly area: string
@@ -42,7 +42,7 @@ export interface ShipmentJourney {
 
 export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
   /** Finds at most 20 shipments by shipmentId, PRO, bill of lading or purchase order. */
-  readonly find: (tenantId: string, query: unknown) => Effect.Effect<{ readonly data: ReadonlyArray<FoundShipment> }, InvalidInput | StorageError>
+  readonly find: (tenantId: string, query: typeof ShipmentSearchQuery.Encoded) => Effect.Effect<{ readonly data: ReadonlyArray<FoundShipment> }, InvalidInput | StorageError>
   /** Finds a shipment by its shipmentId, or by its PRO if no area knows its shipmentId. */
   readonly get: (tenantId: string, shipmentId: string) => Effect.Effect<ShipmentJourney, ShipmentNotFound | StorageError>
 }>()("@waybill/core/journey/ShipmentJourneys") {
@@ -52,7 +52,7 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
       const queue = yield* DeliveryQueue
       const search = yield* shipmentSearch
       const timelineOf = yield* makeShipmentTimelines
-      const decode = decodeInput(SearchQuery, { closed: true })
+      const decode = decodeInput(ShipmentSearchQuery, { closed: true })
 
       const deliveriesOf = (tenantId: string, shipmentId: string, { billIds }: ShipmentTimeline) =>
         queue.carrying(
@@ -67,7 +67,7 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
       const get = Effect.fn("ShipmentJourneys.get")(function*(tenantId: string, shipmentId: string) {
         const timeline = isShipmentId(shipmentId) ? yield* timelineOf(tenantId, shipmentId, journeyLimits.entries + 1) : undefined
         if (timeline === undefined) {
-          return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId.slice(0, 200)}`, advice: "Search for it by its PRO, bill of lading or purchase order." })
+          return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId.slice(0, 200)}`, advice: "Search for it by its PRO, bill of lading or purchase order." })
         }
         const { accounts, bolNumber, events, proNumber } = timeline
         const { deliveries, since } = yield* deliveriesOf(tenantId, shipmentId, timeline)

@@ -43,7 +43,7 @@ const clientsPerSweep = 100
 
 export class Clients extends Context.Service<Clients, {
   /** Lists clients by name. */
-  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>
+  readonly list: (tenantId: string, query?: typeof ClientListQuery.Encoded) => Effect.Effect<ListPage<ClientView>, InvalidInput | StorageError>
   /** Revokes the client's keys, closes its subscriptions, drops waiting entries and deletes its access. `client`: bare or qualified. */
   readonly remove: (tenantId: string, client: string) => Effect.Effect<void, ClientNotFound | StorageError>
   /** Applies access that expired and continues removals. Returns the number of clients that were processed. */
@@ -60,7 +60,7 @@ export class Clients extends Context.Service<Clients, {
       const subscriptions = yield* Subscriptions
       const ids = yield* UniqueIds
 
-      const list = Effect.fn("Clients.list")(function*(tenantId: string, input: unknown) {
+      const list = Effect.fn("Clients.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && clientNamed(cursor) !== cursor) return yield* foreignCursor
         return yield* listPage({ read: (range) => access.pageClients(tenantId, range), idOf: ({ client }) => client, shown: viewOf }, cursor, limit)
@@ -118,9 +118,9 @@ export class Clients extends Context.Service<Clients, {
       const review = Effect.fnUntraced(function*(tenantId: string, client: string) {
         const through = yield* transaction.run(Effect.gen(function*() {
           yield* access.lockKeys(tenantId)
-          const standing = yield* reviewClient(access, tenantId, client)
-          if (standing === "over") return Option.some(yield* mark(tenantId, client))
-          return standing === "ending" ? Option.fromUndefinedOr((yield* access.clientRows(tenantId, client)).endingThrough) : Option.none<string>()
+          const status = yield* reviewClient(access, tenantId, client)
+          if (status === "expired") return Option.some(yield* mark(tenantId, client))
+          return status === "ending" ? Option.fromUndefinedOr((yield* access.clientRows(tenantId, client)).endingThrough) : Option.none<string>()
         }))
         if (Option.isSome(through)) yield* end(tenantId, client, through.value, closedAtOnce)
       })

@@ -43,7 +43,7 @@ export class Explanations extends Context.Service<Explanations, {
    * The query names one subject: an eventId, a shipmentId or a PRO. For a shipment, the most urgent verdict of its entries wins. A freight
    * bill is found by its PRO, its id or its shipment.
    */
-  readonly explain: (tenantId: string, query: unknown) => Effect.Effect<Explanation, InvalidInput | LaneNotFound | ShipmentNotFound | StorageError>
+  readonly explain: (tenantId: string, query: typeof ExplainQuery.Encoded) => Effect.Effect<Explanation, InvalidInput | LaneNotFound | ShipmentNotFound | StorageError>
 }>()("@waybill/core/operator/Explanations") {
   static readonly layer = Layer.effect(
     Explanations,
@@ -65,7 +65,7 @@ export class Explanations extends Context.Service<Explanations, {
       /** Finds the shipments and bills of the subject. */
       const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, ShipmentNotFound | StorageError> {
         const { name, value } = asked
-        const missing = new ShipmentNotFound({ sought: `${name} ${value.slice(0, 200)}`, advice: "Check the number, and that this tenant knows it." })
+        const missing = new ShipmentNotFound({ key: `${name} ${value.slice(0, 200)}`, advice: "Check the number, and that this tenant knows it." })
         const event = name === "eventId" ? (yield* events.find(tenantId, [value]))[0] : undefined
         if (name === "eventId" && event === undefined) return yield* missing
         const shipmentIds = event !== undefined

@@ -85,10 +85,10 @@ type NotThere = LaneNotFound | StorageError
 
 export class Subscriptions extends Context.Service<Subscriptions, {
   /** Lists subscriptions by id. `client`: bare or qualified. */
-  readonly list: (tenantId: string, query: unknown) => Effect.Effect<ListPage<SubscriptionView>, InvalidInput | StorageError>
+  readonly list: (tenantId: string, query?: typeof SubscriptionListQuery.Encoded) => Effect.Effect<ListPage<SubscriptionView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
   /** Stops sending until an operator resumes the subscription. New entries wait. Attempts in flight finish. */
-  readonly pause: (tenantId: string, subscriptionId: string, input: unknown) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
+  readonly pause: (tenantId: string, subscriptionId: string, input: typeof PauseCall.Encoded) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
   /**
    * Resumes a subscription, regardless of who paused it. If dead letters pause it (freight charges), those since the pause are sent first.
    * A subscription that its client had made inactive becomes inactive again. A subscription that is not paused does not change. Fails if
@@ -142,7 +142,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return viewOf((yield* documented(tenantId, { lanes: [lane], now }))[0]!)
       })
 
-      const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown) {
+      const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown = {}) {
         const { client, cursor, limit = defaultListLimit, state } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const filter = { client: client === undefined ? undefined : qualifiedClient(client), state }

@@ -35,14 +35,23 @@ export interface CancelledPickup {
   readonly request: PickupRequest
 }
 
+export interface PickupDeskCall<Tx = unknown> {
+  /**
+   * The transaction that stores the answer, so that the desk's own rows commit with it: the host's transaction as it was passed to
+   * `within`, else the handle of Waybill's transaction that the storage adapter provides. Not usable after the desk has answered.
+   */
+  readonly transaction: Tx
+}
+
 /**
  * Runs inside the transaction that stores the answer. If it fails, nothing is stored and the error asks the caller to retry. It must not
- * call Waybill. It is not called for test pickups. Without a host's desk, every request is accepted.
+ * call Waybill, nor take a connection from the pool that Waybill uses: it would wait for one while it holds one. It is not called for test
+ * pickups. Without a host's desk, every request is accepted.
  */
 export class PickupDesk extends Context.Reference<{
-  readonly decide: (order: PickupOrder) => Effect.Effect<PickupDecision, PickupDeskFailed>
+  readonly decide: (order: PickupOrder, call: PickupDeskCall) => Effect.Effect<PickupDecision, PickupDeskFailed>
   /** The shipper cancelled the pickup. May be called more than once for a pickup. */
-  readonly cancelled?: (pickup: CancelledPickup) => Effect.Effect<void, PickupDeskFailed>
+  readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall) => Effect.Effect<void, PickupDeskFailed>
 }>("@waybill/core/pickups/PickupDesk", {
   defaultValue: () => ({ decide: () => Effect.succeed({ decision: "accept" }) })
 }) {}

@@ -8,19 +8,19 @@ import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { Transaction } from "../shared/Transaction.ts"
+import { HostTransaction, Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { type Decided, decidedTest, readDecision } from "./ReadDecision.ts"
 import { reportedPickup, cancelledPickup, type KeptPickup, changedPickup, newPickup } from "./model/Pickup.ts"
 import { type PickupAnswer, pickupAnswer, answerWords } from "./model/PickupAnswer.ts"
-import { pickupAccounts, isPickupNumber, isTestNumber, issuedNumber, pickupLookup, plainPros, pickupPros } from "./model/PickupLookup.ts"
+import { pickupAccounts, isPickupNumber, isTestNumber, issuedNumber, pickupLookup, plainPros, pickupPros, type PickupQuery } from "./model/PickupLookup.ts"
 import { type PickupEvent, type PickupRecord, pickupRecord } from "./model/PickupRecord.ts"
 import type { PickupReport, PickupReportResult } from "./model/PickupReport.ts"
 import type { PickupRequest } from "./model/PickupRequest.ts"
 import { isFinalPickup, isVisiblePickup, type PickupStatus, shipperMayCancel } from "./model/PickupStatus.ts"
 import { type PickupVisibility, visiblePickup } from "./model/PickupVisibility.ts"
-import { type CancelledPickup, PickupDesk, type PickupOrder } from "./PickupDesk.ts"
+import { type CancelledPickup, PickupDesk, type PickupDeskCall, type PickupOrder } from "./PickupDesk.ts"
 import { PickupDeskFailed, PickupFinal, PickupNotFound, type PickupNumberTaken } from "./PickupErrors.ts"
 import { type AnsweredRequest, type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer } from "./PickupStore.ts"
 import { checkChange, checkIdempotencyKey, checkNew, readQuery, readReport, readRequest } from "./ReadRequest.ts"
@@ -35,23 +35,23 @@ type Failure = InvalidInput | NotPermitted | StorageError
 export class Pickups extends Context.Service<Pickups, {
   readonly create: (
     principal: Principal,
-    input: unknown,
+    input: typeof PickupRequest.Encoded,
     options?: PickupOptions
   ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupDeskFailed | Failure>
   /** Replaces the whole request of the pickup with this number. */
   readonly update: (
     principal: Principal,
     number: string,
-    input: unknown
+    input: typeof PickupRequest.Encoded
   ) => Effect.Effect<ReadonlyArray<PickupAnswer>, PickupNotFound | PickupFinal | PickupDeskFailed | Failure>
   /** Cancels until the driver has arrived. Cancelling again succeeds. */
   readonly cancel: (
     principal: Principal,
     number: string
   ) => Effect.Effect<void, PickupNotFound | PickupFinal | PickupDeskFailed | NotPermitted | StorageError>
-  readonly visibility: (principal: Principal, query: unknown) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
+  readonly visibility: (principal: Principal, query: typeof PickupQuery.Encoded) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
   /** For carriers: reports progress of a pickup, by its number, or by Waybill's id while it has no number. */
-  readonly report: (principal: Principal, pickupId: string, body: unknown) => Effect.Effect<PickupReportResult, PickupNotFound | Failure>
+  readonly report: (principal: Principal, pickupId: string, body: typeof PickupReport.Encoded) => Effect.Effect<PickupReportResult, PickupNotFound | Failure>
   /** For carriers: returns the pickup with its history. */
   readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/Pickups") {
@@ -63,10 +63,17 @@ export class Pickups extends Context.Service<Pickups, {
       const ids = yield* UniqueIds
       const desk = yield* PickupDesk
 
-      const ask = (order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed> =>
+      /** Calls the desk with the open transaction. */
+      const callDesk = <A>(call: (call: PickupDeskCall) => Effect.Effect<A, PickupDeskFailed>): Effect.Effect<A, PickupDeskFailed | StorageError> =>
+        Effect.flatMap(HostTransaction, (host) =>
+          host === undefined
+            ? Effect.scoped(Effect.flatMap(transaction.handle, (handle) => call({ transaction: handle })))
+            : call({ transaction: host }))
+
+      const ask = (order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed | StorageError> =>
         order.request.isTest
           ? Effect.succeed(decidedTest(order.request))
-          : Effect.flatMap(desk.decide(order), (decision) => readDecision(decision, order.request))
+          : Effect.flatMap(callDesk((call) => desk.decide(order, call)), (decision) => readDecision(decision, order.request))
 
       /** Skips numbers that a desk has already issued. */
       const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
@@ -136,8 +143,8 @@ export class Pickups extends Context.Service<Pickups, {
         const { client, tenantId } = principal
         const { pickup, row } = yield* findOwn(principal, number, request.isTest)
         if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
-        const standing = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
-        if (sameRequest(pickup.request, request)) return [pickupAnswer(request, standing)]
+        const current = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
+        if (sameRequest(pickup.request, request)) return [pickupAnswer(request, current)]
         yield* checkChange(principal, pickup, request, now)
         const { pickupId } = row
         const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
@@ -161,8 +168,10 @@ export class Pickups extends Context.Service<Pickups, {
         return yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
       })
 
-      const callBack = (pickup: CancelledPickup): Effect.Effect<void, PickupDeskFailed> =>
-        pickup.request.isTest || desk.cancelled === undefined ? Effect.void : desk.cancelled(pickup)
+      const callBack = (pickup: CancelledPickup): Effect.Effect<void, PickupDeskFailed | StorageError> => {
+        const { cancelled } = desk
+        return pickup.request.isTest || cancelled === undefined ? Effect.void : callDesk((call) => cancelled(pickup, call))
+      }
 
       const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, number: string) {
         yield* shippersAndCarriers(principal)

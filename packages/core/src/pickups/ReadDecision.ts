@@ -39,9 +39,9 @@ export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision
   const { carrierName, messages, routing, scac, trailerNumber } = read
   const number = read.decision === "accept" ? given(read.carrierPickupNumber) : undefined
   if (number !== undefined && !isPickupNumber(number)) {
-    return yield* invalidDecision("The desk issued a pickup number that is not 1 to 100 printable characters without outer blanks.")
+    return yield* invalidDecision("The desk issued a pickup number that is not 1 to 100 printable characters without leading or trailing spaces.")
   }
-  if (number !== undefined && isTestNumber(number)) return yield* invalidDecision(`The desk issued ${number}, but such numbers are those of tests.`)
+  if (number !== undefined && isTestNumber(number)) return yield* invalidDecision(`The desk issued ${number}, but numbers of this form are reserved for tests.`)
   const decided: Decided = {
     decision: read.decision,
     number,

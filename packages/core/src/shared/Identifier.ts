@@ -1,13 +1,13 @@
 /** Identifiers that callers choose: shipments, events, accounts, clients, tenants. */
 import { Schema } from "effect"
 
-/** Text that every store and header can carry: no control characters, no unpaired surrogates, no outer blanks. */
+/** Text that every store and header can carry: no control characters, no unpaired surrogates, no leading or trailing spaces. */
 const printable = /^(?:[^\p{Cc}\p{Cs}\s]|[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}])*[^\p{Cc}\p{Cs}\s])$/u
 
 const identifier = (what: string, maxLength: number) =>
   Schema.String.check(
     Schema.isMaxLength(maxLength, { message: `${what} has at most ${maxLength} characters.` }),
-    Schema.isPattern(printable, { message: `${what} is 1 to ${maxLength} printable characters without outer blanks.` })
+    Schema.isPattern(printable, { message: `${what} is 1 to ${maxLength} printable characters without leading or trailing spaces.` })
   )
 
 /** Unique per tenant. Usually a UUID or ULID; any printable text is accepted. */

@@ -27,6 +27,11 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   static readonly of = (...faults: ReadonlyArray<Fault>) => new InvalidInput({ faults })
 }
 
+/** The encoded type of a schema with lists of any length: an empty list is a fault of the call, which no list's type can rule out. */
+export type WithLists<Encoded> = {
+  readonly [Name in keyof Encoded]: Exclude<Encoded[Name], undefined> extends readonly [infer Item, ...ReadonlyArray<infer Item>] ? ReadonlyArray<Item> : Encoded[Name]
+}
+
 /**
  * Builds a decoder of unknown input that lists up to 100 faults. It refuses lists that are too long before it decodes their items, and
  * decodes long input in slices. With `closed`, unknown fields are refused; otherwise they are left out of the result.

@@ -1,4 +1,4 @@
-/** Cursor pagination of operator lists. The cursor is the id of the last row. */
+/** Cursor pagination of operator lists, where the cursor is the id of the last row, and size limits of lists. */
 import { Effect, Schema } from "effect"
 import { fault } from "./Fault.ts"
 import { InvalidInput } from "./InvalidInput.ts"
@@ -23,6 +23,9 @@ export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fa
 
 /** Largest page in characters of its JSON, which is serialised in one step. A page ends before it would exceed this. */
 export const maxPageSize = 4 * 1024 * 1024
+
+/** Size in bytes after which a store returns no older entries of a shipment's history. */
+export const maxHistoryBytes = 8_000_000
 
 /** Most rows per read. */
 export const rowsAtATime = 50

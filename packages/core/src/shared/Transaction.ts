@@ -1,5 +1,5 @@
 /** Storage port: one transaction over all areas and the delivery queue. */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Scope } from "effect"
 import type { StorageError } from "./StorageError.ts"
 
 /**
@@ -9,4 +9,14 @@ import type { StorageError } from "./StorageError.ts"
  */
 export class Transaction extends Context.Service<Transaction, {
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
+  /**
+   * The open transaction, for statements of the host's own code until the scope closes. Each adapter has its own type of handle.
+   * Used inside `run`.
+   */
+  readonly handle: Effect.Effect<unknown, StorageError, Scope.Scope>
 }>()("@waybill/core/shared/Transaction") {}
+
+/** The transaction of the host that the call joins, as the host passed it; `undefined` if Waybill opens its own. */
+export class HostTransaction extends Context.Reference<unknown>("@waybill/core/shared/HostTransaction", {
+  defaultValue: () => undefined
+}) {}

@@ -14,7 +14,7 @@ import type { PostedShipment } from "./model/PostedShipment.ts"
 import { registerAgain, registerShipment, type Registered } from "./model/Registration.ts"
 import { applyReport, type KnownShipment } from "./model/ShipmentState.ts"
 import type { StatusNotification } from "./model/StatusNotification.ts"
-import { believable, type ReportOutcome, type StatusReport } from "./model/StatusReport.ts"
+import { ignoreFarFutureTime, type ReportOutcome, type StatusReport } from "./model/StatusReport.ts"
 import { publicOf } from "./model/VerifiedShipment.ts"
 import {
   ShipmentStatusStore,
@@ -186,7 +186,7 @@ class Changes {
   report(shipmentId: string, reported: StatusReport): ReportResult {
     const known = this.#known.get(shipmentId)
     if (known === undefined) return { outcome: "unknown", moved: false }
-    const report = believable(reported, this.#now)
+    const report = ignoreFarFutureTime(reported, this.#now)
     const applied = applyReport(known, report)
     if (applied.outcome === "refused") return { outcome: "refused", moved: false, why: applied.why! }
     this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)
@@ -200,8 +200,8 @@ class Changes {
   }
 
   #remember(shipmentId: string, position: number, report: StatusReport, outcome: ReportOutcome): void {
-    const { at: occurredAt, onlyForward: _onlyForward, ...said } = report
-    this.#history.push({ shipmentId, position, occurredAt, doc: JSON.stringify({ outcome, ...said }) })
+    const { at: occurredAt, onlyForward: _onlyForward, ...document } = report
+    this.#history.push({ shipmentId, position, occurredAt, doc: JSON.stringify({ outcome, ...document }) })
   }
 
   #change(shipmentId: string, known: KnownShipment, notifications: ReadonlyArray<StatusNotification>): void {

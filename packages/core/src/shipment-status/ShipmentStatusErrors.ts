@@ -3,12 +3,12 @@ import { Schema } from "effect"
 
 /** No shipment has this key, or its first milestone is not known yet. Other parties' shipments are found and show their public fields. */
 export class ShipmentNotFound extends Schema.TaggedError<ShipmentNotFound>()("ShipmentNotFound", {
-  sought: Schema.String,
+  key: Schema.String,
   /** One sentence: what the caller can do. */
   advice: Schema.String
 }) {
   override get message(): string {
-    return `No shipment with ${this.sought}. ${this.advice}`
+    return `No shipment with ${this.key}. ${this.advice}`
   }
 }
 
@@ -22,7 +22,7 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("Acco
 /** The account belongs to another party. */
 export class AccountNotPermitted extends Schema.TaggedError<AccountNotPermitted>()("AccountNotPermitted", { accountNumber: Schema.String }) {
   override get message(): string {
-    return `Account ${this.accountNumber} is not one of yours. Ask the carrier to add it to your key.`
+    return `Account ${this.accountNumber} is not one of yours. Ask the carrier for access to it.`
   }
 }
 

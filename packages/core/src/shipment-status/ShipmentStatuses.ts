@@ -72,7 +72,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
   /** Lists an account's shipments that were picked up in a range, in the order of pickup. May be empty. */
   readonly pickedUp: (
     principal: Principal,
-    query: unknown
+    query: typeof PickedUpQuery.Encoded
   ) => Effect.Effect<
     ReadonlyArray<VerifiedBody>,
     AccountNotFound | AccountNotPermitted | TooManyLookups | InvalidInput | NotPermitted | StorageError
@@ -101,7 +101,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
 
       const publicly = Effect.fnUntraced(function*(caller: LookupCaller, by: LookupBy, principal?: Principal) {
         const own = principal === undefined ? [] : ownOf(principal)
-        // without freight of its own, the caller pays before any read
+        // a caller without freight of its own is limited before any read
         if (own.length === 0) yield* lookupLimiter.take(caller)
         const key = usableKey(by)
         const found = key === undefined ? undefined : yield* find(caller.tenantId, { key, own })
@@ -146,7 +146,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
         if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
         const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
-        if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ sought: `shipmentId ${shipmentId}`, advice: "Post the shipment first." })
+        if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId}`, advice: "Post the shipment first." })
         return {
           shipmentId,
           accounts: found.accounts,
@@ -194,7 +194,7 @@ const usableKey = (by: LookupBy): string | undefined => {
 
 const notFound = (by: LookupBy): ShipmentNotFound =>
   new ShipmentNotFound({
-    sought: described(by),
+    key: described(by),
     advice: `Check the number${by.kind === "pro" ? "" : " and the postal code"}; a shipment is found once the carrier has picked it up.`
   })
 

@@ -14,7 +14,7 @@ import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
 import { HmacSecretId } from "../shared/Identifier.ts"
-import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -55,7 +55,7 @@ export type SubscriptionResult = typeof SubscriptionResult.Type
 
 export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
   /** Sends every later status change of these shipments to the address, if the caller may see them at that time. SPEC-GAP-A14 */
-  readonly subscribe: (principal: Principal, input: unknown) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | QuotaExceeded | StorageError>
+  readonly subscribe: (principal: Principal, input: WithLists<typeof SubscribeRequest.Encoded>) => Effect.Effect<SubscriptionResult, InvalidInput | NotPermitted | QuotaExceeded | StorageError>
   /** Stops deliveries at once and removes waiting entries. */
   readonly unsubscribe: (
     principal: Principal,

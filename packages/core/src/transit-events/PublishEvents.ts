@@ -177,7 +177,7 @@ const readEvent = (input: unknown, index: number): Result.Result<ReadEvent, Inva
   if (nestsDeeperThan(input, maxDepth)) return refuse(`An event nests at most ${maxDepth} levels deep.`, "out_of_bounds")
   return Result.flatMap(decodeEvent(input, at), (event) => {
     const text = textOf(input)
-    if (text === undefined) return refuse("An event holds JSON values only.")
+    if (text === undefined) return refuse("An event can contain JSON values only.")
     // a character has at most three bytes, so most events need no encoding to know that they fit
     if (text.length > maxEventBytes || (text.length * 3 > maxEventBytes && encoder.encode(text).length > maxEventBytes)) {
       return refuse(`An event has at most ${maxEventBytes} bytes of JSON.`, "out_of_bounds")

@@ -77,7 +77,7 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
   readonly ofShipments: (tenantId: string, shipmentIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredEvent>, StorageError>
   /**
    * The latest events of a shipment in descending (sequence, eventId) order, and the shipment's accounts. At most `limit` events, and no
-   * more after `maxNewestBytes`.
+   * more after `maxHistoryBytes`.
    */
   readonly recent: (
     tenantId: string,

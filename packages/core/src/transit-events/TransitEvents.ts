@@ -1,4 +1,4 @@
-/** Publishes and lists transit events. */
+/** The log of transit events. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { NotPermitted } from "../access/AccessErrors.ts"
@@ -17,7 +17,7 @@ import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { defaultEventPageSize, type EventFilter, EventQuery } from "./model/EventFilter.ts"
 import type { Publication } from "./model/EventPublication.ts"
-import type { TransitEvent } from "./model/TransitEvent.ts"
+import type { ReportedEvent, TransitEvent } from "./model/TransitEvent.ts"
 import { publishEvents, type PublishOptions } from "./PublishEvents.ts"
 import { type PageCursor, TransitEventStore } from "./TransitEventStore.ts"
 
@@ -29,13 +29,14 @@ export interface EncodedEventsPage extends Page<Uint8Array> {
 
 export class TransitEvents extends Context.Service<TransitEvents, {
   /**
-   * Stores events and queues them for every matching subscription, in one transaction. Returns one result per event.
+   * Appends events to the log and queues them for every matching subscription, in one transaction. Returns one result per event.
+   * It changes no shipment's status: `TransitEventIntake.report` appends events and updates the status.
    *
    * One refused event refuses the whole call with `InvalidInput`, unless `partial` is set.
    */
-  readonly publish: (
+  readonly append: (
     principal: Principal,
-    events: ReadonlyArray<unknown>,
+    events: ReadonlyArray<typeof ReportedEvent.Encoded>,
     options?: PublishOptions
   ) => Effect.Effect<ReadonlyArray<Publication>, InvalidInput | NotPermitted | StorageError>
   /** All events of these shipments, in (shipmentId, sequence, eventId) order. For internal use, without access control. */
@@ -43,7 +44,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
   /** Lists the events that the caller may see, in (shipmentId, sequence, eventId) order. Following pages stay on the first page's snapshot. */
   readonly list: (
     principal: Principal,
-    query: unknown
+    query?: typeof EventQuery.Encoded
   ) => Effect.Effect<EncodedEventsPage, InvalidInput | NotPermitted | StorageError>
 }>()("@waybill/core/transit-events/TransitEvents") {
   static readonly layer = Layer.effect(
@@ -56,7 +57,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
       const publishAll = publishEvents({ store, transaction, ids })
       const decodeQuery = decodeInput(EventQuery, { closed: true })
 
-      const publish = Effect.fnUntraced(function*(
+      const append = Effect.fnUntraced(function*(
         principal: Principal,
         events: ReadonlyArray<unknown>,
         options: PublishOptions = {}
@@ -67,7 +68,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent, writer: carrierOf(principal) })
         if (publications.some((each) => each.result === "accepted")) yield* wakeups.wake(principal.tenantId)
         return publications
-      }, traced("TransitEvents.publish"))
+      }, traced("TransitEvents.append"))
 
       /** Finds the start of a page: the cursor in the request, else the client's stored cursor, else the start of the log. */
       const cursorFor = Effect.fnUntraced(function*(principal: Principal, query: EventQuery, queryKey: string, page: number) {
@@ -76,7 +77,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         return yield* store.findCursor(principal.tenantId, queryKey, page)
       })
 
-      const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown) {
+      const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown = {}) {
         if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
         const query = yield* decodeQuery(input)
         const filter = filterOf(query)
@@ -122,7 +123,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         return stored.map(({ body }): TransitEvent => JSON.parse(decoder.decode(body)))
       })
 
-      return TransitEvents.of({ publish, history, list })
+      return TransitEvents.of({ append, history, list })
     })
   )
 }

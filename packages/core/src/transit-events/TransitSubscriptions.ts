@@ -15,7 +15,7 @@ import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
 import { ShipmentId } from "../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
-import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, mergePatch, nestsDeeperThan } from "../shared/Json.ts"
 import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -40,7 +40,7 @@ import { type StoredSubscription, type SubscriptionRecord, TransitSubscriptionSt
 /** Source name in the delivery queue for transit events. */
 export const transitEventSource = "transit-events"
 
-const SubscriptionQuery = Schema.Struct({
+export const TransitSubscriptionQuery = Schema.Struct({
   status: Schema.optionalKey(SubscriptionStatus),
   page: Schema.optionalKey(PageNumber),
   pageSize: Schema.optionalKey(pageSizeUpTo(maxSubscriptionPageSize))
@@ -58,9 +58,9 @@ export const ReplayCall = Schema.Struct({
 type Failure = InvalidInput | NotPermitted | StorageError
 
 export class TransitSubscriptions extends Context.Service<TransitSubscriptions, {
-  readonly create: (principal: Principal, input: unknown) => Effect.Effect<TransitSubscription, QuotaExceeded | Failure>
+  readonly create: (principal: Principal, input: typeof SubscriptionCreate.Encoded) => Effect.Effect<TransitSubscription, QuotaExceeded | Failure>
   /** Lists the caller's own subscriptions with one status (default active), in the order of their ids. */
-  readonly list: (principal: Principal, query: unknown) => Effect.Effect<Page<TransitSubscription>, Failure>
+  readonly list: (principal: Principal, query?: typeof TransitSubscriptionQuery.Encoded) => Effect.Effect<Page<TransitSubscription>, Failure>
   readonly get: (principal: Principal, id: string) => Effect.Effect<TransitSubscription, SubscriptionNotFound | NotPermitted | StorageError>
   /**
    * JSON merge patch (RFC 7396): changes only the named members; `null` resets filters or delivery to the default. The status of a
@@ -69,12 +69,12 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   readonly patch: (
     principal: Principal,
     id: string,
-    patch: unknown
+    patch: typeof SubscriptionPatch.Encoded
   ) => Effect.Effect<TransitSubscription, SubscriptionNotFound | SubscriptionPausedByOperator | Failure>
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
   /** For operators: sends stored events again, in new deliveries. Returns the number of queued events. */
-  readonly replay: (tenantId: string, id: string, input: unknown) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
+  readonly replay: (tenantId: string, id: string, input: WithLists<typeof ReplayCall.Encoded>) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
   static readonly layer = Layer.effect(
     TransitSubscriptions,
@@ -145,7 +145,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         return present(id, settings, "active", now, now)
       })
 
-      const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown) {
+      const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
         yield* customersOnly(principal)
         const query = yield* decodeQuery(input)
         const page = query.page ?? 1
@@ -233,7 +233,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
 const decodeCreate = decodeInput(SubscriptionCreate, { closed: true })
 const decodePatch = decodeInput(SubscriptionPatch, { closed: true })
 const decodePatched = decodeInput(PatchedSubscription, { closed: true })
-const decodeQuery = decodeInput(SubscriptionQuery, { closed: true })
+const decodeQuery = decodeInput(TransitSubscriptionQuery, { closed: true })
 const decodeReplay = decodeInput(ReplayCall, { closed: true })
 
 /** SPEC-GAP-D10: a merge patch may name only known members. The merged result is validated as a whole. */

@@ -3,6 +3,7 @@ import { Deliveries, Retention } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
+import { untyped } from "../untyped.ts"
 
 const unknown = "0199c5a1-0000-7000-8000-000000000001"
 
@@ -78,7 +79,7 @@ describe("Deliveries", () => {
     inEngine(Effect.gen(function*() {
       const deliveries = yield* Deliveries
       for (const query of [{ state: "lost" }, { limit: 0 }, { limit: 501 }, { since: "yesterday" }, { order: "desc" }, { cursor: "x" }, { colour: "red" }]) {
-        const refused = yield* Effect.flip(deliveries.list("acme", query))
+        const refused = yield* Effect.flip(deliveries.list("acme", untyped(query)))
         assert(refused._tag === "InvalidInput")
         assert.deepStrictEqual([...new Set(refused.faults.map((each) => each.pointer))], [`/${Object.keys(query)[0]!}`])
       }
@@ -150,7 +151,7 @@ describe("Deliveries", () => {
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       for (const call of [{}, { since: "now" }, { since: "2026-11-20T08:15:00Z", all: true }, null, []]) {
-        const refused = yield* Effect.flip(engine.deliveries.recover("acme", engine.subscription.id, call))
+        const refused = yield* Effect.flip(engine.deliveries.recover("acme", engine.subscription.id, untyped(call)))
         assert.strictEqual(refused._tag, "InvalidInput")
       }
     })))
@@ -163,7 +164,7 @@ describe("Deliveries", () => {
       yield* TestWaybill.pass("1 hour")
       yield* engine.publish("A")
       yield* TestWaybill.pass("1 hour")
-      const replay = (call: unknown) => engine.subscriptions.replay("acme", engine.subscription.id, call)
+      const replay = (call: unknown) => engine.subscriptions.replay("acme", engine.subscription.id, untyped(call))
       assert.strictEqual(yield* replay({ from: "1970-01-01T00:30:00Z" }), 1)
       yield* TestWaybill.pass(1000)
       assert.strictEqual(yield* replay({ from: "1970-01-01T00:00:00Z", to: "1970-01-01T00:30:00Z", shipmentIds: ["A"] }), 1)

@@ -43,7 +43,7 @@ describe.each(ways)("by %s", (way) => {
       const engine = yield* makeEngine()
       yield* giveAccess(engine, [account, "B"])
       yield* nine(engine)
-      yield* engine.events.publish(engine.tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])
+      yield* engine.events.append(engine.tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])
       yield* endAccess(engine)
       yield* giveAccess(engine, ["B"])
       yield* TestWaybill.run
@@ -59,7 +59,7 @@ describe.each(ways)("by %s", (way) => {
       yield* TestWaybill.run
       yield* TestWaybill.pass(100)
       // one delivery with all three waits for its next attempt
-      yield* engine.events.publish(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
+      yield* engine.events.append(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
       yield* TestWaybill.pass(60_000)
       assert.deepStrictEqual(yield* engine.delivered(), ["T/1", "T/2"])
       const [first] = yield* engine.list()

@@ -31,7 +31,7 @@ const scene = Effect.gen(function*() {
   const subscribe = (account: string, endpointUrl: string, delivery: Readonly<Record<string, number>> = {}) =>
     TestWaybill.subscribe(tenant, customerOf(account), { endpointUrl, delivery: { batchMaxSize: 1, ...delivery } })
   const publish = (account: string, ...shipmentIds: ReadonlyArray<string>) =>
-    Effect.orDie(events.publish(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] }))))
+    Effect.orDie(events.append(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] }))))
   return { customerOf, publish, receivers, subscribe }
 })
 
@@ -123,7 +123,7 @@ describe("a client whose every receiver hangs", () => {
       yield* TestWaybill.subscribe(neighbour, neighbour.customer("healthy", ["A"]), { endpointUrl: moved, delivery })
       yield* (yield* DeliveryWorker).run.pipe(Effect.forkScoped)
       const publish = (carrier: Principal, shipmentId: string, account: string) =>
-        Effect.orDie(events.publish(carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
+        Effect.orDie(events.append(carrier, [reportedEvent(shipmentId, { accounts: [account] })]))
       for (let n = 0; n < 4; n++) yield* publish(tenant.carrier, `H${n}`, "H")
       yield* TestWaybill.pass(1_000)
       const underWay = (yield* receivers.requests()).length

@@ -9,6 +9,7 @@ import { Effect, Fiber, Redacted } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../arbitraries.ts"
 import { engineBy, makeEngine, nameOf, outOfOrder, ways } from "./Engine.ts"
+import { untyped } from "../untyped.ts"
 
 const step = Arbitrary.all({
   does: oneOf(["publish", "publish", "publish", "pause", "resume", "stop", "start", "fail", "hang", "answer", "fault", "kill", "rotate", "move", "remove", "retry", "pass"]),
@@ -51,12 +52,12 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   const act = Effect.fnUntraced(function*({ does, n, who }: Step) {
     const customer = customers[who]!
     const { id } = subscribed[who]!
-    const patch = (change: unknown) => state[who] === "removed" ? Effect.void : Effect.asVoid(subscriptions.patch(customer, id, change))
+    const patch = (change: unknown) => state[who] === "removed" ? Effect.void : Effect.asVoid(subscriptions.patch(customer, id, untyped(change)))
     switch (does) {
       case "publish": {
         const shipmentId = shipmentsOf(who)[n % 3]!
         const body = { type: "IN_TRANSIT", occurredAt: "2026-11-20T08:15:00Z", shipment: { shipmentId, origin: {}, destination: {} }, parties: { accounts: accountsOf(shipmentId) } }
-        const published = yield* events.publish(tenant.carrier, Array.from({ length: 1 + n % 4 }, () => body))
+        const published = yield* events.append(tenant.carrier, untyped(Array.from({ length: 1 + n % 4 }, () => body)))
         for (const each of published) {
           assert(each.result !== "refused")
           for (const other of accountsOf(shipmentId).map(Number)) {

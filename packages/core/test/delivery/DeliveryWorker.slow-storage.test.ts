@@ -19,7 +19,7 @@ const slowWorker = (millis: () => number) =>
 
 const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
   Effect.flatMap(TransitEvents, (events) =>
-    Effect.orDie(events.publish(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
+    Effect.orDie(events.append(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
 
 const healthy = "https://healthy.example/hook"
 
@@ -31,7 +31,7 @@ const goesPast = (tenant: SeededTenant) =>
   Effect.gen(function*() {
     const events = yield* TransitEvents
     const receivers = yield* ScriptedReceivers
-    yield* Effect.orDie(events.publish(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
+    yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
     yield* TestWaybill.pass(100)
     assert.lengthOf(yield* receivers.delivered(healthy), 1)
     assert.deepStrictEqual(yield* delivered, [])

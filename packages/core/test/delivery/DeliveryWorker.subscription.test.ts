@@ -12,7 +12,7 @@ describe("what a receiver gets", () => {
       const engine = yield* makeEngine()
       yield* TestWaybill.run
       const journey = ltlJourney("S", { accounts: ["A"] })
-      yield* engine.events.publish(engine.tenant.carrier, journey)
+      yield* engine.events.append(engine.tenant.carrier, journey)
       yield* TestWaybill.pass(100)
       const [request] = yield* engine.receivers.requests(hook)
       const batch = batchOf(request!)
@@ -223,7 +223,7 @@ describe("tracing", () => {
       yield* engine.publish("A")
       yield* TestWaybill.pass(100)
       assert.lengthOf(yield* engine.delivered(), 1)
-      const published = spans.find((span) => span.name === "TransitEvents.publish")!
+      const published = spans.find((span) => span.name === "TransitEvents.append")!
       const attempt = spans.find((span) => span.name === "webhook.attempt")!
       assert.strictEqual(attempt.traceId, published.traceId)
       assert.strictEqual(attempt.attributes.get("waybill.outcome"), "Accepted")

@@ -1,7 +1,8 @@
 /** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
-import { Deliveries, type DeliveryOptions, type DeliveryView, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { Deliveries, type DeliveryOptionValues, type DeliveryView, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, References } from "effect"
+import { untyped } from "../untyped.ts"
 
 export const hook = "https://receiver.example/hook"
 
@@ -9,7 +10,7 @@ export const hook = "https://receiver.example/hook"
 export const account = "A"
 
 export interface EngineOptions {
-  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  readonly delivery?: Partial<DeliveryOptionValues>
   /** The subscription's own `delivery` settings. */
   readonly policy?: Readonly<Record<string, number>>
 }
@@ -29,12 +30,12 @@ export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {
 
   /** Publishes one event of each of these shipments. */
   const publish = (...shipmentIds: ReadonlyArray<string>) =>
-    events.publish(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] })))
+    events.append(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] })))
 
   const publishEvent = (shipmentId: string, overrides: EventOverrides = {}) =>
-    events.publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account], ...overrides })])
+    events.append(tenant.carrier, [reportedEvent(shipmentId, { accounts: [account], ...overrides })])
 
-  const patch = (change: unknown) => subscriptions.patch(customer, subscription.id, change)
+  const patch = (change: unknown) => subscriptions.patch(customer, subscription.id, untyped(change))
 
   const list = (query: Readonly<Record<string, unknown>> = {}): Effect.Effect<ReadonlyArray<DeliveryView>> =>
     Effect.map(Effect.orDie(deliveries.list(tenant.tenantId, { order: "oldest", ...query })), ({ data }) => data)

@@ -4,13 +4,14 @@ import { TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { json } from "../arbitraries.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
 const given = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 /** Of everybody. */
-const any = { anyClient: true }
+const any = { anyClient: true } as const
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -154,7 +155,7 @@ describe("SigningSecrets", () => {
       })
       assert.notInclude(JSON.stringify(page), Redacted.value(secret).slice(6))
       const first = yield* secrets.list("acme", { limit: 1 })
-      const second = yield* secrets.list("acme", { limit: 1, cursor: first.nextCursor })
+      const second = yield* secrets.list("acme", { limit: 1, cursor: first.nextCursor! })
       assert.deepStrictEqual([first.data, second.data, second.nextCursor], [page.data.slice(0, 1), page.data.slice(1), null])
       for (const cursor of ["", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.list("acme", { cursor })))._tag, "InvalidInput")
     })))
@@ -220,7 +221,7 @@ describe("SigningSecrets", () => {
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       for (const secret of ["", "whsec_", "password", given.slice(6), `${given}x`, 7, null]) {
-        const refused = yield* Effect.flip(secrets.put("acme", "s", { ...any, secret }))
+        const refused = yield* Effect.flip(secrets.put("acme", "s", untyped({ ...any, secret })))
         assert.strictEqual(refused._tag, "InvalidInput")
         assert.notInclude(JSON.stringify(refused), given.slice(6, 30))
       }
@@ -232,7 +233,7 @@ describe("SigningSecrets", () => {
   it.effect.prop("never break on garbage", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
-      const exit = yield* Effect.exit(secrets.put("acme", "s", input))
+      const exit = yield* Effect.exit(secrets.put("acme", "s", untyped(input)))
       if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
     })))
 })

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import { int, json, listOf } from "../arbitraries.ts"
 import { change } from "./Charges.ts"
 import { codes, hook, makeDebtors, named, wanted } from "./Debtors.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(Effect.provide(effect, TestWaybill.layer()), References.MinimumLogLevel, "None")
@@ -23,7 +24,7 @@ describe("subscribing to freight charges", () => {
     inService(Effect.gen(function*() {
       const { debtor, subscriptions } = yield* makeDebtors
       yield* TestClock.setTime(Date.parse("2026-11-20T08:15:00Z"))
-      const created = yield* subscriptions.create(debtor, { webhookUrl: hook, accounts: ["A", "A"], dataOptions: {}, callbackNotes: "kept out" })
+      const created = yield* subscriptions.create(debtor, untyped({ webhookUrl: hook, accounts: ["A", "A"], dataOptions: {}, callbackNotes: "kept out" }))
       assert.deepStrictEqual(created, {
         subscriptionId: created.subscriptionId,
         webhookUrl: hook,
@@ -42,11 +43,11 @@ describe("subscribing to freight charges", () => {
   it.effect("lists every fault of invalid input", () =>
     inService(Effect.gen(function*() {
       const { debtor, subscriptions } = yield* makeDebtors
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, {})), ["/webhookUrl required", "/accounts required", "/dataOptions required"])
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped({}))), ["/webhookUrl required", "/accounts required", "/dataOptions required"])
       const wrong = { ...wanted, accounts: [], frequency: "weekly", includeEventLog: "yes", billScope: "all" }
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, wrong)), ["/accounts invalid", "/frequency invalid", "/includeEventLog invalid", "/billScope invalid"])
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped(wrong))), ["/accounts invalid", "/frequency invalid", "/includeEventLog invalid", "/billScope invalid"])
       const refused = { ...wanted, webhookUrl: "http://plain.example/", hmacSecretId: "unknown", dataOptions: { shipmentDataType: "revenue_impacts_only", eventType: "all_impacts" } }
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, refused)), ["/webhookUrl not_allowed", "/hmacSecretId unknown_reference", "/dataOptions/eventType not_allowed"])
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(debtor, untyped(refused))), ["/webhookUrl not_allowed", "/hmacSecretId unknown_reference", "/dataOptions/eventType not_allowed"])
     })))
 
   it.effect("is allowed to debtors of the accounts and their agents (SPEC-GAP-E12)", () =>
@@ -78,7 +79,7 @@ describe("subscribing to freight charges", () => {
   it.effect.prop("refuses arbitrary input, and stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {
       const { debtor, subscribe, subscriptions } = yield* makeDebtors
-      for (const input of [garbage, { ...wanted, dataOptions: garbage, accounts: garbage }]) yield* faultsOf(subscriptions.create(debtor, input))
+      for (const input of [garbage, { ...wanted, dataOptions: garbage, accounts: garbage }]) yield* faultsOf(subscriptions.create(debtor, untyped(input)))
       yield* subscribe(debtor)
     })))
 })

@@ -3,6 +3,7 @@ import { ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Stream } from "effect"
 import type { Json } from "./Charges.ts"
+import { untyped } from "../untyped.ts"
 
 export const hook = "https://debtor.example/pfc"
 
@@ -37,10 +38,10 @@ export const makeDebtors = Effect.gen(function*() {
   const decoder = new TextDecoder()
   const debtor = tenant.customer("debtor", ["A"])
 
-  const report = (...changes: ReadonlyArray<unknown>) => intake.report(tenant.carrier, { charges: changes })
+  const report = (...changes: ReadonlyArray<unknown>) => intake.report(tenant.carrier, untyped({ charges: changes }))
 
   const subscribe = (principal: Principal, more: Readonly<Record<string, unknown>> = {}) =>
-    subscriptions.create(principal, { ...wanted, ...more })
+    subscriptions.create(principal, untyped({ ...wanted, ...more }))
 
   const bodiesOf = (body: Uint8Array): ReadonlyArray<ReceivedCharge> => JSON.parse(decoder.decode(body))
 

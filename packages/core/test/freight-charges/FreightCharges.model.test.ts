@@ -14,6 +14,7 @@ import { int, listOf } from "../arbitraries.ts"
 import type { Json } from "./Charges.ts"
 import { listedInFlight } from "./Debtors.ts"
 import { logEntry, logMessage, markedCharge, marksIn } from "./Marked.ts"
+import { untyped } from "../untyped.ts"
 
 const doings = ["change", "change", "change", "change", "change", "subscribe", "subscribe", "subscribe", "accounts", "cancel", "pass", "pass"] as const
 
@@ -93,11 +94,11 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   const principal = (who: number) => tenant.customer(`client ${who}`, accounts[who]!)
   const remember = (who: number) => access.putClientAccess(tenant.tenantId, { client: `client ${who}`, origin: "token", seesAll: false, accounts: accounts[who]! })
   const seenBy = ({ covers, who }: Subscription) => accounts[who]!.filter((account) => covers === "all" || covers.includes(account))
-  const meets = (seen: ReadonlyArray<string>, owners: ReadonlyArray<string>) => owners.some((account) => seen.includes(account))
+  const overlaps = (seen: ReadonlyArray<string>, owners: ReadonlyArray<string>) => owners.some((account) => seen.includes(account))
 
   /** The versions of a bill that these accounts may read. */
   const readable = (bill: Bill, seen: ReadonlyArray<string>) =>
-    bill.versions.filter((each) => meets(seen, each.accounts)).flatMap((each) => [...each.content, ...each.log])
+    bill.versions.filter((each) => overlaps(seen, each.accounts)).flatMap((each) => [...each.content, ...each.log])
 
   const billAt = (name: string): Bill => {
     const bill = bills.get(name) ?? { versions: [], log: [], state: "none", charge: undefined, debtors: {} }
@@ -147,8 +148,8 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     bill.state = what === "removed" ? "removed" : what === "final" ? "final" : "open"
     for (const each of subscribed.filter((one) => one.live)) {
       const seen = seenBy(each)
-      const sees = meets(seen, owners)
-      if (!sees && !meets(seen, before?.accounts ?? [])) continue
+      const sees = overlaps(seen, owners)
+      if (!sees && !overlaps(seen, before?.accounts ?? [])) continue
       if (sees && quiet && each.impactsOnly) continue
       const label = `${name}/PFC${version}${sees ? "" : " gone"}`
       for (const mark of sees ? readable(bill, seen) : before!.content) each.mayHaveRead.add(mark)
@@ -169,7 +170,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     yield* worker.drain
     const now = yield* Clock.currentTimeMillis
     for (const { owed, sent, who, windows } of subscribed) {
-      const seen = (all: Iterable<Owed>) => [...all].filter((each) => meets(accounts[who]!, each.accounts)).map((each) => each.label)
+      const seen = (all: Iterable<Owed>) => [...all].filter((each) => overlaps(accounts[who]!, each.accounts)).map((each) => each.label)
       for (const label of seen(owed.splice(0))) sent.push([label])
       for (const closesAt of [...windows.keys()].filter((each) => each <= now).toSorted((a, b) => a - b)) {
         const labels = seen(windows.get(closesAt)!.values())
@@ -198,7 +199,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
       case "change": {
         // one bill is changed at most once in a call here, because the next report builds on the outcome
         const several = [...new Set([who, (who + n % 3) % 3])].map((bill) => [`BILL${bill}`, report(`BILL${bill}`, n + bill * 7)] as const)
-        const { results } = yield* intake.report(tenant.carrier, { charges: several.map(([, each]) => each.item) }, { partial: true })
+        const { results } = yield* intake.report(tenant.carrier, untyped({ charges: several.map(([, each]) => each.item) }), { partial: true })
         for (const result of results) {
           if (result.result === "accepted") yield* owe(result.uniqueID, result.version, several[result.index]![1])
         }
@@ -213,16 +214,16 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
         const shipmentDataType = (n >> 4) % 2 === 0 ? "revenue_impacts_only" : "all_monitored_events"
         const frequency = (["real_time", "real_time", "hourly", "daily"] as const)[(n >> 6) % 4]!
         const includeEventLog = (n >> 8) % 4 !== 0
-        const created = yield* Effect.result(subscriptions.create(principal(who), {
+        const created = yield* Effect.result(subscriptions.create(principal(who), untyped({
           webhookUrl: url,
           accounts: wanted,
           dataOptions: { shipmentDataType, eventType },
           frequency,
           includeEventLog,
           billScope: all ? "all_accounts" : "subscribed_accounts"
-        }))
+        })))
         if (created._tag === "Failure") {
-          const overlap = subscribed.some((each) => each.live && each.who === who && (all || each.covers === "all" || meets(wanted, each.covers)))
+          const overlap = subscribed.some((each) => each.live && each.who === who && (all || each.covers === "all" || overlaps(wanted, each.covers)))
           assert.strictEqual(created.failure._tag, wanted.length === 0 ? "InvalidInput" : "ChargeSubscriptionConflict")
           assert.isTrue(wanted.length === 0 || overlap)
           return
@@ -243,7 +244,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
         }
         subscribed.push(one)
         const listed: ReadonlyArray<Parameters<typeof nameOf>[0]> = JSON.parse(decoder.decode(yield* listedInFlight(subscriptions, principal(who), one.id)))
-        const open = [...bills].filter(([, bill]) => bill.state === "open" && meets(seenBy(one), bill.versions.at(-1)!.accounts))
+        const open = [...bills].filter(([, bill]) => bill.state === "open" && overlaps(seenBy(one), bill.versions.at(-1)!.accounts))
         assert.deepStrictEqual(listed.map(nameOf), open.map(([name, bill]) => `${name}/PFC${bill.versions.at(-1)!.version}`).toSorted())
         return
       }

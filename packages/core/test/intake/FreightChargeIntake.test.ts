@@ -4,13 +4,14 @@ import { TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { json } from "../arbitraries.ts"
 import { change, charge } from "../freight-charges/Charges.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
   const intake = yield* FreightChargeIntake
-  const report = (body: unknown, options?: { readonly partial?: boolean }) => intake.report(tenant.carrier, body, options)
+  const report = (body: unknown, options?: { readonly partial?: boolean }) => intake.report(tenant.carrier, untyped(body), options)
   const faultsOf = (body: unknown) =>
     Effect.map(Effect.flip(report(body)), (error) => (error as InvalidInput).faults.map((each) => `${each.pointer} ${each.code}`))
   return { tenant, intake, report, faultsOf }
@@ -80,14 +81,14 @@ describe("FreightChargeIntake", () => {
   it.effect("is allowed to carriers only", () =>
     inService(Effect.gen(function*() {
       const { intake, tenant } = yield* setup
-      assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), change("created"))))._tag, "NotPermitted")
+      assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), untyped(change("created")))))._tag, "NotPermitted")
     })))
 
   it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {
       const { intake, report, tenant } = yield* setup
       for (const body of [garbage, { charges: garbage }, [garbage], [change("created"), garbage], [change("created"), { change: "removed", pfc: garbage }]]) {
-        const refused = yield* Effect.flip(intake.report(tenant.carrier, body))
+        const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
         assert.strictEqual(refused._tag, "InvalidInput")
       }
       assert.strictEqual((yield* report(change("created"))).results[0]!.result, "accepted")

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { json } from "../arbitraries.ts"
 import { faultsOf, inService, makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
+import { untyped } from "../untyped.ts"
 
 /** A carrier whose shipment S1 (PRO S1) was picked up, and a customer that subscribed to it. */
 const pickedUp = Effect.gen(function*() {
@@ -75,7 +76,7 @@ describe("StatusUpdateIntake", () => {
       const back = { shipmentId: "S1", shipmentMilestoneStatus: "In Transit" }
       assert.deepStrictEqual(yield* faultsOf(update({ shipmentId: "S1", deliveryInformation_messages: "POD available" }, back)), ["/updates/1/shipmentMilestoneStatus conflict"])
       assert.lengthOf(yield* logged, 1)
-      const { results } = yield* updates.report(tenant.carrier, [back, { shipmentId: "S1", deliveryInformation_messages: "POD available" }], { partial: true })
+      const { results } = yield* updates.report(tenant.carrier, untyped([back, { shipmentId: "S1", deliveryInformation_messages: "POD available" }]), { partial: true })
       assert.deepStrictEqual(results.map((each) => each.result), ["refused", "accepted"])
       assert.lengthOf(yield* logged, 2)
       assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 3)
@@ -170,14 +171,14 @@ describe("StatusUpdateIntake", () => {
   it.effect("is allowed to carriers only", () =>
     inService(Effect.gen(function*() {
       const { customer, updates } = yield* pickedUp
-      assert.strictEqual(yield* tagOf(updates.report(customer, arrived)), "NotPermitted")
+      assert.strictEqual(yield* tagOf(updates.report(customer, untyped(arrived))), "NotPermitted")
     })))
 
   it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json, json], ([garbage, more]) =>
     inService(Effect.gen(function*() {
       const { logged, tenant, notified, updates, view } = yield* pickedUp
       for (const body of [garbage, { updates: garbage }, [garbage], [arrived, garbage], [arrived, { ...arrived, shipmentMilestoneStatus: more ?? null }]]) {
-        assert.strictEqual(yield* tagOf(updates.report(tenant.carrier, body)), "InvalidInput")
+        assert.strictEqual(yield* tagOf(updates.report(tenant.carrier, untyped(body))), "InvalidInput")
       }
       assert.deepStrictEqual(yield* logged, [])
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   deliveryMessages,
   milestones,
-  notedFacts,
+  freightExceptions,
   registerShipment,
   ReportedEvent,
   reportOfUpdate,
@@ -34,7 +34,7 @@ const present = <A extends object>(value: A) => Object.fromEntries(Object.entrie
 const anyMovement: Arbitrary.Arbitrary<StatusUpdate> = Arbitrary.map(
   Arbitrary.all({
     shipmentMilestoneStatus: oneOf(milestones),
-    terminalStatus: oneOf([undefined, ...terminalStatuses, ...notedFacts]),
+    terminalStatus: oneOf([undefined, ...terminalStatuses, ...freightExceptions]),
     terminaltype: oneOf([undefined, "origin", "delivery"] as const),
     terminalAddress: oneOf([undefined, null, { TerminalID: "CHI", City: "Cicero", State: "IL", PostalCode: "60804", Country: "USA" as const }]),
     UpdatedETA: oneOf([undefined, "2026-11-26", "2026-11-26T08:00:00-06:00"]),
@@ -75,15 +75,15 @@ describe("the event of a status update", () => {
   it.prop("converts back to a report that agrees with the update", [anyMovement], ([update]) => {
     const original = reportOfUpdate({ ...update, occurredAt }, "u", 0)
     const again = readBack(update)
-    if (original.noted !== undefined) {
-      assert.deepStrictEqual(again.noted, original.noted)
+    if (original.exceptions !== undefined) {
+      assert.deepStrictEqual(again.exceptions, original.exceptions)
     } else {
       assert.strictEqual(again.milestone, original.milestone)
       const status = again.terminal?.status
       assert.isTrue(status === undefined || status === original.terminal?.status)
     }
     for (const field of ["updatedEta", "timeZone", "trailerNumber", "message", "updatedPro"] as const) assert.deepStrictEqual(again[field], original[field], field)
-    if (original.noted === undefined) {
+    if (original.exceptions === undefined) {
       assert.deepStrictEqual(again.stopsAway, original.stopsAway)
       assert.deepStrictEqual(again.partner, original.partner)
       if (original.milestone === "Delivered") assert.strictEqual(again.custody, "consignee")

@@ -4,6 +4,7 @@ import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "
 import { Effect } from "effect"
 import { json, listOf } from "../arbitraries.ts"
 import { makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
@@ -27,7 +28,7 @@ describe("TransitEventIntake", () => {
     inService(Effect.gen(function*() {
       const { intake, tenant } = yield* setup
       const event = reportedEvent("S", { eventId: "e" })
-      const { results } = yield* intake.report(tenant.carrier, { events: [event, "no event", event] }, { partial: true })
+      const { results } = yield* intake.report(tenant.carrier, untyped({ events: [event, "no event", event] }), { partial: true })
       assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "accepted"], [1, "refused"], [2, "duplicate"]])
     })))
 
@@ -35,7 +36,7 @@ describe("TransitEventIntake", () => {
     inService(Effect.gen(function*() {
       const { intake, tenant } = yield* setup
       for (const body of [null, undefined, 7, "text", {}, { events: "all" }, { events: null }, { event: {} }]) {
-        const refused = yield* Effect.flip(intake.report(tenant.carrier, body))
+        const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
         assert(refused._tag === "InvalidInput")
         assert.include(refused.message, "events")
       }
@@ -55,7 +56,7 @@ describe("TransitEventIntake", () => {
     inService(Effect.gen(function*() {
       const { intake, stored, tenant } = yield* setup
       for (const body of [garbage, { events: garbage }, [garbage], { events: [reportedEvent("S"), garbage] }]) {
-        const refused = yield* Effect.flip(intake.report(tenant.carrier, body))
+        const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
         assert.strictEqual(refused._tag, "InvalidInput")
       }
       assert.strictEqual(yield* stored, 0)
@@ -116,7 +117,7 @@ describe("the effect of an event on the shipment's status", () => {
     inService(Effect.gen(function*() {
       const { events, post, tenant, view } = yield* makeCarrier
       yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
-      yield* Effect.flip(events.report(tenant.carrier, [reportedEvent("S1", { type: "DELIVERED" }), "no event"]))
+      yield* Effect.flip(events.report(tenant.carrier, untyped([reportedEvent("S1", { type: "DELIVERED" }), "no event"])))
       assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
     })))
 

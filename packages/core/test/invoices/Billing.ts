@@ -14,7 +14,7 @@ export const setup = Effect.gen(function*() {
 
 /** Sets the accounts of a shipment. */
 export const own = (carrier: Principal, shipmentId: string, accounts: ReadonlyArray<string>) =>
-  Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.publish(carrier, [reportedEvent(shipmentId, { accounts })])))
+  Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(carrier, [reportedEvent(shipmentId, { accounts })])))
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 

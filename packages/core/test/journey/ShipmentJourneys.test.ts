@@ -13,6 +13,7 @@ import { documentsSample, freightCharge, invoiceSample, pickupRequest, requested
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { faultsOf, inService, makeCarrier, tagOf } from "../shipment-status/Carrier.ts"
+import { untyped } from "../untyped.ts"
 
 const hour = 3_600_000
 
@@ -28,7 +29,7 @@ const setup = Effect.gen(function*() {
   const found = (reference: string) => Effect.map(find(reference), (data) => data.map((each) => each.shipmentId))
   const get = (shipmentId: string) => journeys.get("acme", shipmentId)
   const bill = (change: string, uniqueID: string, more: object = {}) =>
-    charges.report(carrier.tenant.carrier, { charges: [{ change, accounts: ["A"], pfc: freightCharge(uniqueID, more) }] })
+    charges.report(carrier.tenant.carrier, untyped({ charges: [{ change, accounts: ["A"], pfc: freightCharge(uniqueID, more) }] }))
   const order = (proNumber: string) =>
     pickups.create(carrier.customer, pickupRequest({ more: { shipmentDetails: [requestedShipment({ proNumber })] } }))
   return { ...carrier, journeys, invoices, documents, pickups, find, found, get, bill, order }
@@ -196,8 +197,8 @@ describe("ShipmentJourneys", () => {
       for (const shipmentId of ["S2", "", " ", "\u0000", "\ud800", "x".repeat(100_000), "'; DROP TABLE x"]) {
         assert.strictEqual(yield* tagOf(get(shipmentId)), "ShipmentNotFound", JSON.stringify(shipmentId))
       }
-      assert.deepStrictEqual(yield* faultsOf(journeys.find("acme", {})), ["/reference required"])
-      assert.deepStrictEqual(yield* faultsOf(journeys.find("acme", { reference: "S1", colour: "red" })), ["/colour unknown_field"])
+      assert.deepStrictEqual(yield* faultsOf(journeys.find("acme", untyped({}))), ["/reference required"])
+      assert.deepStrictEqual(yield* faultsOf(journeys.find("acme", untyped({ reference: "S1", colour: "red" }))), ["/colour unknown_field"])
     })))
 
   it.effect("leave out the oldest entries beyond the limit, and set truncated", () =>
@@ -205,7 +206,7 @@ describe("ShipmentJourneys", () => {
       const { events, get, tenant } = yield* setup
       const more = { shipment: { shipmentId: "S1", origin: {}, destination: {} } }
       const event = (n: number) => ({ eventId: `e${n}`, type: "IN_TRANSIT", occurredAt: new Date(Date.UTC(2026, 10, 20, 0, 0, n)).toISOString(), ...more })
-      yield* events.report(tenant.carrier, { events: Array.from({ length: journeyLimits.entries + 1 }, (_, n) => event(n)) })
+      yield* events.report(tenant.carrier, untyped({ events: Array.from({ length: journeyLimits.entries + 1 }, (_, n) => event(n)) }))
       const { entries, truncated } = yield* get("S1")
       assert.deepStrictEqual([entries.length, entries[0]!.reference, entries.at(-1)!.reference, truncated], [500, "e1", "e500", true])
     })))

@@ -4,10 +4,11 @@ import { Backlogs, Explanations, Subscriptions, TenantLimits } from "@waybill/co
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+import { untyped } from "../untyped.ts"
 
 const sweep = Effect.flatMap(Backlogs, (backlogs) => backlogs.sweep)
 
-const allow = (change: unknown) => Effect.flatMap(TenantLimits, (limits) => limits.put("acme", change))
+const allow = (change: unknown) => Effect.flatMap(TenantLimits, (limits) => limits.put("acme", untyped(change)))
 
 const counts = Effect.map(Effect.flatMap(Subscriptions, (all) => all.list("acme", {})), ({ data }) => data.map(({ dropped, waiting }) => ({ dropped, waiting })))
 

@@ -14,7 +14,7 @@ const setup = Effect.gen(function*() {
     keys.create("acme", { name: "shipper", roles: ["customer"], accounts, ...(expiresAt === undefined ? {} : { expiresAt }) })
   const standing = Effect.map(clients.list("acme", {}), ({ data }) => data.find(({ client }) => client === "key:shipper"))
   const publish = Effect.fnUntraced(function*(shipmentId: string) {
-    yield* (yield* TransitEvents).publish(tenant.carrier, [reportedEvent(shipmentId, { accounts: ["A"] })])
+    yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent(shipmentId, { accounts: ["A"] })])
   })
   return { clients, customer, keys, publish, standing, subscriptions, tenant, url }
 })

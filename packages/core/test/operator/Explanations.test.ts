@@ -4,8 +4,9 @@ import { postedShipment, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { change } from "../freight-charges/Charges.ts"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+import { untyped } from "../untyped.ts"
 
-const explain = (query: Readonly<Record<string, string>>) => Effect.flatMap(Explanations, (all) => all.explain("acme", query))
+const explain = (query: Readonly<Record<string, string>>) => Effect.flatMap(Explanations, (all) => all.explain("acme", untyped(query)))
 
 type Engine = Effect.Success<ReturnType<typeof makeEngine>>
 
@@ -196,7 +197,7 @@ describe("Explanations", () => {
           webhookUrl: hook, accounts: [account], dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }, ...more
         })
       const [atOnce, hourly, foreign] = [yield* subscribe("one", "A"), yield* subscribe("two", "A", { frequency: "hourly" }), yield* subscribe("three", "Z")]
-      yield* (yield* FreightChargeIntake).report(tenant.carrier, { charges: [change("created", { uniqueID: "041-8367745", account: "A", accounts: ["A"] })] })
+      yield* (yield* FreightChargeIntake).report(tenant.carrier, untyped({ charges: [change("created", { uniqueID: "041-8367745", account: "A", accounts: ["A"] })] }))
       const verdicts = Effect.forEach([atOnce, hourly, foreign], ({ subscriptionId }) =>
         Effect.map(explain({ subscriptionId, shipmentId: "041-8367745" }), ({ verdict, waitingFor }) => `${verdict} ${waitingFor}`))
       assert.deepStrictEqual(yield* verdicts, ["waiting turn", "waiting turn", "not_matched null"])

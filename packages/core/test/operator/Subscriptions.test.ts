@@ -3,8 +3,9 @@ import { Subscriptions, Tenants } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+import { untyped } from "../untyped.ts"
 
-const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.list(tenantId, query))
+const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.list(tenantId, untyped(query)))
 
 describe("Subscriptions", () => {
   it.effect("lists subscriptions of every area and client, with their client", () =>
@@ -12,7 +13,7 @@ describe("Subscriptions", () => {
       const { customer, subscription, tenant } = yield* makeEngine()
       const followed = yield* TestWaybill.follow(tenant.customer("follower", ["A"]), { referenceNumbers: ["1"], webhookUrl: "https://follower.example/a" })
       const [realTime, hourly] = yield* Effect.forEach(["real_time", "hourly"], (frequency, at) =>
-        TestWaybill.subscribeToCharges(tenant.customer(`debtor ${at}`, ["A"]), { webhookUrl: "https://debtor.example/e", accounts: ["A"], dataOptions: {}, frequency }))
+        TestWaybill.subscribeToCharges(tenant.customer(`debtor ${at}`, ["A"]), untyped({ webhookUrl: "https://debtor.example/e", accounts: ["A"], dataOptions: {}, frequency })))
       const { data, nextCursor } = yield* lanes()
       assert.isNull(nextCursor)
       assert.deepStrictEqual(data.map((each) => each.subscriptionId), data.map((each) => each.subscriptionId).toSorted())

@@ -3,6 +3,7 @@ import { canMovePickup, firstStatuses, isFinalPickup, type PickupStatus, pickupS
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
 import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
 
@@ -12,7 +13,7 @@ const pointers = (error: unknown): ReadonlyArray<string> =>
 const ordered = Effect.gen(function*() {
   const service = yield* setup
   const number = (yield* service.order()).carrierPickupNumber!
-  const report = (body: unknown) => service.pickups.report(service.carrier, number, body)
+  const report = (body: unknown) => service.pickups.report(service.carrier, number, untyped(body))
   return { ...service, number, report, seen: service.look(number), history: Effect.map(service.pickups.record(service.carrier, number), (record) => record.history) }
 })
 
@@ -197,7 +198,7 @@ describe("Pickups.report", () => {
       const { pickupId } = desk.asked[0]!
       desk.decide = () => ({ decision: "accept", carrierPickupNumber: "TAKEN" })
       yield* order({ pro: "P" })
-      const report = (body: unknown) => pickups.report(carrier, pickupId, body)
+      const report = (body: unknown) => pickups.report(carrier, pickupId, untyped(body))
       for (const carrierPickupNumber of [undefined, "TAKEN", "TEST000007", " "]) {
         const body = carrierPickupNumber === undefined ? { status: "Accepted" } : { status: "Accepted", carrierPickupNumber }
         assert.deepStrictEqual(pointers(yield* Effect.flip(report(body))), ["/carrierPickupNumber"], carrierPickupNumber)

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { PickupAnswer, Principal } from "@waybill/core"
-import { pickupRequest, requestedShipment } from "@waybill/testkit"
-import { Effect } from "effect"
+import { HostTransaction, type PickupAnswer, PickupDesk, type PickupDeskCall, type Principal } from "@waybill/core"
+import { pickupRequest, requestedShipment, TestWaybill, type TestClient } from "@waybill/testkit"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, json, listOf, oneOf } from "../arbitraries.ts"
 import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
 
@@ -69,6 +70,30 @@ describe("Pickups.create", () => {
     }), desk)
   })
 
+  it.effect("gives the desk the open transaction, or the host's transaction that the call joins", () => {
+    const handles: Array<unknown> = []
+    const send = (handle: unknown) => Effect.promise(() => (handle as TestClient).query("INSERT").then(() => "sent", (error: Error) => error.message))
+    const note = (_: unknown, { transaction }: PickupDeskCall) =>
+      Effect.gen(function*() {
+        handles.push(transaction)
+        if (handles.length <= 2) assert.strictEqual(yield* send(transaction), "sent")
+      })
+    const desk = Layer.succeed(PickupDesk, {
+      decide: (order, call) => Effect.as(note(order, call), { decision: "accept" as const }),
+      cancelled: note
+    })
+    return Effect.gen(function*() {
+      const { order, pickups, shipper } = yield* setup
+      const { carrierPickupNumber } = yield* order()
+      yield* pickups.cancel(shipper, carrierPickupNumber!)
+      assert.strictEqual(handles.length, 2)
+      for (const handle of handles) assert.match(yield* send(handle), /^The transaction is over/)
+      const host = { own: true }
+      yield* Effect.provideService(order(), HostTransaction, host)
+      assert.strictEqual(handles[2], host)
+    }).pipe(Effect.provide(TestWaybill.layer().pipe(Layer.provide(desk))))
+  })
+
   it.effect("stores nothing if the desk fails or returns an invalid decision", () => {
     const desk = makeDesk()
     return inService(Effect.gen(function*() {
@@ -127,7 +152,7 @@ describe("Pickups.create", () => {
       const { order, pickups, shipper } = yield* setup
       const operator: Principal = { ...shipper, roles: ["operator"] }
       assert.strictEqual((yield* Effect.flip(order({}, undefined, operator)))._tag, "NotPermitted")
-      assert.strictEqual((yield* Effect.flip(pickups.visibility(operator, {})))._tag, "NotPermitted")
+      assert.strictEqual((yield* Effect.flip(pickups.visibility(operator, untyped({}))))._tag, "NotPermitted")
       assert.deepStrictEqual(pointers(yield* Effect.flip(order({ number: "1" }))), ["/requestFunction"])
     })))
 
@@ -136,11 +161,11 @@ describe("Pickups.create", () => {
     return inService(Effect.gen(function*() {
       const { carrier, pickups, shipper } = yield* setup
       for (const body of [garbage, [garbage], pickupRequest({ more: { [member]: { garbage } } })]) {
-        assert.strictEqual((yield* Effect.flip(pickups.create(shipper, body)))._tag, "InvalidInput")
-        assert.strictEqual((yield* Effect.flip(pickups.update(shipper, "1", body)))._tag, "InvalidInput")
+        assert.strictEqual((yield* Effect.flip(pickups.create(shipper, untyped(body))))._tag, "InvalidInput")
+        assert.strictEqual((yield* Effect.flip(pickups.update(shipper, "1", untyped(body))))._tag, "InvalidInput")
       }
-      yield* Effect.exit(pickups.visibility(shipper, garbage))
-      yield* Effect.flip(pickups.report(carrier, "1", garbage))
+      yield* Effect.exit(pickups.visibility(shipper, untyped(garbage)))
+      yield* Effect.flip(pickups.report(carrier, "1", untyped(garbage)))
       assert.lengthOf(desk.asked, 0)
     }), desk)
   })
@@ -224,14 +249,14 @@ describe("Pickups.visibility", () => {
       const { order, pickups, shipper } = yield* setup
       const { carrierPickupNumber: lookupValue } = yield* order()
       const query = { lookupValue, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false" }
-      const seen = yield* pickups.visibility(shipper, query)
+      const seen = yield* pickups.visibility(shipper, untyped(query))
       for (const requestType of ["Status", "Cancel", "cancel", "PICKUPSTATUS"]) {
-        assert.deepStrictEqual(yield* pickups.visibility(shipper, { ...query, requestType, isTest: "False", lookupType: "pickupconfirmationid" }), seen)
+        assert.deepStrictEqual(yield* pickups.visibility(shipper, untyped({ ...query, requestType, isTest: "False", lookupType: "pickupconfirmationid" })), seen)
       }
       for (const member of Object.keys(query)) {
         const { [member]: _left, ...rest } = query as Record<string, unknown>
-        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.visibility(shipper, rest))), [`/${member}`])
-        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.visibility(shipper, { ...query, [member]: "" }))), [`/${member}`])
+        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.visibility(shipper, untyped(rest)))), [`/${member}`])
+        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.visibility(shipper, untyped({ ...query, [member]: "" })))), [`/${member}`])
       }
     })))
 

@@ -52,7 +52,7 @@ describe("writing reports", () => {
         { shipmentId: "S", report: report(1, { milestone: "In Transit", terminal: { status: "Arrived" }, updatedEta: "2026-11-30" }) },
         { shipmentId: "T", report: report(1, { milestone: "Picked-up" }) },
         { shipmentId: "S", report: report(2, { milestone: "In Transit" }) },
-        { shipmentId: "S", report: report(3, { noted: ["Damaged", "Short"] }) }
+        { shipmentId: "S", report: report(3, { exceptions: ["Damaged", "Short"] }) }
       ])
       yield* reports.report("t", yield* locked("S"), [{ shipmentId: "S", report: report(4, { milestone: "Out for Delivery" }) }])
       const notices = writes.flatMap((each) => each.notices).map(({ sequence, shipmentId }) => `${shipmentId}${sequence}`)
@@ -96,7 +96,7 @@ describe("writing reports", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("stores the public bytes of four fields beside the verified bytes", () => {
+  it.effect("stores the verified bytes, and public bytes of four fields", () => {
     const { layer, writes } = remembering()
     return Effect.gen(function*() {
       yield* TestClock.setTime(Date.UTC(2026, 10, 20, 14))

@@ -4,6 +4,7 @@ import { jsonOf, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { json } from "../arbitraries.ts"
 import { faultsOf, hook, inService, makeCarrier, tagOf, wordOf } from "./Carrier.ts"
+import { untyped } from "../untyped.ts"
 
 const wanted = { referenceNumbers: ["PRO-1"], webhookUrl: hook }
 
@@ -79,7 +80,7 @@ describe("subscribing to shipment status", () => {
   it.effect("lists every fault at once, and ignores unknown fields", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* makeCarrier
-      const refused = (input: unknown) => faultsOf(subscriptions.subscribe(customer, input))
+      const refused = (input: unknown) => faultsOf(subscriptions.subscribe(customer, untyped(input)))
       assert.deepStrictEqual(yield* refused({}), ["/referenceNumbers required", "/webhookUrl required"])
       assert.deepStrictEqual(yield* refused({ referenceNumbers: [], webhookUrl: "http://plain.example/", hmacSecretId: "none" }), [
         "/referenceNumbers/0 required",
@@ -88,7 +89,7 @@ describe("subscribing to shipment status", () => {
       ])
       assert.deepStrictEqual(yield* refused({ ...wanted, referenceNumbers: ["ok", " - "] }), ["/referenceNumbers/1 invalid"])
       yield* refused({ ...wanted, referenceNumbers: Array.from({ length: 1001 }, (_, n) => `R${n}`) })
-      yield* subscriptions.subscribe(customer, { ...wanted, items: [], propertyName: "x" })
+      yield* subscriptions.subscribe(customer, untyped({ ...wanted, items: [], propertyName: "x" }))
     })))
 
   it.effect("answers a secret of another client like an unknown one", () =>
@@ -110,7 +111,7 @@ describe("subscribing to shipment status", () => {
   it.effect.prop("handles arbitrary input", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* makeCarrier
-      assert.strictEqual(yield* tagOf(subscriptions.subscribe(customer, input)), "InvalidInput")
+      assert.strictEqual(yield* tagOf(subscriptions.subscribe(customer, untyped(input))), "InvalidInput")
     })))
 
   it.effect("sends nothing while the client has no key, and the waiting notifications when it has one again", () =>

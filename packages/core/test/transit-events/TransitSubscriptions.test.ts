@@ -4,6 +4,7 @@ import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { int, json, oneOf } from "../arbitraries.ts"
+import { untyped } from "../untyped.ts"
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
 
@@ -45,13 +46,13 @@ describe("creating a subscription", () => {
   it.effect("lists every member that is missing, unknown or out of bounds (SPEC-GAP-D8)", () =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, {})), [["/endpointUrl", "required"], ["/hmacSecretId", "required"]])
-      const faults = yield* faultsOf(subscriptions.create(customer, {
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, untyped({}))), [["/endpointUrl", "required"], ["/hmacSecretId", "required"]])
+      const faults = yield* faultsOf(subscriptions.create(customer, untyped({
         ...wanted,
         status: "paused",
         filters: { eventTypes: ["LOST"], shipmentIds: [""], carriers: [] },
         delivery: { batchMaxSize: 1001, retries: 3 }
-      }))
+      })))
       assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), [
         "/delivery/batchMaxSize",
         "/delivery/retries",
@@ -106,15 +107,15 @@ describe("creating a subscription", () => {
       yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds } })
       yield* faultsOf(subscriptions.create(customer, { ...wanted, filters: { shipmentIds: [...shipmentIds, "one more"] } }))
       const twice = yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds: ["S", "S"] } })
-      yield* (yield* TransitEvents).publish((yield* TestWaybill.tenant()).carrier, [reportedEvent("S", { accounts: ["A"] })])
+      yield* (yield* TransitEvents).append((yield* TestWaybill.tenant()).carrier, [reportedEvent("S", { accounts: ["A"] })])
       assert.strictEqual(yield* subscriptions.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" }), 0)
     })))
 
   it.effect.prop("handles arbitrary input, and stores nothing when it refuses", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { customer, subscriptions } = yield* setup
-      yield* faultsOf(subscriptions.create(customer, input))
-      for (const status of ["active", "paused", "inactive"]) assert.strictEqual((yield* subscriptions.list(customer, { status })).totalCount, 0)
+      yield* faultsOf(subscriptions.create(customer, untyped(input)))
+      for (const status of ["active", "paused", "inactive"]) assert.strictEqual((yield* subscriptions.list(customer, untyped({ status }))).totalCount, 0)
     })))
 })
 
@@ -150,7 +151,7 @@ describe("patching a subscription", () => {
       for (const member of ["endpointUrl", "hmacSecretId", "status", "id", "createdAt", "colour"]) {
         assert.deepStrictEqual((yield* faultsOf(subscriptions.patch(customer, id, { [member]: null }))).map(([pointer]) => pointer), [`/${member}`])
       }
-      for (const patch of [null, [], "active", 7, undefined]) yield* faultsOf(subscriptions.patch(customer, id, patch))
+      for (const patch of [null, [], "active", 7, undefined]) yield* faultsOf(subscriptions.patch(customer, id, untyped(patch)))
       assert.strictEqual((yield* subscriptions.get(customer, id)).endpointUrl, wanted.endpointUrl)
     })))
 
@@ -174,7 +175,7 @@ describe("patching a subscription", () => {
       for (const owner of [{ client: "another" }, { client: "jwt:issuer:another" }, { accounts: ["somebody else's"] }]) {
         yield* give(owner)
         for (const patch of [{ hmacSecretId: "main" }, { filters: null }, { delivery: { maxAttempts: 3 } }, { endpointUrl: "https://other.example/" }, { status: "paused", filters: null }]) {
-          assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, patch)), refused, JSON.stringify(patch))
+          assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, untyped(patch))), refused, JSON.stringify(patch))
         }
         assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "paused" })).status, "paused")
         assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, { status: "active" })), refused)
@@ -209,7 +210,7 @@ describe("patching a subscription", () => {
       const { customer, subscriptions } = yield* setup
       const created = yield* subscriptions.create(customer, wanted)
       for (const patch of [input, { [member]: input }]) {
-        const exit = yield* Effect.exit(subscriptions.patch(customer, created.id, patch))
+        const exit = yield* Effect.exit(subscriptions.patch(customer, created.id, untyped(patch)))
         if (exit._tag === "Success") continue
         assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
         assert.strictEqual((yield* subscriptions.get(customer, created.id)).endpointUrl, created.endpointUrl)
@@ -241,13 +242,13 @@ describe("a client's subscriptions", () => {
       for (let n = 0; n < 5; n++) ids.push((yield* subscriptions.create(customer, wanted)).id)
       yield* subscriptions.patch(customer, ids[0]!, { status: "paused" })
       yield* subscriptions.patch(customer, ids[1]!, { status: "inactive" })
-      const page = (query: unknown) => Effect.map(subscriptions.list(customer, query), ({ data, hasMore, totalCount, totalPages }) => [data.map((each) => each.id), totalCount, totalPages, hasMore])
+      const page = (query: unknown) => Effect.map(subscriptions.list(customer, untyped(query)), ({ data, hasMore, totalCount, totalPages }) => [data.map((each) => each.id), totalCount, totalPages, hasMore])
       assert.deepStrictEqual(yield* page({}), [ids.slice(2), 3, 1, false])
       assert.deepStrictEqual(yield* page({ pageSize: 2 }), [ids.slice(2, 4), 3, 2, true])
       assert.deepStrictEqual(yield* page({ pageSize: 2, page: 2 }), [ids.slice(4), 3, 2, false])
       assert.deepStrictEqual(yield* page({ status: "paused" }), [ids.slice(0, 1), 1, 1, false])
       assert.deepStrictEqual(yield* page({ status: "inactive", page: 5 }), [[], 1, 1, false])
-      const faults = yield* faultsOf(subscriptions.list(customer, { status: "lost", page: 0, pageSize: 201, sort: "id" }))
+      const faults = yield* faultsOf(subscriptions.list(customer, untyped({ status: "lost", page: 0, pageSize: 201, sort: "id" })))
       assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), ["/page", "/pageSize", "/sort", "/status"])
     })))
 
@@ -269,7 +270,7 @@ describe("a client's subscriptions", () => {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
       const call = which === 0 ? input : { from: "2020-01-01T00:00:00Z", shipmentIds: input }
-      const exit = yield* Effect.exit(subscriptions.replay("acme", id, call))
+      const exit = yield* Effect.exit(subscriptions.replay("acme", id, untyped(call)))
       if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
     })))
 })

@@ -30,7 +30,7 @@ export interface NamedCarrier {
 }
 
 /**
- * A carrier's grants: one text per number, stored beside account numbers. They begin with a blank, which no account number does. A
+ * A carrier's grants: one text per number, stored in the list of account numbers. They begin with a blank, which no account number does. A
  * shipment belongs to every carrier that has one of its grants. A SCAC is not a credential, so no caller has a SCAC grant.
  */
 export const carrierGrants = ({ dot, mc, scac }: CarrierNumbers & { readonly scac?: string | undefined }): ReadonlyArray<string> => [

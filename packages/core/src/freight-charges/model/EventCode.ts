@@ -10,16 +10,16 @@ export type EventCode = typeof eventCodes[number]
 
 const known = new Set<string>(eventCodes)
 
-/** Codes in published examples that the published list spells differently. */
-const spellings: Readonly<Record<string, EventCode>> = { RCN: "RCC", INV: "FINL", CANCEL: "ACTCHG" }
+/** Codes of published examples that are not in the published list, and the listed code that each means. */
+const unlistedCodes: Readonly<Record<string, EventCode>> = { RCN: "RCC", INV: "FINL", CANCEL: "ACTCHG" }
 
 /**
  * Maps a carrier's code to the published one, and returns the carrier's code if it differs. An unknown code becomes `OTHR` with the
  * carrier's code. SPEC-GAP-E7
  */
-export const publishedCode = (written: string): { readonly eventCode: EventCode; readonly carrierCode?: string } => {
-  const code = written.trim().toUpperCase()
+export const publishedCode = (carrierCode: string): { readonly eventCode: EventCode; readonly carrierCode?: string } => {
+  const code = carrierCode.trim().toUpperCase()
   if (known.has(code)) return { eventCode: code as EventCode }
-  const spelled = Object.hasOwn(spellings, code) ? spellings[code] : undefined
-  return { eventCode: spelled ?? "OTHR", carrierCode: written.trim() }
+  const listed = Object.hasOwn(unlistedCodes, code) ? unlistedCodes[code] : undefined
+  return { eventCode: listed ?? "OTHR", carrierCode: carrierCode.trim() }
 }

@@ -14,11 +14,11 @@ const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 const list = <S extends Schema.Top>(item: S, maximum: number) =>
   Schema.Array(item).check(Schema.isMaxLength(maximum, { message: `At most ${maximum} items.` }))
 
-/** A carrier's number. It appears in URL paths, so it is printable and has no outer blanks. */
+/** A carrier's number. It appears in URL paths, so it is printable and has no leading or trailing spaces. */
 const carrierText = (what: string) =>
   Schema.String.check(
     Schema.isPattern(/^(?=.{1,200}$)[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}]*[^\p{Cc}\p{Cs}\s])?$/u, {
-      message: `${what} is 1 to 200 printable characters without outer blanks.`
+      message: `${what} is 1 to 200 printable characters without leading or trailing spaces.`
     })
   )
 

@@ -68,7 +68,12 @@ export const DocumentRequest = Schema.Struct({
 }).annotate({ identifier: "DocumentRequest" })
 export type DocumentRequest = typeof DocumentRequest.Type
 
-/** The answer; `content` is base64, which transports write in pieces. */
+/** An upload whose files are in memory, as bytes or base64. */
+export type DocumentsUpload = Omit<typeof DocumentRequest.Encoded, "documents"> & {
+  readonly documents: ReadonlyArray<{ readonly documentType: DocumentType; readonly files: ReadonlyArray<Uint8Array | string> }>
+}
+
+/** The answer; `content` is base64, which transports write in chunks. */
 export const DocumentResponse = Schema.Struct({
   ...described,
   documents: Schema.Array(

@@ -20,10 +20,10 @@ export const timelineEventOfStatus = (at: number, report: KeptReport, size: numb
 }
 
 /** The facts of a report, most important first. */
-const factsOf = ({ information = [], milestone, noted = [], terminal }: KeptReport): ReadonlyArray<string> => [
+const factsOf = ({ information = [], milestone, exceptions = [], terminal }: KeptReport): ReadonlyArray<string> => [
   ...(milestone === undefined ? [] : [milestone]),
   ...information.map((each) => each.deliveryInformation_messages),
-  ...noted,
+  ...exceptions,
   ...(terminal?.status === undefined ? [] : [terminal.status])
 ]
 
@@ -31,7 +31,7 @@ const sourceWords = { event: "An event", update: "An update", shipment: "Shipmen
 
 const outcomeWords: Readonly<Record<ReportOutcome, string>> = {
   applied: "",
-  noted: " (nothing new)",
+  unchanged: " (nothing new)",
   late: " (late)",
   refused: " (refused)"
 }

@@ -9,12 +9,12 @@ export const timelineEventOf = (event: TransitEvent, size: number): TimelineEven
   const { location, status = "" } = event
   const what = words(event.type)
   const place = [location?.city, location?.state].filter((part) => part !== undefined && part !== "").join(", ")
-  const isSaid = status === "" || status.toLowerCase() === what.toLowerCase()
+  const isRepeated = status === "" || status.toLowerCase() === what.toLowerCase()
   return {
     at: parseInstant(event.occurredAt) ?? 0,
     area: "transit-events",
     kind: event.type,
-    title: `${what}${place === "" ? "" : `, ${place}`}${isSaid ? "" : ` (${status})`}`,
+    title: `${what}${place === "" ? "" : `, ${place}`}${isRepeated ? "" : ` (${status})`}`,
     reference: event.eventId,
     document: event,
     size

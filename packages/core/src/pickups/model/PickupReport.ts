@@ -44,6 +44,7 @@ export const PickupReport = Schema.Struct({
   carrierPickupNumber: Schema.optionalKey(KeptText)
 }).annotate({ identifier: "PickupReport" })
 export type PickupReport = typeof PickupReport.Type
+export type PickupReportInput = typeof PickupReport.Encoded
 
 /** The fault of a report without members. */
 export const emptyReport = (report: PickupReport): Fault | undefined =>

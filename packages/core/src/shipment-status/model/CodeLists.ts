@@ -14,10 +14,10 @@ export const TerminalStatus = closed("TerminalStatus", terminalStatuses)
 export type TerminalStatus = typeof TerminalStatus.Type
 
 /** Exceptions of the freight itself. Once reported, they stay. */
-export const notedFacts = ["Damaged", "Short", "Lost", "Reconsigned"] as const
-export type NotedFact = (typeof notedFacts)[number]
+export const freightExceptions = ["Damaged", "Short", "Lost", "Reconsigned"] as const
+export type FreightException = (typeof freightExceptions)[number]
 
-export const NotifiedTerminalStatus = closed("terminalStatus", [...terminalStatuses, ...notedFacts] as const)
+export const NotifiedTerminalStatus = closed("terminalStatus", [...terminalStatuses, ...freightExceptions] as const)
 
 export const TerminalType = closed("terminaltype", ["origin", "intermediate", "delivery", "interline"] as const)
 export type TerminalType = typeof TerminalType.Type

@@ -12,10 +12,10 @@ export const isOverdue = (view: Pick<ShipmentView, "UpdatedETA" | "EstimatedDeli
 /** Sets `Late` and its reason from the dates. */
 export const judgeLate = (view: Mutable<ShipmentView>, state: Mutable<ShipmentState>): void => {
   const wasLate = view.Late
-  view.Late = isOverdue(view) || state.lateSaid
+  view.Late = isOverdue(view) || state.reportedLate
   if (wasLate && !view.Late) {
     state.delayReasonCode = null
-    state.lateTold = null
+    state.notifiedLateness = null
   }
   view.DelayReasonCode = view.Late ? state.delayReasonCode ?? unstatedDelay : null
 }

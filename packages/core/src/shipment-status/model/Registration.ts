@@ -4,7 +4,7 @@
  */
 import { formatInstant, parseInstant } from "../../shared/Instant.ts"
 import { canonicalText } from "../../shared/Json.ts"
-import { type CustomsStatus, type NotedFact, notedFacts } from "./CodeLists.ts"
+import { type CustomsStatus, type FreightException, freightExceptions } from "./CodeLists.ts"
 import { plainOffset } from "./FreightShapes.ts"
 import { judgeLate } from "./Lateness.ts"
 import { accessorialsOf, describedOf, type PostedShipment, referenceNumbersOf, unmovedOf } from "./PostedShipment.ts"
@@ -12,7 +12,7 @@ import type { Mutable } from "./ShipmentDraft.ts"
 import { applyReport, type KnownShipment, type ShipmentState } from "./ShipmentState.ts"
 import { movementOf } from "./StatusMessage.ts"
 import type { StatusNotification } from "./StatusNotification.ts"
-import { believable, type Information, type ReportOutcome, type StatusReport } from "./StatusReport.ts"
+import { ignoreFarFutureTime, type Information, type ReportOutcome, type StatusReport } from "./StatusReport.ts"
 import type { ShipmentView } from "./VerifiedShipment.ts"
 
 export type Registered =
@@ -35,7 +35,7 @@ export const registerShipment = (posted: PostedShipment, history: ReadonlyArray<
   const applied: Array<{ report: StatusReport; outcome: ReportOutcome }> = []
   let known: KnownShipment = { view: unmovedOf(posted), state: blankState(posted, now) }
   for (const reported of history) {
-    const report = believable(reported, now)
+    const report = ignoreFarFutureTime(reported, now)
     const { known: after, outcome } = applyReport(known, report)
     known = after
     applied.push({ report, outcome })
@@ -95,10 +95,10 @@ const blankState = (posted: PostedShipment, now: number): ShipmentState => ({
   deliveryMissed: false,
   notifiedStops: null,
   delayReasonCode: null,
-  lateSaid: false,
-  lateTold: null,
+  reportedLate: false,
+  notifiedLateness: null,
   customsStatus: null,
-  appointmentTold: null,
+  notifiedAppointment: null,
   notices: 0,
   reports: 0
 })
@@ -147,7 +147,7 @@ const overlaid = (known: KnownShipment, before: PostedShipment | undefined, next
   }
   overlayAppointment(view, changed, next)
   overlayBorder(view, state, before, next)
-  if (changed("Late")) state.lateSaid = next.Late === true
+  if (changed("Late")) state.reportedLate = next.Late === true
   if (changed("DelayReasonCode")) state.delayReasonCode = next.DelayReasonCode ?? null
   judgeLate(view, state)
   return { view, state }
@@ -191,7 +191,7 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
     terminal: status == null ? undefined : { status, info: { TerminalID: null, ...terminal } },
     updatedEta: given("UpdatedETA"),
     delayReasonCode: given("DelayReasonCode"),
-    saidLate: next.Late === true ? true : undefined,
+    reportedLate: next.Late === true ? true : undefined,
     timeZone: given("TimeZoneOfShipment"),
     location: changed("ShipmentLocation") ? next.ShipmentLocation ?? null : undefined,
     stopsAway: given("OFDStopsAway"),
@@ -200,7 +200,7 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
       ? { name: next.PartnerCarrierName ?? null, scac: next.PartnerCarrierSCAC ?? null }
       : undefined,
     updatedPro: given("UpdatedPro"),
-    noted: notedIn(next, changed),
+    exceptions: exceptionsIn(next, changed),
     information: before === undefined ? informationGiven(next) : informationIn(before, next, view, changed)
   }
   const at = next.occurredAt === undefined ? now : parseInstant(next.occurredAt)!
@@ -211,13 +211,13 @@ const reportOf = (before: PostedShipment | undefined, next: PostedShipment, view
     source: { kind: "shipment", id: next.shipmentId },
     ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined))
   }
-  return believable(report, now)
+  return ignoreFarFutureTime(report, now)
 }
 
 const flagOf = { Damaged: "ShipmentDamage", Short: "ShipmentShortage", Lost: "AllShortOrLostShipment", Reconsigned: "Reconsignment" } as const
 
-const notedIn = (next: PostedShipment, changed: FieldChanged): ReadonlyArray<NotedFact> =>
-  notedFacts.filter((fact) => changed(flagOf[fact]) && next[flagOf[fact]] === true)
+const exceptionsIn = (next: PostedShipment, changed: FieldChanged): ReadonlyArray<FreightException> =>
+  freightExceptions.filter((fact) => changed(flagOf[fact]) && next[flagOf[fact]] === true)
 
 /** Information in a first post: lasting facts only, because there is no earlier post to compare with. */
 const informationGiven = (next: PostedShipment): ReadonlyArray<Information> =>

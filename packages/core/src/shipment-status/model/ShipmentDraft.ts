@@ -1,5 +1,5 @@
 /** The mutable state of a shipment while a report is applied. */
-import type { NotedFact } from "./CodeLists.ts"
+import type { FreightException } from "./CodeLists.ts"
 import type { KnownShipment, ShipmentState } from "./ShipmentState.ts"
 import type { Movement } from "./StatusMessage.ts"
 import type { Information, StatusReport } from "./StatusReport.ts"
@@ -13,7 +13,7 @@ export interface Draft {
   readonly report: StatusReport
   readonly movement: Mutable<Movement>
   readonly informations: Array<Information>
-  readonly noted: Array<NotedFact>
+  readonly exceptions: Array<FreightException>
   /** Whether the movement causes a notification. */
   moves: boolean
   changes: boolean
@@ -27,7 +27,7 @@ export const draftOf = (known: KnownShipment, report: StatusReport): Draft => ({
   report,
   movement: {},
   informations: [],
-  noted: [],
+  exceptions: [],
   moves: false,
   changes: false,
   moved: false

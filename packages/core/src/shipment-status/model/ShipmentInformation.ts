@@ -46,8 +46,8 @@ const informLate = (draft: Draft, information: Information): void => {
   if (!isOverdue(view) || isFinal(view.ShipmentMilestoneStatus)) return
   const delayReasonCode = information.delayReasonCode ?? view.DelayReasonCode ?? unstatedDelay
   const which = `${localDate(view.UpdatedETA)} ${delayReasonCode}`
-  if (which === state.lateTold) return
-  state.lateTold = which
+  if (which === state.notifiedLateness) return
+  state.notifiedLateness = which
   addInformation(draft, { ...information, delayReasonCode })
 }
 
@@ -57,8 +57,8 @@ const informAppointment = (draft: Draft, information: Information): void => {
   if (isFinal(view.ShipmentMilestoneStatus) || !isNewest(draft, "appointment")) return
   // a sender may repeat the appointment with every event
   const which = canonicalText(information)
-  if (which === state.appointmentTold) return
-  state.appointmentTold = which
+  if (which === state.notifiedAppointment) return
+  state.notifiedAppointment = which
   view.AppointmentRequired = true
   if (information.appointmentStatus !== undefined) {
     view.AppointmentStatus = information.appointmentStatus === "appointment missed" ? "Missed" : "Secured"

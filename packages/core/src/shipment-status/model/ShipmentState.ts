@@ -1,5 +1,5 @@
 /** The status of a shipment, and how a report changes it. SPEC-GAP-A2 */
-import type { CustomsStatus, Milestone, NotedFact } from "./CodeLists.ts"
+import type { CustomsStatus, Milestone, FreightException } from "./CodeLists.ts"
 import { localDate, plainOffset, type TerminalInfo } from "./FreightShapes.ts"
 import { isOverdue, judgeLate } from "./Lateness.ts"
 import type { ExtraReference } from "./LookupKey.ts"
@@ -32,12 +32,12 @@ export interface ShipmentState {
   /** The latest delay reason, also from before it was late. */
   readonly delayReasonCode: string | null
   /** Whether it was posted as late although its dates are not. */
-  readonly lateSaid: boolean
+  readonly reportedLate: boolean
   /** The date and reason of the last lateness notification. */
-  readonly lateTold: string | null
+  readonly notifiedLateness: string | null
   readonly customsStatus: CustomsStatus | null
   /** The last notified appointment, as canonical text. */
-  readonly appointmentTold: string | null
+  readonly notifiedAppointment: string | null
   /** Sequence of the last notification. */
   readonly notices: number
   /** Position of the last history entry. */
@@ -75,9 +75,9 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
     moveFreight(draft)
     changeEta(draft)
   }
-  noteFacts(draft)
+  applyExceptions(draft)
   for (const information of report.information ?? []) inform(draft, information)
-  return finished(draft, draft.changes ? "applied" : "noted")
+  return finished(draft, draft.changes ? "applied" : "unchanged")
 }
 
 /** Whether the report is a new attempt after the missed delivery. An undated post may still describe the first attempt, so it is not. */
@@ -107,7 +107,7 @@ const refusalOf = (view: ShipmentView, report: StatusReport, move: MoveOutcome):
 /** Applies the lasting facts of a late report: freight exceptions, the proof of delivery and the pickup time. */
 const applyLate = (draft: Draft): Applied => {
   if (draft.report.milestone === "Picked-up") draft.state.pickedUpAt ??= draft.report.at
-  noteFacts(draft)
+  applyExceptions(draft)
   for (const information of draft.report.information ?? []) {
     if (information.deliveryInformation_messages === "POD available") inform(draft, information)
   }
@@ -127,15 +127,15 @@ const finished = (draft: Draft, outcome: ReportOutcome): Applied => {
 
 /** Without a milestone there are no notifications, because lookups do not find the shipment yet. */
 const notificationsOf = (draft: Draft, milestone: Milestone): ReadonlyArray<StatusNotification> => {
-  const { informations, movement, moves, noted, report, view } = draft
+  const { informations, movement, moves, exceptions, report, view } = draft
   const terminal = report.terminal?.info === undefined ? {} : { terminalAddress: report.terminal.info }
   // a movement without terminal status carries the first exception, so that one report causes one notification if possible
-  const [first, ...others] = noted
+  const [first, ...others] = exceptions
   const together = moves && movement.terminalStatus === undefined && first !== undefined
-  const alone = together ? others : noted
+  const alone = together ? others : exceptions
   return [
     ...(moves ? [movementOf(view, milestone, together ? { ...terminal, ...movement, terminalStatus: first } : movement, report.message)] : []),
-    ...alone.map((fact) => movementOf(view, milestone, { ...terminal, terminalStatus: fact }, moves ? undefined : report.message)),
+    ...alone.map((exception) => movementOf(view, milestone, { ...terminal, terminalStatus: exception }, moves ? undefined : report.message)),
     ...informations.map((information) => informationOf(view, information))
   ]
 }
@@ -243,7 +243,7 @@ const changeEta = (draft: Draft): void => {
   if (eta === undefined && report.delayReasonCode === undefined) return
   if (eta !== undefined && eta !== view.UpdatedETA) {
     view.UpdatedETA = eta
-    state.lateSaid = report.saidLate === true
+    state.reportedLate = report.reportedLate === true
     draft.changes = true
   }
   if (report.delayReasonCode !== undefined && report.delayReasonCode !== state.delayReasonCode) {
@@ -259,14 +259,14 @@ const flagOf = {
   Short: "ShipmentShortage",
   Lost: "AllShortOrLostShipment",
   Reconsigned: "Reconsignment"
-} as const satisfies Record<NotedFact, keyof ShipmentView>
+} as const satisfies Record<FreightException, keyof ShipmentView>
 
 /** Freight exceptions stay once reported. Each is notified once. */
-const noteFacts = (draft: Draft): void => {
-  for (const fact of draft.report.noted ?? []) {
-    if (draft.view[flagOf[fact]]) continue
-    draft.view[flagOf[fact]] = true
-    draft.noted.push(fact)
+const applyExceptions = (draft: Draft): void => {
+  for (const exception of draft.report.exceptions ?? []) {
+    if (draft.view[flagOf[exception]]) continue
+    draft.view[flagOf[exception]] = true
+    draft.exceptions.push(exception)
     draft.changes = true
   }
 }

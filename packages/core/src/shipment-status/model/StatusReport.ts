@@ -1,5 +1,5 @@
 /** A report on a shipment's status in this area's terms, from any source. */
-import type { Milestone, NotedFact, TerminalStatus, TerminalType } from "./CodeLists.ts"
+import type { Milestone, FreightException, TerminalStatus, TerminalType } from "./CodeLists.ts"
 import type { StandardAddress, TerminalInfo } from "./FreightShapes.ts"
 import type { DeliveryInformation } from "./StatusNotification.ts"
 
@@ -23,7 +23,7 @@ export interface StatusReport {
   readonly updatedEta?: string
   readonly delayReasonCode?: string
   /** Reported as late, regardless of the dates. */
-  readonly saidLate?: boolean
+  readonly reportedLate?: boolean
   readonly timeZone?: string
   /** Place of the freight. `null`: it left the last known place for an unknown one. */
   readonly location?: StandardAddress | null
@@ -31,7 +31,7 @@ export interface StatusReport {
   readonly trailerNumber?: string
   readonly partner?: { readonly name: string | null; readonly scac: string | null }
   readonly updatedPro?: string
-  readonly noted?: ReadonlyArray<NotedFact>
+  readonly exceptions?: ReadonlyArray<FreightException>
   readonly information?: ReadonlyArray<Information>
   /** Message for people. Generated from the facts when left out. */
   readonly message?: string
@@ -44,7 +44,7 @@ export type ReportOutcome =
   /** It changed the status or caused a notification. */
   | "applied"
   /** It repeats what is known, or contains nothing that the status shows. */
-  | "noted"
+  | "unchanged"
   /** It is older than the current milestone: kept in the history only. */
   | "late"
   /** Its milestone is not a permitted move. */
@@ -53,5 +53,5 @@ export type ReportOutcome =
 const maxAheadMillis = 30 * 86_400_000
 
 /** Treats times more than 30 days ahead as undated, so that a wrong clock does not make every later report late. SPEC-GAP-A19 */
-export const believable = (report: StatusReport, now: number): StatusReport =>
+export const ignoreFarFutureTime = (report: StatusReport, now: number): StatusReport =>
   report.at > now + maxAheadMillis ? { ...report, at: now, undated: true } : report

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../../shared/Instant.ts"
-import { DeliveryMessage, type NotedFact, notedFacts, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
+import { DeliveryMessage, type FreightException, freightExceptions, ShipmentMilestoneStatus, type TerminalStatus, TerminalType } from "./CodeLists.ts"
 import { DateOrInstant, plainText, someText, TerminalInfo, UtcOffset } from "./FreightShapes.ts"
 import { informationFields } from "./StatusNotification.ts"
 import type { Information, StatusReport } from "./StatusReport.ts"
@@ -53,7 +53,7 @@ export const faultsIn = (update: StatusUpdate, at: ReadonlyArray<PropertyKey>): 
   return faults
 }
 
-const isNoted = (status: string): status is NotedFact => (notedFacts as ReadonlyArray<string>).includes(status)
+const isFreightException = (status: string): status is FreightException => (freightExceptions as ReadonlyArray<string>).includes(status)
 
 /** Converts an update into a report. */
 export const reportOfUpdate = (update: StatusUpdate, id: string, now: number): StatusReport => {
@@ -78,12 +78,12 @@ const given = <A extends object>(members: A): Partial<{ [K in keyof A]: Exclude<
 
 const movementIn = (update: StatusUpdate): Partial<StatusReport> => {
   const { PartnerCarrierName: name, PartnerCarrierSCAC: scac, terminalStatus, terminaltype } = update
-  const status: TerminalStatus | undefined = terminalStatus === undefined || isNoted(terminalStatus) ? undefined : terminalStatus
+  const status: TerminalStatus | undefined = terminalStatus === undefined || isFreightException(terminalStatus) ? undefined : terminalStatus
   const info = update.terminalAddress == null ? undefined : { TerminalID: null, ...update.terminalAddress }
   return given({
     milestone: update.shipmentMilestoneStatus,
     terminal: terminalStatus === undefined && info === undefined ? undefined : given({ status, type: terminaltype, info }),
-    noted: terminalStatus !== undefined && isNoted(terminalStatus) ? [terminalStatus] : undefined,
+    exceptions: terminalStatus !== undefined && isFreightException(terminalStatus) ? [terminalStatus] : undefined,
     stopsAway: update.countsToDelivery ?? undefined,
     trailerNumber: update.trailerNumber ?? undefined,
     updatedPro: update.UpdatedPro ?? undefined,
@@ -98,6 +98,6 @@ const informationIn = (update: StatusUpdate): Partial<StatusReport> => {
     ...Object.fromEntries(fields.filter((field) => update[field] !== undefined).map((field) => [field, update[field]]))
   }
   // both kinds of update may contain a freight exception
-  const noted = update.terminalStatus !== undefined && isNoted(update.terminalStatus) ? { noted: [update.terminalStatus] } : {}
-  return { information: [information], ...noted }
+  const exceptions = update.terminalStatus !== undefined && isFreightException(update.terminalStatus) ? { exceptions: [update.terminalStatus] } : {}
+  return { information: [information], ...exceptions }
 }

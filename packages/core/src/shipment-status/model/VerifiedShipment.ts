@@ -1,4 +1,4 @@
-/** Lookup answers: every field for the owner of the freight, four public fields for everybody else. */
+/** Lookup answers: every field for the owner of the freight, four public fields for other callers. */
 import { Schema } from "effect"
 import {
   AppointmentStatus,

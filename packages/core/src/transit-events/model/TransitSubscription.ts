@@ -69,6 +69,7 @@ export const SubscriptionPatch = Schema.Struct({
   delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch)),
   status: Schema.optionalKey(SubscriptionStatus)
 }).annotate({ identifier: "SubscriptionPatch" })
+export type SubscriptionPatch = typeof SubscriptionPatch.Type
 
 /** A subscription as Waybill returns it. `delivery` always has every member, including defaults. */
 export const TransitSubscription = Schema.Struct({

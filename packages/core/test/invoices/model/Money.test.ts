@@ -12,7 +12,7 @@ const amount = Arbitrary.map(
 )
 
 /** Reference implementation on text: the amount in units of 10^-40. */
-const onPaper = (text: string): bigint => {
+const unitsOf = (text: string): bigint => {
   const [whole = "", fraction = ""] = text.replace("-", "").split(".")
   const magnitude = BigInt(`${whole}${fraction.padEnd(40, "0")}`)
   return text.startsWith("-") ? -magnitude : magnitude
@@ -22,7 +22,7 @@ describe("money", () => {
   it.prop("is added exactly, at any scale and sign", [listOf(amount, 0, 30)], ([amounts]) => {
     for (const each of amounts) assert.match(each, moneyText)
     const sum = amounts.map(readMoney).reduce(addMoney, { units: 0n, scale: 0 })
-    assert.strictEqual(onPaper(showMoney(sum)), amounts.map(onPaper).reduce((a, b) => a + b, 0n))
+    assert.strictEqual(unitsOf(showMoney(sum)), amounts.map(unitsOf).reduce((a, b) => a + b, 0n))
     assert.strictEqual(sum.scale, Math.max(0, ...amounts.map((each) => each.split(".")[1]?.length ?? 0)))
   })
 

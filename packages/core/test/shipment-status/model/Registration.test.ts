@@ -72,7 +72,7 @@ describe("a shipment posted for the first time", () => {
     const history = [
       event(-9, { milestone: "Picked-up" }),
       event(-5, { milestone: "In Transit", terminal: { status: "Arrived", info: { TerminalID: "DAL" } } }),
-      event(-4, { noted: ["Damaged"] })
+      event(-4, { exceptions: ["Damaged"] })
     ]
     const registered = first({ ShipmentMilestoneStatus: "Picked-up" }, history)
     assert.deepInclude(registered.known.view, { ShipmentMilestoneStatus: "In Transit", ShipmentDamage: true })
@@ -85,7 +85,7 @@ describe("a shipment posted for the first time", () => {
   it("does not revert the history with default values of the post", () => {
     const history = [
       event(-9, { milestone: "In Transit", terminal: { status: "Arrived", info: { TerminalID: "DAL" } }, trailerNumber: "T-1" }),
-      event(-8, { noted: ["Damaged", "Short"], information: [{ deliveryInformation_messages: "POD available" }] }),
+      event(-8, { exceptions: ["Damaged", "Short"], information: [{ deliveryInformation_messages: "POD available" }] }),
       event(-7, { information: [{ deliveryInformation_messages: "Customs information", customsStatus: "Hold", customsEntryNumber: "E-1" }] }),
       event(-6, { information: [{ deliveryInformation_messages: "Appointment Update", appointmentStatus: "appointment scheduled", appointmentDate: "2026-11-24" }] })
     ]
@@ -146,7 +146,7 @@ describe("a shipment posted again (SPEC-GAP-A4)", () => {
 
   it("replaces its description and keeps values from reports", () => {
     const { known } = first({ ShipmentMilestoneStatus: "Picked-up" })
-    const moved = applyReport(known, event(1, { milestone: "In Transit", updatedEta: "2026-11-25", noted: ["Short"], trailerNumber: "T-1" })).known
+    const moved = applyReport(known, event(1, { milestone: "In Transit", updatedEta: "2026-11-25", exceptions: ["Short"], trailerNumber: "T-1" })).known
     const { known: { view }, notifications } = accepted(again(moved, { ShipmentMilestoneStatus: "Picked-up", PayType: "Collect", EstimatedStandardDay: 3 }))
     assert.deepInclude(view, { PayType: "Collect", EstimatedStandardDay: 3, ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-25", ShipmentShortage: true, Late: true })
     assert.strictEqual(view.ReferenceNumbers.trailerNumber, "T-1")
@@ -223,9 +223,9 @@ describe("a shipment posted again (SPEC-GAP-A4)", () => {
   })
 
   it("notifies a new delay reason", () => {
-    const said = { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", Late: true } as const
-    const { known } = first({ ...said, DelayReasonCode: "310-2" })
-    const { notifications } = accepted(again(known, { ...said, DelayReasonCode: "390-1" }))
+    const fields = { ShipmentMilestoneStatus: "In Transit", UpdatedETA: "2026-11-26", Late: true } as const
+    const { known } = first({ ...fields, DelayReasonCode: "310-2" })
+    const { notifications } = accepted(again(known, { ...fields, DelayReasonCode: "390-1" }))
     assert.deepStrictEqual(notifications.map((each) => "delayReasonCode" in each ? each.delayReasonCode : each), ["390-1"])
   })
 

@@ -11,7 +11,7 @@ import {
   type Milestone,
   milestoneMoves,
   milestones,
-  notedFacts,
+  freightExceptions,
   type PostedShipment,
   registerShipment,
   type StatusNotification,
@@ -74,14 +74,14 @@ const anyReport: Arbitrary.Arbitrary<StatusReport> = Arbitrary.map(
     updatedEta: maybe(oneOf(["2026-11-23", "2026-11-24", "2026-11-24T23:59:00-06:00", "2026-11-25", "2026-11-28T08:00:00Z"])),
     delayReasonCode: maybe(oneOf(["310-2", "390-1"])),
     stopsAway: maybe(oneOf([0, 1, 2, 3, 4, 9])),
-    noted: maybe(Arbitrary.map(oneOf(notedFacts), (fact) => [fact])),
+    exceptions: maybe(Arbitrary.map(oneOf(freightExceptions), (exception) => [exception])),
     information: maybe(Arbitrary.map(oneOf(deliveryMessages), (message) => [{ deliveryInformation_messages: message }])),
     partner: maybe(oneOf([{ name: "Partner Freight", scac: "PRTN" }, { name: null, scac: null }])),
     updatedPro: maybe(oneOf(["P-1", "P-2"])),
     timeZone: maybe(oneOf(["-6", "-5"])),
     onlyForward: oneOf([undefined, true] as const)
   }),
-  ({ hours, ...said }) => report(hours, withoutUndefined(said))
+  ({ hours, ...fields }) => report(hours, withoutUndefined(fields))
 )
 
 const anyReports = listOf(anyReport, 1, 25)
@@ -166,7 +166,7 @@ describe("a milestone", () => {
       UpdatedETA: "2026-11-24",
       notificationMessage: "Shipment S was picked up."
     }])
-    assert.deepStrictEqual([again!.outcome, again!.notifications], ["noted", []])
+    assert.deepStrictEqual([again!.outcome, again!.notifications], ["unchanged", []])
   })
 
   it("is notified with the message that was sent", () => {
@@ -224,7 +224,7 @@ describe("a terminal", () => {
       report(9, { terminal: { status: "Arrived", info: { TerminalID: "DAL" } } }),
       report(5, { terminal: { status: "Departed", info: { TerminalID: "CHI" } } })
     ])
-    assert.deepStrictEqual(applied.map(({ outcome }) => outcome), ["applied", "noted"])
+    assert.deepStrictEqual(applied.map(({ outcome }) => outcome), ["applied", "unchanged"])
     assert.strictEqual(known.view.ShipmentTerminalInfo.TerminalID, "DAL")
   })
 
@@ -309,9 +309,9 @@ describe("late", () => {
   })
 
   it("without a reason gives the code for a carrier that could not service it (SPEC-GAP-A12)", () => {
-    const noted = applyReport(at("In Transit"), report(1, { updatedEta: "2026-11-30" }))
-    assert.deepInclude(informations(noted)[0], { delayReasonCode: "310-0", generalDescription: "Carrier not able to service" })
-    assert.notProperty(informations(noted)[0], "responsibleParty")
+    const applied = applyReport(at("In Transit"), report(1, { updatedEta: "2026-11-30" }))
+    assert.deepInclude(informations(applied)[0], { delayReasonCode: "310-0", generalDescription: "Carrier not able to service" })
+    assert.notProperty(informations(applied)[0], "responsibleParty")
   })
 
   it("uses a reason that was reported before the estimate", () => {
@@ -336,19 +336,19 @@ describe("late", () => {
 describe("freight exceptions", () => {
   it.each([["Damaged", "ShipmentDamage"], ["Short", "ShipmentShortage"], ["Lost", "AllShortOrLostShipment"], ["Reconsigned", "Reconsignment"]] as const)(
     "%s stays, is notified once, and counts also when late and after delivery",
-    (fact, flag) => {
+    (exception, flag) => {
       for (const [known, hours] of [[at("In Transit"), 1], [at("In Transit"), -9], [at("Delivered"), 5], [at("Delivered"), -5]] as const) {
-        const noted = applyReport(known, report(hours, { noted: [fact] }))
-        assert.strictEqual(noted.known.view[flag], true)
-        assert.deepStrictEqual(updates(noted).map((each) => each.terminalStatus), [fact])
-        assert.strictEqual(noted.known.view.ShipmentMilestoneStatus, known.view.ShipmentMilestoneStatus)
-        assert.deepStrictEqual(applyReport(noted.known, report(hours + 1, { noted: [fact] })).notifications, [])
+        const applied = applyReport(known, report(hours, { exceptions: [exception] }))
+        assert.strictEqual(applied.known.view[flag], true)
+        assert.deepStrictEqual(updates(applied).map((each) => each.terminalStatus), [exception])
+        assert.strictEqual(applied.known.view.ShipmentMilestoneStatus, known.view.ShipmentMilestoneStatus)
+        assert.deepStrictEqual(applyReport(applied.known, report(hours + 1, { exceptions: [exception] })).notifications, [])
       }
     }
   )
 
   it("are in the notification of the movement they were reported with", () => {
-    const { notifications } = applyReport(at("In Transit"), report(1, { noted: ["Reconsigned"], updatedPro: "NEW-1" }))
+    const { notifications } = applyReport(at("In Transit"), report(1, { exceptions: ["Reconsigned"], updatedPro: "NEW-1" }))
     assert.lengthOf(notifications, 1)
     assert.deepInclude(notifications[0], { terminalStatus: "Reconsigned", UpdatedPro: "NEW-1" } as Partial<StatusNotification>)
   })

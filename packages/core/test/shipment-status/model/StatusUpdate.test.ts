@@ -44,7 +44,7 @@ describe("a status update", () => {
       at: Date.UTC(2026, 10, 20, 14, 15),
       source: { kind: "update", id: "u1" },
       milestone: "In Transit",
-      noted: ["Reconsigned"],
+      exceptions: ["Reconsigned"],
       terminal: { info: { TerminalID: null, City: "Dallas" } },
       updatedPro: "P-2",
       partner: { name: null, scac: "OTHR" }

@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest"
 type Caller = StartedTestWaybill["carrier"]
 
 const carriers = [
-  { name: "one", word: "WRITTENBYONE", numbers: { dot: "USDOT-0000001" }, papers: { DOT: "1", MC: "" } },
-  { name: "two", word: "WRITTENBYTWO", numbers: { dot: "2", mc: "MC-0002" }, papers: { DOT: "", MC: "0002" } },
-  { name: "broker", word: "WRITTENBYBROKER", numbers: {}, papers: { DOT: "1", MC: "1" } }
+  { name: "one", word: "WRITTENBYONE", numbers: { dot: "USDOT-0000001" }, carrierFields: { DOT: "1", MC: "" } },
+  { name: "two", word: "WRITTENBYTWO", numbers: { dot: "2", mc: "MC-0002" }, carrierFields: { DOT: "", MC: "0002" } },
+  { name: "broker", word: "WRITTENBYBROKER", numbers: {}, carrierFields: { DOT: "1", MC: "1" } }
 ] as const
 
 /** Equal seeds give equal steps. */
@@ -55,7 +55,7 @@ const milestones = ["Picked-up", "In Transit", "Out for Delivery"] as const
 const write = ({ callers, pickups, waybill }: World, draw: (count: number) => number): Promise<string> => {
   const who = draw(3)
   const caller = callers[who]!
-  const { papers, word } = carriers[draw(8) === 0 ? draw(3) : who]!
+  const { carrierFields, word } = carriers[draw(8) === 0 ? draw(3) : who]!
   const own = carriers[who]!.word
   const shipmentId = `S${draw(4)}`
   const id = `${draw(3)}`
@@ -88,14 +88,14 @@ const write = ({ callers, pickups, waybill }: World, draw: (count: number) => nu
         ? settled(waybill.pickups.cancel(caller, pickups[draw(3)]!))
         : settled(waybill.pickups.report(caller, pickups[draw(3)]!, { status: "En Route", equipmentInformation: { driverName: own } }))
     case 7:
-      return settled(waybill.invoices.create(caller, invoiceSample({ uniqueID: `I${id}`, invoiceNumber: `N${id}`, ...papers, more: { note: `${word === own ? own : "nothing"}` } }) as never))
+      return settled(waybill.invoices.create(caller, invoiceSample({ uniqueID: `I${id}`, invoiceNumber: `N${id}`, ...carrierFields, more: { note: `${word === own ? own : "nothing"}` } }) as never))
     default:
       return settled(waybill.documents.upload(caller, documentsSample({
         invoiceNumber: `N${id}`,
-        ...papers,
+        ...carrierFields,
         more: { note: word === own ? own : "nothing" },
         documents: [{ documentType: "POD", files: [fileSample("PDF", 40)] }]
-      })))
+      }) as never))
   }
 }
 

@@ -6,49 +6,49 @@ import { int, listOf, oneOf } from "../../arbitraries.ts"
 const bytesOf = (numbers: ReadonlyArray<number>) => Uint8Array.from(numbers)
 const asciiOf = (text: string) => new TextEncoder().encode(text)
 
-/** Splits bytes into pieces of these lengths, repeatedly. */
+/** Splits bytes into chunks of these lengths, repeatedly. */
 const cut = (bytes: Uint8Array, lengths: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
-  const pieces: Array<Uint8Array> = []
+  const chunks: Array<Uint8Array> = []
   for (let from = 0, n = 0; from < bytes.length; n++) {
     const length = Math.max(n % lengths.length === 0 ? 1 : 0, lengths[n % lengths.length]!)
-    pieces.push(bytes.subarray(from, from + length))
+    chunks.push(bytes.subarray(from, from + length))
     from += length
   }
-  return pieces
+  return chunks
 }
 
 /** The bytes, or `undefined` when the decoder refuses. */
-const decoded = (pieces: ReadonlyArray<Uint8Array>): Uint8Array | undefined => {
+const decoded = (chunks: ReadonlyArray<Uint8Array>): Uint8Array | undefined => {
   const decoder = base64Decoder()
-  const parts = [...pieces.map((piece) => decoder.push(piece)), decoder.end()]
+  const parts = [...chunks.map((chunk) => decoder.push(chunk)), decoder.end()]
   return parts.every((part) => part !== undefined) ? Bytes.concat(parts) : undefined
 }
 
-const encoded = (pieces: ReadonlyArray<Uint8Array>): string => {
+const encoded = (chunks: ReadonlyArray<Uint8Array>): string => {
   const encoder = base64Encoder()
-  return new TextDecoder().decode(Bytes.concat([...pieces.map((piece) => encoder.push(piece)), encoder.end()]))
+  return new TextDecoder().decode(Bytes.concat([...chunks.map((chunk) => encoder.push(chunk)), encoder.end()]))
 }
 
 const content = listOf(int(0, 255), 0, 200)
 const lengths = listOf(int(0, 9), 1, 5)
 
-describe("base64 in pieces", () => {
-  it.prop("encodes pieces like one buffer", [content, lengths], ([numbers, cuts]) => {
+describe("base64 in chunks", () => {
+  it.prop("encodes chunks like one buffer", [content, lengths], ([numbers, cuts]) => {
     assert.strictEqual(encoded(cut(bytesOf(numbers), cuts)), Buffer.from(numbers).toString("base64"))
   })
 
-  it.prop("decodes pieces of any length, with or without padding and line ends", [
+  it.prop("decodes chunks of any length, with or without padding and line ends", [
     content,
     lengths,
     oneOf([true, false]),
     oneOf(["", "\r\n", "\n", " ", "\t"])
   ], ([numbers, cuts, padded, lineEnd]) => {
     const text = Buffer.from(numbers).toString("base64").replaceAll(/.{10}/gu, (line) => `${line}${lineEnd}`)
-    const pieces = cut(asciiOf(padded ? text : text.replaceAll("=", "")), cuts)
-    assert.deepStrictEqual(decoded(pieces), bytesOf(numbers))
+    const chunks = cut(asciiOf(padded ? text : text.replaceAll("=", "")), cuts)
+    assert.deepStrictEqual(decoded(chunks), bytesOf(numbers))
   })
 
-  it.prop("accepts or refuses input independently of the piece lengths", [listOf(oneOf(["A", "B", "/", "=", "\n", "-", "_", ":"]), 0, 12), lengths], ([parts, cuts]) => {
+  it.prop("accepts or refuses input independently of the chunk lengths", [listOf(oneOf(["A", "B", "/", "=", "\n", "-", "_", ":"]), 0, 12), lengths], ([parts, cuts]) => {
     const text = parts.join("")
     const clean = text.replaceAll("\n", "")
     const unpadded = clean.replace(/=+$/u, "")

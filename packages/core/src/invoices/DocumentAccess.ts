@@ -5,13 +5,13 @@ import type { DocumentStore } from "./DocumentStore.ts"
 import type { InvoiceCarrier, InvoiceStore } from "./InvoiceStore.ts"
 import { addressees } from "./model/Addressees.ts"
 
-/** The id under which a document record is locked and keeps its history. */
+/** Key of a document record's lock and history. */
 export const recordId = (invoiceNumber: string): string => `#${invoiceNumber}`
 
-/** Above the number of invoices that any carrier writes with one number. */
+/** Limit of one read. No carrier writes this many invoices with one number. */
 const maxInvoices = 1000
 
-/** The accounts that may see a record with this `doc`. Call it in the transaction that holds the record's lock. */
+/** The accounts that may see a record with this `doc`. Call it in a transaction that has locked the record. */
 export const documentAccounts = Effect.fnUntraced(function*(
   store: InvoiceStore["Service"],
   tenantId: string,
@@ -29,7 +29,7 @@ export const documentAccounts = Effect.fnUntraced(function*(
 })
 
 /** Updates the access to documents after an invoice with their number changed. Call it in the transaction that changed the invoice. */
-export const followInvoice = Effect.fnUntraced(function*(
+export const updateDocumentAccess = Effect.fnUntraced(function*(
   stores: { readonly invoices: InvoiceStore["Service"]; readonly documents: DocumentStore["Service"] },
   tenantId: string,
   carrier: InvoiceCarrier,

@@ -18,7 +18,7 @@ for (const byte of " \t\r\n") meaning[byte.charCodeAt(0)] = blank
 
 const none = new Uint8Array(0)
 
-/** Decodes base64 in pieces of any length. Both functions return `undefined` for invalid input. Padding may be left out. */
+/** Decodes base64 in chunks of any length. Both functions return `undefined` for invalid input. Padding may be left out. */
 export interface Base64Decoder {
   /** Returns the bytes decoded so far. */
   readonly push: (ascii: Uint8Array) => Uint8Array<ArrayBuffer> | undefined
@@ -64,7 +64,7 @@ export const base64Decoder = (): Base64Decoder => {
   return { push, end }
 }
 
-/** Encodes bytes in pieces of any length into base64, as ASCII bytes. */
+/** Encodes bytes in chunks of any length into base64, as ASCII bytes. */
 export interface Base64Encoder {
   readonly push: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>
   /** Returns the last characters with padding. Call it once. */

@@ -1,0 +1,8 @@
+/** What a transport layer provides: it sends webhooks, signs and hashes, and seals secrets. */
+import type { Hmac } from "./delivery/Hmac.ts"
+import type { Sealer } from "./delivery/Sealer.ts"
+import type { WebhookSender } from "./delivery/WebhookSender.ts"
+import type { ContentHash } from "./invoices/ContentHash.ts"
+
+/** Every transport port. */
+export type TransportPorts = WebhookSender | Hmac | ContentHash | Sealer

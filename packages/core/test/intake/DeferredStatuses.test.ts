@@ -1,0 +1,89 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type AwaitingEvents, DeferredStatuses, EventsAwaitingStatus, ShipmentIntake, ShipmentStatuses, StorageError, type StoredEvent } from "@waybill/core"
+import { ltlJourney, postedShipment, TestWaybill } from "@waybill/testkit"
+import { Context, Effect, Fiber, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+
+const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+
+/** Events that another writer has stored, and tenants whose events cannot be read. */
+const makeAwaiting = (broken: ReadonlySet<string>) => {
+  const waiting = new Map<string, ReadonlyArray<StoredEvent>>()
+  const port: AwaitingEvents = {
+    tenants: () => Effect.sync(() => [...waiting.keys()]),
+    shipments: (tenantId) => Effect.sync(() => [...new Set((waiting.get(tenantId) ?? []).map(({ shipmentId }) => shipmentId))]),
+    take: (tenantId) =>
+      broken.has(tenantId)
+        ? Effect.fail(new StorageError({ operation: "EventsAwaitingStatus.take", cause: "broken" }))
+        : Effect.sync(() => {
+          const events = waiting.get(tenantId)!
+          waiting.delete(tenantId)
+          return events
+        })
+  }
+  return { port, waiting }
+}
+
+const encoder = new TextEncoder()
+
+const journey = (shipmentId: string): ReadonlyArray<StoredEvent> =>
+  ltlJourney(shipmentId).map((event, at) => ({ eventId: `${shipmentId}-${at}`, shipmentId, sequence: at + 1, body: encoder.encode(JSON.stringify(event)) }))
+
+const setup = Effect.fnUntraced(function*(broken: ReadonlySet<string> = new Set()) {
+  const { port, waiting } = makeAwaiting(broken)
+  const context = yield* Layer.build(Layer.fresh(DeferredStatuses.layer).pipe(Layer.provide(Layer.succeed(EventsAwaitingStatus, port))))
+  return { statuses: Context.get(context, DeferredStatuses), waiting }
+})
+
+const registered = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant()
+  yield* (yield* ShipmentIntake).report(tenant.carrier, { shipments: [postedShipment("S")] })
+  const milestone = Effect.gen(function*() {
+    const { shipment } = yield* (yield* ShipmentStatuses).record(tenant.carrier, "S")
+    return (JSON.parse(new TextDecoder().decode(shipment.bytes)) as { readonly ShipmentMilestoneStatus?: string }).ShipmentMilestoneStatus
+  })
+  return { tenantId: tenant.tenantId, milestone }
+})
+
+describe("deferred statuses", () => {
+  it.effect("follow the waiting events, each once, and ignore shipments without a status", () =>
+    inService(Effect.scoped(Effect.gen(function*() {
+      const { milestone, tenantId } = yield* registered
+      const { statuses, waiting } = yield* setup()
+      waiting.set(tenantId, [...journey("S"), ...journey("T")])
+      assert.strictEqual(yield* statuses.applyDue, 18)
+      assert.strictEqual(yield* milestone, "Delivered")
+      assert.strictEqual(yield* statuses.applyDue, 0)
+    }))))
+
+  it.effect("follow for the other tenants when one fails, and the failure is reported", () =>
+    inService(Effect.scoped(Effect.gen(function*() {
+      const { milestone, tenantId } = yield* registered
+      const { statuses, waiting } = yield* setup(new Set(["broken"]))
+      waiting.set("broken", journey("S"))
+      waiting.set(tenantId, journey("S"))
+      assert.strictEqual((yield* Effect.flip(statuses.applyDue)).cause, "broken")
+      assert.strictEqual(yield* milestone, "Delivered")
+      assert.deepStrictEqual([...waiting.keys()], ["broken"])
+    }))))
+
+  it.effect("follow within a second in the background, also after a failure", () =>
+    inService(Effect.scoped(Effect.gen(function*() {
+      const { milestone, tenantId } = yield* registered
+      const broken = new Set(["broken"])
+      const { statuses, waiting } = yield* setup(broken)
+      const fiber = yield* Effect.forkChild(statuses.run)
+      waiting.set("broken", journey("S"))
+      yield* TestClock.adjust("1 second")
+      broken.clear()
+      waiting.set(tenantId, journey("S"))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* milestone, "Delivered")
+      yield* Fiber.interrupt(fiber)
+    }))).pipe(Effect.provide(Logger.layer([]))))
+
+  it.effect("have nothing to do in a storage that never has such events", () =>
+    inService(Effect.gen(function*() {
+      assert.strictEqual(yield* (yield* DeferredStatuses).applyDue, 0)
+    })))
+})
