@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest"
 import { FreightChargesClient, type PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
 import { IntakeClient, type ReportedCharge, type ReportedShipment } from "../src/intake/index.ts"
 import { OperatorClient } from "../src/operator/index.ts"
-import { DeliveryReceiver, type DeliveryReceiverOptions, type NotificationContext } from "../src/receiver/index.ts"
+import { DeliveryReceiver, type DeliveryReceiverOptions, type NotificationContext, SeenInMemory } from "../src/receiver/index.ts"
 import { ShipmentStatusClient, type StatusNotification } from "../src/shipment-status/index.ts"
 import { chargeOf, verifiedShipment } from "./samples.ts"
 
@@ -49,12 +49,13 @@ const service = async () => {
 
 /** A reachable receiver that records the arguments of its handlers. */
 const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
-  const told: Array<{ readonly notification: StatusNotification; readonly context: NotificationContext }> = []
+  const received: Array<{ readonly notification: StatusNotification; readonly context: NotificationContext }> = []
   const charged: Array<{ readonly charges: ReadonlyArray<PreliminaryFreightCharge>; readonly context: NotificationContext }> = []
   const world = { broken: false }
   const receiver = new DeliveryReceiver({
     unsigned: "accept",
-    onStatus: (notification, context) => void told.push({ notification, context }),
+    seen: new SeenInMemory(),
+    onStatus: (notification, context) => void received.push({ notification, context }),
     onCharges: (charges, context) => void charged.push({ charges, context }),
     ...options
   })
@@ -66,7 +67,7 @@ const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   open.push(() => new Promise((resolve) => server.close(resolve)))
-  return { told, charged, world, webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+  return { received, charged, world, webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
 const { ShipmentMilestoneStatus: _milestone, ...described } = verifiedShipment
@@ -145,15 +146,15 @@ describe("Client and service agree", () => {
     await move("In Transit")
     current.push((await operator.putSecret("acme", "client:shipper")).secret)
     await move("Out for Delivery")
-    expect(receiver.told.map(({ context, notification }) => ["shipmentMilestoneStatus" in notification && notification.shipmentMilestoneStatus, context.signed]))
+    expect(receiver.received.map(({ context, notification }) => ["shipmentMilestoneStatus" in notification && notification.shipmentMilestoneStatus, context.signed]))
       .toEqual([["In Transit", false], ["Out for Delivery", false]])
     const strict = await receiverOf({ unsigned: "refuse", secrets: () => current })
     await shipper.shipments.subscribe({ referenceNumbers: ["B/1"], webhookUrl: strict.webhookUrl })
     await shipper.shipments.unsubscribe(transactionId)
     await expect(shipper.shipments.unsubscribe("0199-unknown")).rejects.toMatchObject({ status: 404 })
     await move("Delivered")
-    expect(receiver.told).toHaveLength(2)
-    expect(strict.told).toEqual([{ notification: expect.objectContaining({ shipmentMilestoneStatus: "Delivered" }), context: { deliveryId: expect.any(String), signed: true } }])
+    expect(receiver.received).toHaveLength(2)
+    expect(strict.received).toEqual([{ notification: expect.objectContaining({ shipmentMilestoneStatus: "Delivered" }), context: { deliveryId: expect.any(String), signed: true } }])
   })
 
   it("on freight charges: subscribing, bills in flight, versions, cancelling", async () => {
@@ -174,8 +175,8 @@ describe("Client and service agree", () => {
     const changes = [{ change: "updated", pfc: version("B1", 120) }, { change: "removed", pfc: { pfc: { uniqueID: "B1" } } }] as const
     expect((await carrier.intake.publishFreightCharges(changes)).results).toMatchObject([{ result: "accepted", version: 2 }, { result: "accepted", version: 3 }])
     await waybill.runOnce()
-    const told = receiver.charged.flatMap(({ charges }) => charges)
-    expect(told.map(({ charges, pfc }) => [pfc.header.function, charges.preliminaryTotalCharges])).toEqual([["PFC2", 120], ["PFC3", 0]])
+    const received = receiver.charged.flatMap(({ charges }) => charges)
+    expect(received.map(({ charges, pfc }) => [pfc.header.function, charges.preliminaryTotalCharges])).toEqual([["PFC2", 120], ["PFC3", 0]])
     await shipper.charges.cancel(created.subscriptionId)
     await shipper.charges.cancel(created.subscriptionId)
     expect((await shipper.charges.get(created.subscriptionId)).status).toBe("inactive")

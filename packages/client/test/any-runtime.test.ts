@@ -58,7 +58,7 @@ describe("The built client", () => {
     const context = createContext(webGlobals())
     runInContext(file!.code, context)
     const seen = await runInContext(`(async () => {
-      const { DeliveryReceiver, DocumentsClient, FreightChargesClient, InvoicesClient, PickupsClient, ShipmentStatusClient, signDelivery, TransitEventsClient, verifyDelivery } = waybill
+      const { DeliveryReceiver, DocumentsClient, FreightChargesClient, InvoicesClient, PickupsClient, SeenInMemory, ShipmentStatusClient, signDelivery, TransitEventsClient, verifyDelivery } = waybill
       const bytes = (text) => new TextEncoder().encode(text)
       const vector = await verifyDelivery({
         secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -72,13 +72,13 @@ describe("The built client", () => {
       })
       const secrets = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
       const handled = []
-      const { handle } = new DeliveryReceiver({ secrets, onEvents: (events) => void handled.push(...events.map(({ eventId }) => eventId)) })
+      const { handle } = new DeliveryReceiver({ secrets, seen: new SeenInMemory(), onEvents: (events) => void handled.push(...events.map(({ eventId }) => eventId)) })
       const event = { eventId: "e-1", type: "DELIVERED", occurredAt: "2026-11-20T08:00:00Z", sequence: 0, shipment: { shipmentId: "S", origin: {}, destination: {} } }
       const body = bytes(JSON.stringify({ deliveryId: "d-1", sentAt: "2026-11-20T08:00:00Z", events: [event] }))
-      const headers = await signDelivery({ secrets, deliveryId: "d-1", body })
+      const { headers } = await signDelivery({ secrets, deliveryId: "d-1", body })
       const answer = await handle(new Request("https://receiver.test", { method: "POST", headers, body }))
       const notification = bytes(JSON.stringify({ proNumber: "1", shipmentReferenceNumbers: {}, shipmentMilestoneStatus: "Delivered" }))
-      const follower = new DeliveryReceiver({ unsigned: "accept", onStatus: ({ proNumber }) => void handled.push(proNumber) })
+      const follower = new DeliveryReceiver({ unsigned: "accept", seen: new SeenInMemory(), onStatus: ({ proNumber }) => void handled.push(proNumber) })
       const unsigned = await follower.handle(new Request("https://receiver.test", { method: "POST", headers: { "webhook-id": "n-1" }, body: notification }))
       const tracking = new ShipmentStatusClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json({ ProNumber: "1" }, { status: 202 }) })
       const charging = new FreightChargesClient({ baseUrl: "https://waybill.test", fetch: async () => Response.json([]) })

@@ -1,4 +1,4 @@
-/** A scripted server, in place of `fetch`. */
+/** A fake `fetch`: the test writes its responses. */
 
 export interface Received {
   readonly method: string
@@ -10,10 +10,10 @@ export interface Received {
   readonly init: RequestInit
 }
 
-export type Answering = (request: Received, count: number) => Response | Promise<Response>
+export type AnswerRequest = (request: Received, count: number) => Response | Promise<Response>
 
 /** Records the requests. `answer` gets each request and the number of requests before it. */
-export const scriptedServer = (answer: Answering) => {
+export const scriptedServer = (answer: AnswerRequest) => {
   const received: Array<Received> = []
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
     const request = new Request(url, init)
@@ -22,7 +22,7 @@ export const scriptedServer = (answer: Answering) => {
     const seen = { method: request.method, path: pathname + search, url, headers: request.headers, body: text === "" ? undefined : JSON.parse(text), init }
     received.push(seen)
     const response = Promise.resolve(answer(seen, received.length - 1))
-    // Like fetch: an aborted call ends at once, whatever the server does.
+    // As with fetch, an aborted call ends even if the server never answers.
     return Promise.race([
       response,
       new Promise<never>((_, reject) => init.signal?.addEventListener("abort", () => reject(init.signal!.reason)))
@@ -36,4 +36,5 @@ export const json = (body: unknown, status = 200, headers: HeadersInit = {}): Re
 export const problem = (status: number, body: object = {}, headers: HeadersInit = {}): Response =>
   Response.json({ status, title: "No", ...body }, { status, headers: { "content-type": "application/problem+json", ...headers } })
 
+/** A server that never answers. */
 export const never = (): Promise<Response> => new Promise(() => {})

@@ -48,7 +48,7 @@ export interface Call {
   /** Whether the request is idempotent. Only idempotent requests are retried after a lost response. */
   readonly repeatable: boolean
   /** DELETE only: the deleted object can still be found, so a 404 on a retry is an error and not a lost success. */
-  readonly leavesTrace?: boolean
+  readonly findableAfterDelete?: boolean
 }
 
 /** A 2xx response. */
@@ -113,7 +113,7 @@ export class Connection {
       try {
         return await this.#sendOnce(shown, call, options.signal)
       } catch (failure) {
-        const isGone = failure instanceof WaybillProblem && failure.status === 404 && call.method === "DELETE" && call.leavesTrace !== true
+        const isGone = failure instanceof WaybillProblem && failure.status === 404 && call.method === "DELETE" && call.findableAfterDelete !== true
         // An earlier attempt deleted it, and its response was lost.
         if (attempt > 1 && isGone) return { call: shown, status: 204, headers: new Headers(), json: undefined }
         throw failure

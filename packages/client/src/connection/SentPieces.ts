@@ -1,8 +1,9 @@
 /** A request body that is produced while it is sent, so that it is never in memory as a whole. */
+import type { Bytes } from "../shared/Bytes.ts"
 
 export interface SentPieces {
   /** Called once for each attempt. */
-  readonly make: () => AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
+  readonly make: () => AsyncGenerator<Bytes, void, undefined>
   /** Whether `fetch` gets a stream. Otherwise it gets a `Blob`, which browsers may keep on disk. */
   readonly streamed: boolean
 }

@@ -152,7 +152,7 @@ export class FreightChargesMalformed extends BodyMalformed {
   override readonly name = "FreightChargesMalformed"
 }
 
-const { json, object, some, text } = checksOf(FreightChargesMalformed)
+const { json, nonEmptyList, object, text } = checksOf(FreightChargesMalformed)
 
 /**
  * Parses the body of a delivery.
@@ -163,7 +163,7 @@ export const parseFreightCharges = (body: Uint8Array): ReadonlyArray<Preliminary
 
 /** Like `parseFreightCharges`, for a parsed body. */
 export const checkFreightCharges = (body: unknown): ReadonlyArray<PreliminaryFreightCharge> => {
-  const charges = some("", body, "freight charge")
+  const charges = nonEmptyList("", body, "freight charge")
   charges.forEach((charge, index) => {
     const pfc = object(`/${index}/pfc`, object(`/${index}`, charge)["pfc"])
     text(`/${index}/pfc/uniqueID`, pfc["uniqueID"])

@@ -19,11 +19,11 @@ export type ShipmentRegistration = ItemResult<{ readonly shipmentId: string }>
 
 /**
  * - `applied`: the report changed the shipment or produced a notification.
- * - `noted`: it repeats what was known.
+ * - `unchanged`: it repeats what was known.
  * - `late`: it happened before the known state; it is kept in the history only.
  * - `refused`: the transition is not permitted; occurs only in a history.
  */
-export type StatusOutcome = "applied" | "noted" | "late" | "refused"
+export type StatusOutcome = "applied" | "unchanged" | "late" | "refused"
 
 export type StatusPublication = ItemResult<{
   readonly shipmentId: string

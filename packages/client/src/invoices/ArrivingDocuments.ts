@@ -1,11 +1,11 @@
 /** Reads document records as they arrive: with their contents in memory, or with every file passed to a function. */
+import type { Bytes } from "../shared/Bytes.ts"
 import type { OpenAnswer } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import { isObject, type JsonObject } from "../shared/ReceivedJson.ts"
 import { type DocumentPart, DocumentsMalformed, DocumentsReader, type FileHead } from "./DocumentsReader.ts"
 import type { ArrivingFile, DocumentsRecord, FileTaker, SupportingDocuments } from "./SupportingDocuments.ts"
 
-type Bytes = Uint8Array<ArrayBuffer>
 type Parts = AsyncIterator<DocumentPart, void, undefined>
 
 /** Yields each record of a response once it is complete. */

@@ -1,4 +1,5 @@
 /** Streaming base64 (RFC 4648, standard alphabet), for data that is never in memory as a whole. */
+import type { Bytes } from "../shared/Bytes.ts"
 
 const alphabet = new TextEncoder().encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 const equals = 0x3d
@@ -14,8 +15,6 @@ alphabet.forEach((byte, value) => {
 })
 meaning[equals] = padding
 for (const byte of [0x20, 0x09, 0x0d, 0x0a]) meaning[byte] = blank
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 /** Encodes chunks of any length as base64 in ASCII bytes. */
 export interface Base64Encoder {

@@ -85,7 +85,7 @@ export class DocumentsClient {
 
   /** Iterates over every match, page by page, with the contents of one record in memory at a time. */
   all(query: Omit<DocumentQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<SupportingDocuments, void, undefined> {
-    return this.#walk(query, withContents, options)
+    return this.#pages(query, withContents, options)
   }
 
   /** Like `all`, but passes each file to a function as it arrives, and keeps none in memory. */
@@ -94,7 +94,7 @@ export class DocumentsClient {
     take: FileTaker,
     options?: CallOptions
   ): AsyncGenerator<DocumentsRecord, void, undefined> {
-    return this.#walk(query, handedTo(take), options)
+    return this.#pages(query, handedTo(take), options)
   }
 
   /** The documents of an invoice number, with their contents in memory. */
@@ -124,7 +124,7 @@ export class DocumentsClient {
     await this.#connection.send({ method: "DELETE", path, query, repeatable: fileIds !== undefined }, options)
   }
 
-  async *#walk<Record>(
+  async *#pages<Record>(
     query: Omit<DocumentQuery, "cursor">,
     read: ReadRecords<Record>,
     options: CallOptions | undefined

@@ -1,7 +1,8 @@
 /**
  * Streaming parser for JSON with documents. Yields `documents[*].files[*].content` as decoded chunks and never buffers
- * it. The rest of a record is small, and holds a file number in place of each content.
+ * it. The rest of a record is small, with a file number in place of each content.
  */
+import type { Bytes } from "../shared/Bytes.ts"
 import { BodyMalformed } from "../shared/ReceivedJson.ts"
 import { type Base64Decoder, base64Decoder } from "./Base64.ts"
 
@@ -17,7 +18,7 @@ export interface FileHead {
 export type DocumentPart =
   /** Files of a record begin in the order of their numbers, from 0, and one ends before the next begins. */
   | { readonly _tag: "FileBegins"; readonly head: FileHead }
-  | { readonly _tag: "FileBytes"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly _tag: "FileBytes"; readonly bytes: Bytes }
   | { readonly _tag: "FileEnds" }
   /** Everything of a record, with numbers as text where its contents were. */
   | { readonly _tag: "RecordEnds"; readonly json: unknown }
@@ -237,7 +238,7 @@ export class DocumentsReader {
     return at
   }
 
-  *#decoded(bytes: Uint8Array<ArrayBuffer> | undefined): Generator<DocumentPart, void, undefined> {
+  *#decoded(bytes: Bytes | undefined): Generator<DocumentPart, void, undefined> {
     if (bytes === undefined) throw new DocumentsMalformed("", "has a content that is not base64.")
     if (bytes.length > 0) yield { _tag: "FileBytes", bytes }
   }

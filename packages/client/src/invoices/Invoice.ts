@@ -5,7 +5,7 @@ export interface InvoiceComment {
   readonly commentText?: string
 }
 
-/** `type` is a term of the parties. With a type such as `billToAccountNumber`, the value is an account with access to the invoice. */
+/** The parties agree on the values of `type`. With a type such as `billToAccountNumber`, the value is an account with access to the invoice. */
 export interface InvoiceAttribute {
   readonly id?: number
   readonly type?: string

@@ -1,8 +1,7 @@
 /** The JSON body of an upload, produced while it is sent: base64 is a third larger than the file and never in memory as a whole. */
+import type { Bytes } from "../shared/Bytes.ts"
 import { base64Encoder } from "./Base64.ts"
 import type { DocumentUpload, FileSource } from "./SupportingDocuments.ts"
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 /** Bytes of a file per chunk: 64 KiB of base64. */
 const pieceLength = 48 * 1024

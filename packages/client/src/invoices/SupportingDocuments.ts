@@ -1,4 +1,5 @@
 /** Supporting documents of an invoice number (area B, supporting documents record). */
+import type { Bytes } from "../shared/Bytes.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 import type { InvoiceAttribute, InvoiceComment } from "./Invoice.ts"
 
@@ -37,7 +38,7 @@ export interface StoredFile {
 }
 
 export interface StoredFileWithContent extends StoredFile {
-  readonly content: Uint8Array<ArrayBuffer>
+  readonly content: Bytes
 }
 
 /** The documents of one invoice number of one carrier. */
@@ -57,4 +58,4 @@ export interface ArrivingFile extends StoredFile {
 }
 
 /** Processes a file as it arrives. Content that is unread when the promise resolves is skipped. */
-export type FileTaker = (file: ArrivingFile, content: ReadableStream<Uint8Array<ArrayBuffer>>) => void | Promise<void>
+export type FileTaker = (file: ArrivingFile, content: ReadableStream<Bytes>) => void | Promise<void>

@@ -365,7 +365,7 @@ export class OperatorClient {
   }
 
   /**
-   * Resumes a paused subscription of any area, whoever paused it. For freight charges, dead letters since the pause are
+   * Resumes a paused subscription of any area, also one that its client paused. For freight charges, dead letters since the pause are
    * sent again first, with the same ids. Has no effect on a subscription that is not paused.
    */
   async resume(tenantId: string, subscriptionId: string, options?: CallOptions): Promise<OperatorSubscription> {

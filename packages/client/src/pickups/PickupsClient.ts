@@ -1,6 +1,7 @@
 /** Client for pickups: order, update, cancel and track (area C). */
 import { type Answer, type CallOptions, Connection, type ConnectionOptions, idempotencyKey } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import { randomToken } from "../shared/RandomToken.ts"
 import { isObject } from "../shared/ReceivedJson.ts"
 import { pickupBody, type PickupOrder } from "./PickupRequest.ts"
 import type { PickupAnswer, PickupAnswers, PickupVisibility } from "./PickupVisibility.ts"
@@ -10,8 +11,8 @@ export type PickupLookup = { readonly confirmationId: string } | { readonly proN
 
 export interface CreatePickupOptions extends CallOptions {
   /**
-   * The same order with the same key gets the same response and no second truck; 1 to 200 printable ASCII characters.
-   * Default: generated for the call; errors carry it as `call.idempotencyKey`.
+   * An order that is repeated with its key gets the first response and creates no second pickup. 1 to 200 printable
+   * ASCII characters. Default: generated for the call; errors have it as `call.idempotencyKey`.
    */
   readonly idempotencyKey?: string | undefined
 }
@@ -36,18 +37,18 @@ export class PickupsClient {
   }
 
   /**
-   * Orders a pickup. Retried with its key after a lost response, so only one truck comes. When it still fails, order
-   * again with the same key, never with a new one.
+   * Orders a pickup. Retried with its key after a lost response, so only one pickup is created. When it still fails,
+   * repeat it with the same key: a new key could create a second pickup.
    */
   async create(order: PickupOrder, { idempotencyKey: given, ...options }: CreatePickupOptions = {}): Promise<PickupAnswers> {
-    const headers = { [idempotencyKey]: keyText(given ?? newKey()) }
+    const headers = { [idempotencyKey]: keyText(given ?? randomToken()) }
     const body = pickupBody(order, null)
     return answersOf(await this.#connection.send({ method: "POST", path: pickups, headers, body, repeatable: true }, options))
   }
 
   /**
-   * Replaces the whole request. Until the carrier accepts it, the previous agreement stays valid; `carrierPickupNumber`
-   * may change then. Never retried, because another client's update may have come in between.
+   * Replaces the whole request. The previous one stays valid until the carrier accepts the new one, which may change
+   * `carrierPickupNumber`. Never retried, because a retry could overwrite another client's later update.
    */
   async update(carrierPickupNumber: string, order: PickupOrder, options?: CallOptions): Promise<PickupAnswers> {
     const body = pickupBody(order, carrierPickupNumber)
@@ -57,7 +58,7 @@ export class PickupsClient {
   /** Possible until the driver has arrived. Can be repeated. */
   async cancel(carrierPickupNumber: string, options?: CallOptions): Promise<void> {
     const path = [...pickups, carrierPickupNumber]
-    await this.#connection.send({ method: "DELETE", path, repeatable: true, leavesTrace: true }, options)
+    await this.#connection.send({ method: "DELETE", path, repeatable: true, findableAfterDelete: true }, options)
   }
 
   /** Current state of a pickup. Finds accepted pickups only. */
@@ -79,10 +80,8 @@ const answersOf = ({ call, json }: Answer): PickupAnswers => {
 
 const isAnswer = (value: unknown): value is PickupAnswer => isObject(value) && typeof value["pickupStatus"] === "string"
 
-const newKey = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
-
 /** Other characters do not pass through HTTP headers unchanged. */
 const keyText = (key: string): string => {
   if (/^(?! )[\x20-\x7e]{1,200}(?<! )$/.test(key)) return key
-  throw new TypeError("idempotencyKey is 1 to 200 printable ASCII characters without outer blanks.")
+  throw new TypeError("idempotencyKey is 1 to 200 printable ASCII characters without leading or trailing spaces.")
 }

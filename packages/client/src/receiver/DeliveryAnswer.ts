@@ -1,5 +1,5 @@
 /** Responses to deliveries. Errors use the error body of area D. */
-import { DeliveryRefused, RawBodyNeeded, type RefusalReason } from "./DeliveryRefused.ts"
+import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
 
 /** An HTTP response for runtimes without `Response`. */
 export interface DeliveryAnswer {
@@ -11,29 +11,9 @@ export interface DeliveryAnswer {
 
 /** The response to a delivery that was refused, or whose handler failed. */
 export const answerTo = (error: unknown): DeliveryAnswer => {
-  if (error instanceof DeliveryRefused) return problem(statusOf[error.reason], error.reason, error.message)
+  if (error instanceof DeliveryRefused) return problem(error.status, error.reason, error.message)
   if (error instanceof RawBodyNeeded) return problem(500, "raw_body_needed", error.message)
   return problem(500, "receiver_failed", "The receiver could not handle the delivery. Send it again.")
-}
-
-const statusOf: Readonly<Record<RefusalReason, number>> = {
-  header_missing: 401,
-  header_repeated: 401,
-  header_too_long: 401,
-  id_malformed: 401,
-  timestamp_malformed: 401,
-  timestamp_too_old: 401,
-  timestamp_in_future: 401,
-  no_known_signature: 401,
-  signature_mismatch: 401,
-  batch_malformed: 400,
-  notification_malformed: 400,
-  charges_malformed: 400,
-  no_handler: 400,
-  body_incomplete: 400,
-  body_too_large: 413,
-  in_progress: 503,
-  method_not_allowed: 405
 }
 
 const titles: Readonly<Record<number, string>> = {

@@ -1,46 +1,53 @@
 /** Receives webhook deliveries of transit events, shipment status and freight charges: verifies and deduplicates them. */
 import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
+import { randomToken } from "../shared/RandomToken.ts"
 import type { StatusNotification } from "../shipment-status/StatusNotification.ts"
-import type { EventBatch } from "../transit-events/EventBatch.ts"
 import type { TransitEvent } from "../transit-events/TransitEvent.ts"
 import { answerTo, type DeliveryAnswer } from "./DeliveryAnswer.ts"
+import { copyOfBytes, type DeliveryBody } from "./DeliveryBody.ts"
 import { type DeliveryHeaders, hasHeader } from "./DeliveryHeaders.ts"
 import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
-import { readDelivery } from "./ReceivedDelivery.ts"
+import { type DeliveryContent, readContent } from "./ReceivedDelivery.ts"
 import { readRequestBody, tooLarge } from "./RequestBody.ts"
-import { SeenInMemory, type SeenStore } from "./SeenStore.ts"
+import { SeenInMemory } from "./SeenInMemory.ts"
+import type { ClaimAnswer, SeenStore, TransactionalSeenStore } from "./SeenStore.ts"
 import { reportSequences, type SequenceReport, SequencesInMemory, type SequenceStore, sequencesOf } from "./Sequences.ts"
-import { copyOfBytes, readDeliveryId, verifyDelivery, verifyXSignature } from "./Signature.ts"
+import { readDeliveryId, type SignatureScheme, verifyDelivery, verifyXSignature } from "./Signature.ts"
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
 /**
  * A delivery goes to the handler of its kind, which is recognized by the shape of the body; at least one handler is
  * required. When a handler fails, nothing of the delivery counts as handled and the sender retries it.
  */
-export interface DeliveryReceiverOptions {
+export interface DeliveryReceiverOptions<Transaction = undefined> {
   /**
    * All secrets that may have signed, or a function that is called for each delivery, for rotated secrets. Optional
    * only with `unsigned: "accept"`.
    */
   readonly secrets?: WebhookSecrets | (() => WebhookSecrets | Promise<WebhookSecrets>) | undefined
   /** Receives transit events that were not handled before, in the order of the delivery. */
-  readonly onEvents?: ((events: ReadonlyArray<TransitEvent>, context: DeliveryContext) => unknown) | undefined
+  readonly onEvents?: ((events: ReadonlyArray<TransitEvent>, context: DeliveryContext<Transaction>) => unknown) | undefined
   /** Receives each shipment status notification once. */
-  readonly onStatus?: ((notification: StatusNotification, context: NotificationContext) => unknown) | undefined
+  readonly onStatus?: ((notification: StatusNotification, context: NotificationContext<Transaction>) => unknown) | undefined
   /** Receives each delivery of freight charges once. `pfc.isTest` marks the sample of a webhook test. */
-  readonly onCharges?: ((charges: ReadonlyArray<PreliminaryFreightCharge>, context: NotificationContext) => unknown) | undefined
+  readonly onCharges?: ((charges: ReadonlyArray<PreliminaryFreightCharge>, context: NotificationContext<Transaction>) => unknown) | undefined
   /** Required signature. Default `standard-webhooks`. `x-signature` has no timestamp and cannot stop late replays. */
-  readonly signature?: "standard-webhooks" | "x-signature" | undefined
+  readonly signature?: SignatureScheme | undefined
   /**
    * `accept`: also take shipment status and freight charges without a signature, as they are sent until a secret is
    * registered for you. Anyone who knows the URL can forge them. Event batches are always signed. Default `refuse`.
    */
   readonly unsigned?: "refuse" | "accept" | undefined
-  /** Remembers handled ids. Default: in the memory of this process. */
-  readonly seen?: SeenStore | undefined
   /**
-   * Remembers received sequence numbers of events. Default: in the memory of this process. `false` for subscriptions
-   * that filter event types, because gaps are normal there.
+   * Remembers handled ids. `SeenInMemory` is enough only for one process that runs all the time;
+   * `SeenInPostgresTransaction` gives each delivery its effect exactly once. Without a default, because what forgets
+   * too early shows only in production, as effects that happen twice.
+   */
+  readonly seen: TransactionalSeenStore<Transaction> | (undefined extends Transaction ? SeenStore : never)
+  /**
+   * Remembers received sequence numbers of events. Default: in memory with `SeenInMemory`, otherwise none, because one
+   * of several processes would report gaps that do not exist. `false` for subscriptions that filter event types, because
+   * gaps are normal there.
    */
   readonly sequences?: SequenceStore | false | undefined
   /** Name of the sender. Senders that share a `SeenStore` need different names, otherwise one could suppress another's deliveries. */
@@ -49,7 +56,7 @@ export interface DeliveryReceiverOptions {
   readonly mostBytes?: number | undefined
   /** Maximum clock difference to the sender in seconds, in both directions. Default 300. */
   readonly toleranceSeconds?: number | undefined
-  /** Must be longer than a handler runs. After this time an unfinished delivery can be handled again. Default 60. */
+  /** Must be longer than a handler runs. After this time an unfinished delivery can be handled again. Default 60. Not used with a `TransactionalSeenStore`. */
   readonly claimSeconds?: number | undefined
   /** Status of the response to a handled delivery; the sender stops retrying with both. Default 200. */
   readonly acknowledgeWith?: 200 | 202 | undefined
@@ -59,28 +66,32 @@ export interface DeliveryReceiverOptions {
 }
 
 /** Second argument of `onEvents`. */
-export interface DeliveryContext {
+export interface DeliveryContext<Transaction = undefined> {
   readonly deliveryId: string
   readonly sentAt: string
   /** Events of this delivery that were handled before and are not passed again. */
   readonly duplicates: ReadonlyArray<TransitEvent>
-  /** Empty lists when `sequences` is `false`. */
+  /** Empty lists without `sequences`. */
   readonly order: SequenceReport
+  /** With a `TransactionalSeenStore`: what you write with it is committed together with the ids of this delivery. */
+  readonly transaction: Transaction
 }
 
 /** Second argument of `onStatus` and `onCharges`. */
-export interface NotificationContext {
+export interface NotificationContext<Transaction = undefined> {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string
   /** False only with `unsigned: "accept"`: the content is not authenticated. */
   readonly signed: boolean
+  /** As in `DeliveryContext`. */
+  readonly transaction: Transaction
 }
 
-/** A request as headers and raw bytes. */
+/** A request as headers and raw body. */
 export interface RawDelivery {
   readonly headers: DeliveryHeaders
-  /** The bytes as received, before any parser. */
-  readonly body: Uint8Array
+  /** As received, before any parser. */
+  readonly body: DeliveryBody
 }
 
 /** Result of a handled delivery. */
@@ -92,20 +103,21 @@ export interface DeliveryReceipt {
   readonly duplicates: number
 }
 
-export class DeliveryReceiver {
-  readonly #options: DeliveryReceiverOptions
-  readonly #seen: SeenStore
+/** Receives deliveries. `Transaction` is what a `TransactionalSeenStore` passes to handlers. */
+export class DeliveryReceiver<Transaction = undefined> {
+  readonly #options: DeliveryReceiverOptions<Transaction>
   readonly #sequences: SequenceStore | undefined
   readonly #mostBytes: number
 
-  constructor(options: DeliveryReceiverOptions) {
-    const { onCharges, onEvents, onStatus, secrets, unsigned } = options
+  constructor(options: DeliveryReceiverOptions<Transaction>) {
+    const { onCharges, onEvents, onStatus, secrets, seen, sequences, unsigned } = options
     // Fail at startup with a bad secret, not with the first delivery.
     if (typeof secrets !== "function" && !(secrets === undefined && unsigned === "accept")) readSecrets(secrets as WebhookSecrets)
     if (onEvents === undefined && onStatus === undefined && onCharges === undefined) throw new TypeError("Give onEvents, onStatus or onCharges.")
+    if (typeof seen !== "object" || seen === null) throw new TypeError("Give seen: new SeenInMemory() for one process, or a store that all processes share.")
     this.#options = options
-    this.#seen = options.seen ?? new SeenInMemory()
-    this.#sequences = options.sequences === false ? undefined : options.sequences ?? new SequencesInMemory()
+    const inMemory = seen instanceof SeenInMemory ? new SequencesInMemory() : undefined
+    this.#sequences = sequences === false ? undefined : sequences ?? inMemory
     this.#mostBytes = options.mostBytes ?? 5 * 1024 * 1024
   }
 
@@ -125,22 +137,26 @@ export class DeliveryReceiver {
     return new Response(answer.body === "" ? null : answer.body, { status: answer.status, headers: answer.headers })
   }
 
-  /** Like `handle`, for frameworks that have the raw bytes and no `Request`. */
+  /** Like `handle`, for frameworks that have the raw body and no `Request`. */
   readonly answer = (delivery: RawDelivery): Promise<DeliveryAnswer> => this.#answered(() => this.receive(delivery))
 
   /** Handles a delivery and leaves the response to you. Fails with `DeliveryRefused`, or with the error of a handler or store. */
   async receive({ body, headers }: RawDelivery): Promise<DeliveryReceipt> {
-    if (body?.byteLength > this.#mostBytes) throw tooLarge(this.#mostBytes)
-    return this.#take(headers, copyOfBytes(body))
+    // Text has at least as many bytes as characters.
+    const size = typeof body === "string" ? body.length : body?.byteLength
+    if (size > this.#mostBytes) throw tooLarge(this.#mostBytes)
+    const bytes = copyOfBytes(body)
+    if (bytes.length > this.#mostBytes) throw tooLarge(this.#mostBytes)
+    return this.#take(headers, bytes)
   }
 
   async #take(headers: DeliveryHeaders, body: Uint8Array): Promise<DeliveryReceipt> {
     const verified = await this.#verify(headers, body)
-    const received = readDelivery(body)
+    const received = readContent(body)
     switch (received.kind) {
       case "events":
         if (!verified.signed) throw new DeliveryRefused("header_missing", `The header ${this.#signatureHeader} is missing; event batches are always signed.`)
-        return this.#takeEvents(received.batch)
+        return this.#takeEvents(received)
       case "status": {
         const onStatus = this.#handler("onStatus")
         return this.#takeNotification(headers, verified, 1, (context) => onStatus(received.notification, context))
@@ -169,12 +185,12 @@ export class DeliveryReceiver {
     return { signed: true }
   }
 
-  async #takeEvents(batch: EventBatch): Promise<DeliveryReceipt> {
+  async #takeEvents(batch: Extract<DeliveryContent, { readonly kind: "events" }>): Promise<DeliveryReceipt> {
     const onEvents = this.#handler("onEvents")
     const events = firstOfEachId(batch.events)
     const parts = events.map(({ eventId }) => this.#idOf("event", eventId))
     let handled: ReadonlyArray<TransitEvent> = []
-    await this.#once([this.#idOf("delivery", batch.deliveryId), ...parts], async (isNew) => {
+    await this.#once([this.#idOf("delivery", batch.deliveryId), ...parts], async (isNew, transaction) => {
       const found = events.filter((_, index) => isNew(index + 1))
       if (found.length > 0) {
         const arrived = await this.#sequences?.arrived([...sequencesOf(found).keys()])
@@ -182,7 +198,8 @@ export class DeliveryReceiver {
           deliveryId: batch.deliveryId,
           sentAt: batch.sentAt,
           duplicates: batch.events.filter((event) => !found.includes(event)),
-          order: arrived === undefined ? nothingToReport : reportSequences(arrived, found)
+          order: arrived === undefined ? nothingToReport : reportSequences(arrived, found),
+          transaction
         })
       }
       handled = found
@@ -196,48 +213,68 @@ export class DeliveryReceiver {
     headers: DeliveryHeaders,
     { deliveryId = readDeliveryId(headers), signed }: Verified,
     count: number,
-    give: (context: NotificationContext) => unknown
+    give: (context: NotificationContext<Transaction>) => unknown
   ): Promise<DeliveryReceipt> {
     // Separate ids: an unsigned delivery, which anyone can post, must not suppress a signed one.
     const id = this.#idOf(signed ? "notification" : "unsigned", deliveryId)
-    const isNew = await this.#once([id], async () => {
-      await give({ deliveryId, signed })
+    const isNew = await this.#once([id], async (_, transaction) => {
+      await give({ deliveryId, signed, transaction })
     })
     return { deliveryId, handled: isNew ? count : 0, duplicates: isNew ? 0 : count }
   }
 
-  #handler<Kind extends HandlerName>(kind: Kind): Handler<Kind> {
+  #handler<Kind extends HandlerName>(kind: Kind): Handler<Kind, Transaction> {
     const handler = this.#options[kind]
     if (handler === undefined) throw new DeliveryRefused("no_handler", `This receiver takes no ${contents[kind]}: it has no ${kind}.`)
-    return handler as Handler<Kind>
+    return handler as Handler<Kind, Transaction>
   }
 
   /**
-   * Claims the ids, runs the handler, and only then marks them as seen. The first id is the delivery's: returns false
-   * without running the handler when it was handled before.
+   * Claims the ids, runs the handler, and marks them as seen. The first id is the delivery's: returns false without
+   * running the handler when it was handled before.
    */
-  async #once(ids: ReadonlyArray<string>, give: (isNew: (index: number) => boolean) => Promise<void>): Promise<boolean> {
-    const claim = { token: newToken(), seconds: this.#options.claimSeconds ?? 60 }
-    const answers = await this.#seen.claim(ids, claim)
+  async #once(ids: ReadonlyArray<string>, give: Give<Transaction>): Promise<boolean> {
+    const { seen } = this.#options
+    const outcome = await ("transact" in seen ? this.#onceInTransaction(seen, ids, give) : this.#onceWithClaims(seen, ids, give as Give<undefined>))
+    if (outcome === "busy") throw new DeliveryRefused("in_progress", "This delivery, or some of its events, is in progress. Retry later.")
+    return outcome === "claimed"
+  }
+
+  /** Ids and what the handler writes are committed together. */
+  async #onceInTransaction(seen: TransactionalSeenStore<Transaction>, ids: ReadonlyArray<string>, give: Give<Transaction>): Promise<ClaimAnswer> {
+    let outcome: ClaimAnswer | undefined
+    try {
+      await seen.transact(ids, async (answers, transaction) => {
+        outcome = outcomeOf(answers)
+        if (outcome !== "claimed") throw new Error("Rolled back: there is nothing to handle.")
+        await give((index) => answers[index] === "claimed", transaction)
+      })
+    } catch (error) {
+      if (outcome === undefined || outcome === "claimed") throw handlerError(error)
+    }
+    if (outcome === undefined) throw new Error("The SeenStore did not call its handler.")
+    return outcome
+  }
+
+  /** Ids are marked as seen only after the handler succeeded. */
+  async #onceWithClaims(seen: SeenStore, ids: ReadonlyArray<string>, give: Give<undefined>): Promise<ClaimAnswer> {
+    const claim = { token: randomToken(), seconds: this.#options.claimSeconds ?? 60 }
+    const answers = await seen.claim(ids, claim)
     const isNew = (index: number) => answers[index] === "claimed"
     const claimed = ids.filter((_, index) => isNew(index))
-    if (answers[0] === "seen") {
-      await this.#orReport(() => this.#seen.release(claimed, claim))
-      return false
-    }
-    if (answers.includes("busy")) {
-      await this.#orReport(() => this.#seen.release(claimed, claim))
-      throw new DeliveryRefused("in_progress", "This delivery, or some of its events, is in progress. Retry later.")
+    const outcome = outcomeOf(answers)
+    if (outcome !== "claimed") {
+      await this.#orReport(() => seen.release(claimed, claim))
+      return outcome
     }
     try {
-      await give(isNew)
+      await give(isNew, undefined)
     } catch (error) {
-      await this.#orReport(() => this.#seen.release(claimed, claim))
-      // A handler may verify something itself: its errors must not look like errors of this delivery.
-      throw error instanceof DeliveryRefused || error instanceof RawBodyNeeded ? new Error("The handler failed.", { cause: error }) : error
+      await this.#orReport(() => seen.release(claimed, claim))
+      throw handlerError(error)
     }
-    await this.#seen.markSeen(claimed, claim)
-    return true
+    await seen.markSeen(claimed, claim)
+    return outcome
   }
 
   async #answered(take: () => Promise<unknown>): Promise<DeliveryAnswer> {
@@ -281,8 +318,19 @@ interface Verified {
   readonly deliveryId?: string
 }
 
+/** Passes what is new to the handler. */
+type Give<Transaction> = (isNew: (index: number) => boolean, transaction: Transaction) => Promise<void>
+
+/** What happens to a delivery, by the answers for its own id, which is the first, and for its events. */
+const outcomeOf = (answers: ReadonlyArray<ClaimAnswer>): ClaimAnswer =>
+  answers[0] === "seen" ? "seen" : answers.includes("busy") ? "busy" : "claimed"
+
+/** A handler may verify something itself: its errors must not look like errors of this delivery. */
+const handlerError = (error: unknown): unknown =>
+  error instanceof DeliveryRefused || error instanceof RawBodyNeeded ? new Error("The handler failed.", { cause: error }) : error
+
 type HandlerName = "onEvents" | "onStatus" | "onCharges"
-type Handler<Kind extends HandlerName> = NonNullable<DeliveryReceiverOptions[Kind]>
+type Handler<Kind extends HandlerName, Transaction> = NonNullable<DeliveryReceiverOptions<Transaction>[Kind]>
 
 const contents: Readonly<Record<HandlerName, string>> = { onEvents: "event batches", onStatus: "shipment status", onCharges: "freight charges" }
 
@@ -292,5 +340,3 @@ const firstOfEachId = (events: ReadonlyArray<TransitEvent>): ReadonlyArray<Trans
 }
 
 const nothingToReport: SequenceReport = { missing: [], late: [], outOfOrder: [], repeated: [] }
-
-const newToken = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")

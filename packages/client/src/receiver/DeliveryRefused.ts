@@ -41,11 +41,34 @@ export type RefusalReason =
 export class DeliveryRefused extends Error {
   override readonly name = "DeliveryRefused"
   readonly reason: RefusalReason
+  /** HTTP status of the response, such as 401. */
+  readonly status: number
 
   constructor(reason: RefusalReason, sentence: string, options?: ErrorOptions) {
     super(sentence, options)
     this.reason = reason
+    this.status = statusOf[reason]
   }
+}
+
+const statusOf: Readonly<Record<RefusalReason, number>> = {
+  header_missing: 401,
+  header_repeated: 401,
+  header_too_long: 401,
+  id_malformed: 401,
+  timestamp_malformed: 401,
+  timestamp_too_old: 401,
+  timestamp_in_future: 401,
+  no_known_signature: 401,
+  signature_mismatch: 401,
+  batch_malformed: 400,
+  notification_malformed: 400,
+  charges_malformed: 400,
+  no_handler: 400,
+  body_incomplete: 400,
+  body_too_large: 413,
+  in_progress: 503,
+  method_not_allowed: 405
 }
 
 /** The receiver is set up so that no signature can be checked. The delivery itself may be valid. */

@@ -1,21 +1,60 @@
-/** Recognizes the kind of a delivery by the shape of its body. */
+/** Verifies a delivery and recognizes its kind by the shape of its body. */
 import { checkFreightCharges, FreightChargesMalformed, type PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
 import { BodyMalformed, checksOf, isObject } from "../shared/ReceivedJson.ts"
 import { checkStatusNotification, type StatusNotification, StatusNotificationMalformed } from "../shipment-status/StatusNotification.ts"
-import { checkEventBatch, type EventBatch } from "../transit-events/EventBatch.ts"
+import { checkEventBatch } from "../transit-events/EventBatch.ts"
+import type { TransitEvent } from "../transit-events/TransitEvent.ts"
+import { copyOfBytes } from "./DeliveryBody.ts"
 import { DeliveryRefused, type RefusalReason } from "./DeliveryRefused.ts"
+import { readDeliveryId, type SignatureScheme, verifyDelivery, type VerifyDeliveryOptions, verifyXSignature } from "./Signature.ts"
 
-export type ReceivedDelivery =
-  | { readonly kind: "events"; readonly batch: EventBatch }
+/** Content of a delivery by kind. */
+export type DeliveryContent =
+  | {
+    readonly kind: "events"
+    /** The same for every attempt. */
+    readonly deliveryId: string
+    /** When the batch was first sent. */
+    readonly sentAt: string
+    /** At least one. An event can come again in another delivery: compare `eventId`. */
+    readonly events: ReadonlyArray<TransitEvent>
+  }
   | { readonly kind: "status"; readonly notification: StatusNotification }
   | { readonly kind: "charges"; readonly charges: ReadonlyArray<PreliminaryFreightCharge> }
+
+/** A verified delivery. `deliveryId` is the same for every attempt. */
+export type ReceivedDelivery = DeliveryContent & { readonly deliveryId: string }
+
+export interface ReadDeliveryOptions extends VerifyDeliveryOptions {
+  /** Required signature. Default `standard-webhooks`. `x-signature` has no timestamp and cannot stop late replays. */
+  readonly signature?: SignatureScheme | undefined
+}
+
+/**
+ * Verifies a delivery and returns its content.
+ *
+ * Does not recognize a repeated delivery: use `DeliveryReceiver` for that. Fails with `DeliveryRefused`, whose `status`
+ * is the response, and with `WebhookSecretUnusable` or `RawBodyNeeded` when this receiver is misconfigured.
+ */
+export const readDelivery = async (options: ReadDeliveryOptions): Promise<ReceivedDelivery> => {
+  // One copy for both steps: the content is what was verified, whatever happens to the buffer meanwhile.
+  const body = copyOfBytes(options.body)
+  const signed = { ...options, body }
+  if (options.signature !== "x-signature") {
+    const { deliveryId } = await verifyDelivery(signed)
+    return { deliveryId, ...readContent(body) }
+  }
+  await verifyXSignature(signed)
+  const content = readContent(body)
+  return content.kind === "events" ? content : { deliveryId: readDeliveryId(options.headers), ...content }
+}
 
 const { json } = checksOf(BodyMalformed)
 
 /** Throws when the body is not a delivery of any kind. */
-export const readDelivery = (body: Uint8Array): ReceivedDelivery => {
+export const readContent = (body: Uint8Array): DeliveryContent => {
   try {
-    return deliveryOf(json(body))
+    return contentOf(json(body))
   } catch (cause) {
     if (cause instanceof BodyMalformed) throw new DeliveryRefused(reasonOf(cause), cause.message, { cause })
     throw cause
@@ -23,12 +62,13 @@ export const readDelivery = (body: Uint8Array): ReceivedDelivery => {
 }
 
 /** A body without marks of another kind is read as an event batch, and refused as one. */
-const deliveryOf = (body: unknown): ReceivedDelivery => {
+const contentOf = (body: unknown): DeliveryContent => {
   if (Array.isArray(body) && isObject(body[0]) && Object.hasOwn(body[0], "pfc")) return { kind: "charges", charges: checkFreightCharges(body) }
   if (isObject(body) && (Object.hasOwn(body, "shipmentMilestoneStatus") || Object.hasOwn(body, "deliveryInformation_messages"))) {
     return { kind: "status", notification: checkStatusNotification(body) }
   }
-  return { kind: "events", batch: checkEventBatch(body) }
+  const { deliveryId, events, sentAt } = checkEventBatch(body)
+  return { kind: "events", deliveryId, sentAt, events }
 }
 
 const reasonOf = (cause: BodyMalformed): RefusalReason =>

@@ -15,14 +15,16 @@ export interface Claim {
 export type ClaimAnswer = "claimed" | "seen" | "busy"
 
 /**
- * Storage behind `DeliveryReceiver`. Implement it over a store that all processes of a receiver share, such as a table
- * or Redis; `SeenInMemory` is for one process.
+ * Storage behind `DeliveryReceiver`, shared by all processes of a receiver.
  *
  * Ids are marked as seen only after the handler succeeded, so a delivery that a crash interrupts is handled when it is
  * retried. The three calls must be atomic for each id.
  */
 export interface SeenStore {
-  /** Claims each free id, and returns one answer per id, in order. An id with an expired claim is free. */
+  /**
+   * Claims each free id, and returns one answer per id, in order. An id with an expired claim is free. The same claim
+   * may ask again.
+   */
   readonly claim: (ids: ReadonlyArray<string>, claim: Claim) => Promise<ReadonlyArray<ClaimAnswer>>
   /** Marks the ids as handled. Keep them longer than the sender may retry. */
   readonly markSeen: (ids: ReadonlyArray<string>, claim: Claim) => Promise<void>
@@ -30,46 +32,31 @@ export interface SeenStore {
   readonly release: (ids: ReadonlyArray<string>, claim: Claim) => Promise<void>
 }
 
-export interface SeenInMemoryOptions {
-  /** Number of ids to keep; the oldest are evicted first. Default 100,000. */
-  readonly capacity?: number | undefined
-  readonly now?: (() => number) | undefined
+/**
+ * Storage that claims ids in a transaction which the handler writes in too. Ids and writes are committed together, so
+ * that each delivery has its effect exactly once.
+ */
+export interface TransactionalSeenStore<Transaction> {
+  /**
+   * Begins a transaction, claims the ids in it, and calls `handle` with one answer per id, in order. When `handle`
+   * resolves, commits: the claimed ids are seen. When it rejects, rolls back and rejects too: no claim is left.
+   */
+  readonly transact: (
+    ids: ReadonlyArray<string>,
+    handle: (answers: ReadonlyArray<ClaimAnswer>, transaction: Transaction) => Promise<void>
+  ) => Promise<void>
 }
 
-/** Keeps ids in the memory of this process: they are lost on restart and not shared with other processes. */
-export class SeenInMemory implements SeenStore {
-  readonly #capacity: number
-  readonly #now: () => number
-  readonly #seen = new Set<string>()
-  readonly #claims = new Map<string, { readonly token: string; readonly until: number }>()
+/** How long a shared store keeps handled ids. */
+export interface SeenRetention {
+  /**
+   * Days until a handled id is forgotten. Default 30. A delivery that the sender repeats or replays later than that is
+   * handled again.
+   */
+  readonly keepDays?: number | undefined
+}
 
-  constructor(options: SeenInMemoryOptions = {}) {
-    this.#capacity = options.capacity ?? 100_000
-    this.#now = options.now ?? Date.now
-    if (!(this.#capacity >= 1)) throw new RangeError("capacity is a number from 1.")
-  }
-
-  async claim(ids: ReadonlyArray<string>, claim: Claim): Promise<ReadonlyArray<ClaimAnswer>> {
-    const now = this.#now()
-    return ids.map((id) => {
-      if (this.#seen.has(id)) return "seen"
-      const held = this.#claims.get(id)
-      if (held !== undefined && held.token !== claim.token && held.until > now) return "busy"
-      this.#claims.set(id, { token: claim.token, until: now + claim.seconds * 1000 })
-      return "claimed"
-    })
-  }
-
-  async markSeen(ids: ReadonlyArray<string>, claim: Claim): Promise<void> {
-    for (const id of ids) this.#seen.add(id)
-    await this.release(ids, claim)
-    for (const oldest of this.#seen) {
-      if (this.#seen.size <= this.#capacity) return
-      this.#seen.delete(oldest)
-    }
-  }
-
-  async release(ids: ReadonlyArray<string>, claim: Claim): Promise<void> {
-    for (const id of ids) if (this.#claims.get(id)?.token === claim.token) this.#claims.delete(id)
-  }
+export const keepSecondsOf = ({ keepDays = 30 }: SeenRetention): number => {
+  if (!(keepDays > 0 && keepDays <= 36_500)) throw new RangeError("keepDays is a number above 0 and up to 36500.")
+  return keepDays * 86_400
 }

@@ -50,7 +50,7 @@ export const addSequences = (ranges: ReadonlyArray<SequenceRange>, numbers: Read
 }
 
 /** The gaps between ranges. */
-export const holesBetween = (ranges: ReadonlyArray<SequenceRange>): ReadonlyArray<SequenceRange> =>
+export const gapsBetween = (ranges: ReadonlyArray<SequenceRange>): ReadonlyArray<SequenceRange> =>
   ranges.slice(1).map((range, index) => ({ from: ranges[index]!.to + 1, to: range.from - 1 }))
 
 /** The events' sequence numbers by shipment. */
@@ -89,7 +89,7 @@ export const reportSequences = (
   const missing = [...here].flatMap(([shipmentId, { numbers }]) => {
     const before = arrived.get(shipmentId) ?? []
     const isKnown = ({ from, to }: SequenceRange) => before.length > 0 && from > before[0]!.to && to < before.at(-1)!.from
-    return holesBetween(addSequences(before, [...numbers])).map((hole) => ({ shipmentId, ...hole, known: isKnown(hole) }))
+    return gapsBetween(addSequences(before, [...numbers])).map((gap) => ({ shipmentId, ...gap, known: isKnown(gap) }))
   })
   return { missing, late, outOfOrder, repeated }
 }

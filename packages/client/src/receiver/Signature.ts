@@ -1,14 +1,16 @@
-/** Creates and verifies Standard Webhooks signatures and the older `X-Signature`. */
+/** Verifies and creates Standard Webhooks signatures and the older `X-Signature`. */
+import type { Bytes } from "../shared/Bytes.ts"
+import { copyOfBytes, type DeliveryBody } from "./DeliveryBody.ts"
 import { type DeliveryHeaders, readHeader } from "./DeliveryHeaders.ts"
-import { DeliveryRefused, RawBodyNeeded } from "./DeliveryRefused.ts"
+import { DeliveryRefused } from "./DeliveryRefused.ts"
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
 export interface VerifyDeliveryOptions {
   /** All secrets that may have signed: the new and the old one during a rotation. */
   readonly secrets: WebhookSecrets
   readonly headers: DeliveryHeaders
-  /** The bytes of the body as received, before any parser. */
-  readonly body: Uint8Array
+  /** As received, before any parser. */
+  readonly body: DeliveryBody
   /** When the request was received. Default: now. */
   readonly now?: Date | undefined
   /** Maximum clock difference to the sender in seconds, in both directions. Default 300. */
@@ -25,14 +27,8 @@ export interface VerifiedDelivery {
   readonly secretIndex: number
 }
 
-export interface SignDeliveryOptions {
-  /** Each secret adds a signature. */
-  readonly secrets: WebhookSecrets
-  readonly deliveryId: string
-  readonly body: Uint8Array
-  /** When this attempt is signed. Default: now. */
-  readonly now?: Date | undefined
-}
+/** `x-signature` authenticates only the body. */
+export type SignatureScheme = "standard-webhooks" | "x-signature"
 
 /** A type and not an interface, so that it is assignable to a record of headers. */
 export type SignatureHeaders = {
@@ -41,7 +37,7 @@ export type SignatureHeaders = {
   readonly "webhook-signature": string
 }
 
-const longestId = 256
+export const longestId = 256
 const longestSignatureHeader = 8192
 /** Maximum number of signatures to compare. A sender sends two during a rotation. */
 const mostSignatures = 32
@@ -74,20 +70,21 @@ export const readDeliveryId = (headers: DeliveryHeaders): string => {
   return id
 }
 
+export const isDeliveryId = (id: string): boolean => plainId.test(id)
+
 const checkId = (id: string): void => {
-  if (!plainId.test(id)) throw new DeliveryRefused("id_malformed", "The webhook-id has a dot, a blank or a character outside ASCII.")
+  if (!isDeliveryId(id)) throw new DeliveryRefused("id_malformed", "The webhook-id has a dot, a blank or a character outside ASCII.")
 }
 
-/** Creates the headers of a delivery, to test a receiver without a sender. */
-export const signDelivery = async (options: SignDeliveryOptions): Promise<SignatureHeaders> => {
-  const keys = readSecrets(options.secrets)
-  if (!plainId.test(options.deliveryId)) {
-    throw new TypeError(`A deliveryId is 1 to ${longestId} printable ASCII characters without blanks and dots.`)
-  }
-  const timestamp = String(Math.floor((options.now ?? new Date()).getTime() / 1000))
-  const content = signedContent(options.deliveryId, timestamp, options.body)
+/** Signs by Standard Webhooks. Each secret adds a signature. */
+export const standardSignature = async (
+  { body, deliveryId, now, secrets }: { readonly secrets: WebhookSecrets; readonly deliveryId: string; readonly body: Uint8Array; readonly now: Date }
+): Promise<SignatureHeaders> => {
+  const keys = readSecrets(secrets)
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  const content = signedContent(deliveryId, timestamp, body)
   const signatures = await Promise.all(keys.map(async (key) => `v1,${await hmac(key, content)}`))
-  return { "webhook-id": options.deliveryId, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") }
+  return { "webhook-id": deliveryId, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") }
 }
 
 /**
@@ -105,26 +102,9 @@ export const verifyXSignature = async (
   return { secretIndex: await matchingKey(keys, copyOfBytes(options.body), [signature]) }
 }
 
-/** Creates the `X-Signature` header of a body with the first secret. */
-export const signXSignature = async (
-  options: Pick<SignDeliveryOptions, "secrets" | "body">
-): Promise<{ readonly "x-signature": string }> => ({
-  "x-signature": await hmac(readSecrets(options.secrets)[0]!, copyOfBytes(options.body))
-})
-
-/** Copies the bytes of the body, so that a later write to the buffer cannot change verified content. Refuses text and parsed objects. */
-export const copyOfBytes = (body: unknown, prefix = new Uint8Array()): Uint8Array<ArrayBuffer> => {
-  if (ArrayBuffer.isView(body)) {
-    const copy = new Uint8Array(prefix.length + body.byteLength)
-    copy.set(prefix)
-    copy.set(new Uint8Array(body.buffer, body.byteOffset, body.byteLength), prefix.length)
-    return copy
-  }
-  throw new RawBodyNeeded(
-    "The body must be a Uint8Array with the bytes as they came; text or a parsed object cannot be verified. "
-      + "In Express use express.raw({ type: \"*/*\" }) on this route, before any express.json(); in Fastify add a content type parser with parseAs: \"buffer\"."
-  )
-}
+/** Signs by `X-Signature`, with the first secret. */
+export const bodySignature = async ({ body, secrets }: { readonly secrets: WebhookSecrets; readonly body: Uint8Array }): Promise<string> =>
+  hmac(readSecrets(secrets)[0]!, copyOfBytes(body))
 
 /** The base64 parts of the `v1,…` signatures. Other versions are ignored. */
 const knownSignatures = (header: string): ReadonlyArray<string> => {
@@ -148,8 +128,8 @@ const checkAge = (signedAt: Date, now: Date, toleranceSeconds: number): void => 
 
 /** Index of the first key that matches a signature. Hashes the body once per key, regardless of the number of signatures. */
 const matchingKey = async (
-  keys: ReadonlyArray<Uint8Array<ArrayBuffer>>,
-  content: Uint8Array<ArrayBuffer>,
+  keys: ReadonlyArray<Bytes>,
+  content: Bytes,
   signatures: ReadonlyArray<string>
 ): Promise<number> => {
   for (const [index, key] of keys.entries()) {
@@ -167,10 +147,10 @@ const isSame = (given: string, expected: string): boolean => {
   return difference === 0
 }
 
-const signedContent = (id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> =>
+const signedContent = (id: string, timestamp: string, body: DeliveryBody): Bytes =>
   copyOfBytes(body, new TextEncoder().encode(`${id}.${timestamp}.`))
 
-const hmac = async (key: Uint8Array<ArrayBuffer>, content: Uint8Array<ArrayBuffer>): Promise<string> => {
+const hmac = async (key: Bytes, content: Bytes): Promise<string> => {
   const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
   return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.sign("HMAC", imported, content))))
 }

@@ -1,4 +1,4 @@
-/** Checks received JSON, only as far as its receiver relies on it. */
+/** Checks received JSON: only the parts that the receiver kit reads. */
 
 /** A received body is invalid. `pointer` is the location of the error. */
 export class BodyMalformed extends Error {
@@ -33,10 +33,9 @@ export const checksOf = (Malformed: typeof BodyMalformed) => ({
     throw new Malformed(pointer, "is not an object.")
   },
 
-  /** A non-empty list. */
-  some: (pointer: string, value: unknown, what: string): ReadonlyArray<unknown> => {
+  nonEmptyList: (pointer: string, value: unknown, itemName: string): ReadonlyArray<unknown> => {
     if (Array.isArray(value) && value.length > 0) return value
-    throw new Malformed(pointer, `is not a list of at least one ${what}.`)
+    throw new Malformed(pointer, `is not a list of at least one ${itemName}.`)
   },
 
   text: (pointer: string, value: unknown): void => {

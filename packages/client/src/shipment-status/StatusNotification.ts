@@ -95,7 +95,7 @@ export const checkStatusNotification = (body: unknown): StatusNotification => {
   const notification = object("", body)
   text("/proNumber", notification["proNumber"])
   object("/shipmentReferenceNumbers", notification["shipmentReferenceNumbers"])
-  const said = Object.hasOwn(notification, "deliveryInformation_messages") ? "deliveryInformation_messages" : "shipmentMilestoneStatus"
-  text(`/${said}`, notification[said])
+  const member = Object.hasOwn(notification, "deliveryInformation_messages") ? "deliveryInformation_messages" : "shipmentMilestoneStatus"
+  text(`/${member}`, notification[member])
   return notification as unknown as StatusNotification
 }

@@ -16,7 +16,7 @@ export class EventBatchMalformed extends BodyMalformed {
   override readonly name = "EventBatchMalformed"
 }
 
-const { json, object, some, text } = checksOf(EventBatchMalformed)
+const { json, nonEmptyList, object, text } = checksOf(EventBatchMalformed)
 
 /**
  * Parses the body of a delivery.
@@ -31,7 +31,7 @@ export const checkEventBatch = (body: unknown): EventBatch => {
   const batch = object("", body)
   text("/deliveryId", batch["deliveryId"])
   text("/sentAt", batch["sentAt"])
-  some("/events", batch["events"], "event").forEach((event, index) => checkEvent(`/events/${index}`, event))
+  nonEmptyList("/events", batch["events"], "event").forEach((event, index) => checkEvent(`/events/${index}`, event))
   return batch as unknown as EventBatch
 }
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type ConnectionOptions, WaybillCallFailed, WaybillProblem } from "../../src/connection/index.ts"
 import { type Call, Connection } from "../../src/connection/Connection.ts"
-import { type Answering, json, never, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, never, problem, scriptedServer } from "../scripted-server.ts"
 
 const list: Call = { method: "GET", path: ["v1", "things"], repeatable: true }
 const create: Call = { method: "POST", path: ["v1", "things"], body: { a: 1 }, repeatable: false }
 
-const connected = (answer: Answering, options: Partial<ConnectionOptions> = {}, basePath = "/area") => {
+const connected = (answer: AnswerRequest, options: Partial<ConnectionOptions> = {}, basePath = "/area") => {
   const server = scriptedServer(answer)
   return { ...server, connection: new Connection({ baseUrl: "https://waybill.test", fetch: server.fetch, ...options }, basePath) }
 }
@@ -190,9 +190,9 @@ describe("Connection", () => {
     })
 
     it("waits as long as Retry-After says, in seconds or as a date", async () => {
-      for (const wish of [() => "3", () => new Date(Date.now() + 3_000).toUTCString()]) {
+      for (const retryAfter of [() => "3", () => new Date(Date.now() + 3_000).toUTCString()]) {
         vi.setSystemTime(new Date("2026-11-20T08:00:00Z"))
-        const { connection, received } = connected((_, count) => count === 0 ? problem(429, {}, { "retry-after": wish() }) : json({}), { retry: { firstPauseMillis: 0 } })
+        const { connection, received } = connected((_, count) => count === 0 ? problem(429, {}, { "retry-after": retryAfter() }) : json({}), { retry: { firstPauseMillis: 0 } })
         const done = connection.send(list)
         await vi.advanceTimersByTimeAsync(2_000)
         expect(received).toHaveLength(1)
@@ -240,7 +240,7 @@ describe("Connection", () => {
     })
 
     it("a DELETE, but keeps its 404 as error where deleted objects can still be found", async () => {
-      const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true, leavesTrace: true }
+      const remove: Call = { method: "DELETE", path: ["v1", "things", "1"], repeatable: true, findableAfterDelete: true }
       const { connection, received } = connected((_, count) => count === 0 ? lost() : problem(404), quick)
       expect(await failure(connection.send(remove))).toMatchObject({ status: 404 })
       expect(received).toHaveLength(2)

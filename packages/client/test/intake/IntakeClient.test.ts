@@ -14,9 +14,9 @@ import { pickupBody } from "../../src/pickups/PickupRequest.ts"
 import type { PickupRequest } from "../../src/pickups/index.ts"
 import { fullOrder, fullReport, pickupVisibility } from "../pickup-samples.ts"
 import { chargeOf, verifiedShipment } from "../samples.ts"
-import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering) => {
+const clientOf = (answer: AnswerRequest) => {
   const server = scriptedServer(answer)
   return { ...server, client: new IntakeClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } }) }
 }

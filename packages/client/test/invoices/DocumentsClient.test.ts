@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest"
 import { type ArrivingFile, DocumentsClient, type DocumentsClientOptions, type SupportingDocuments } from "../../src/invoices/index.ts"
 import { pdf, storedDocuments, uploadOf, wireOf } from "../invoice-samples.ts"
 import { bytesOf } from "../samples.ts"
-import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering, options: Partial<DocumentsClientOptions> = {}) => {
+const clientOf = (answer: AnswerRequest, options: Partial<DocumentsClientOptions> = {}) => {
   const server = scriptedServer(answer)
   const client = new DocumentsClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 }, ...options })
   return { ...server, client }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { type Invoice, InvoicesClient } from "../../src/invoices/index.ts"
 import { invoice, invoiceOf } from "../invoice-samples.ts"
-import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering) => {
+const clientOf = (answer: AnswerRequest) => {
   const server = scriptedServer(answer)
   const client = new InvoicesClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } })
   return { ...server, client }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { type Delivery, OperatorClient } from "../../src/operator/index.ts"
-import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering) => {
+const clientOf = (answer: AnswerRequest) => {
   const server = scriptedServer(answer)
   return { ...server, client: new OperatorClient({ baseUrl: "https://waybill.test", apiKey: "op", fetch: server.fetch, retry: { firstPauseMillis: 1 } }) }
 }
@@ -126,9 +126,9 @@ describe("OperatorClient", () => {
 
   it("fails on a repeated cursor", async () => {
     const { client } = clientOf(() => json({ data: [], nextCursor: "same" }))
-    const walk = async () => {
+    const readAll = async () => {
       for await (const _ of client.allDeliveries("acme"));
     }
-    await expect(walk()).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
+    await expect(readAll()).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
   })
 })

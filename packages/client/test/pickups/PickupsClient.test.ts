@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { type PickupOrder, PickupsClient } from "../../src/pickups/index.ts"
 import { fullOrder, leastOrder, pickupAnswer, pickupVisibility } from "../pickup-samples.ts"
-import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering) => {
+const clientOf = (answer: AnswerRequest) => {
   const server = scriptedServer(answer)
   const client = new PickupsClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } })
   return { ...server, client }
@@ -117,8 +117,8 @@ describe("PickupsClient", () => {
   it("fails with the message of an error, and with none when the body is empty", async () => {
     const message = "readyTime: The pickup window is over already."
     expect(await failure(clientOf(() => json({ message }, 400)).client.create(leastOrder))).toMatchObject({ name: "WaybillProblem", status: 400, detail: message, code: "", codes: [] })
-    const nobody = clientOf(() => new Response(null, { status: 404 }))
-    expect(await failure(nobody.client.visibility({ proNumber: "1" }))).toMatchObject({
+    const notFound = clientOf(() => new Response(null, { status: 404 }))
+    expect(await failure(notFound.client.visibility({ proNumber: "1" }))).toMatchObject({
       name: "WaybillProblem", status: 404, title: "HTTP 404", detail: undefined, body: ""
     })
   })

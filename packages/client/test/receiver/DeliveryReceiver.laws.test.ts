@@ -56,7 +56,7 @@ const processesOf = (random: Random) => {
   /** The status, or `undefined` when the process crashed. */
   const post = async ({ content, deliveryId }: Delivery): Promise<number | undefined> => {
     const body = bytesOf(content)
-    const headers = await signDelivery({ secrets: secret, deliveryId, body, now: new Date(clock.now) })
+    const { headers } = await signDelivery({ secrets: secret, deliveryId, body, now: new Date(clock.now) })
     return new Promise((resolve, reject) => {
       const handle = async (ids: ReadonlyArray<string>) => {
         for (let turns = random.below(20); turns > 0; turns--) await Promise.resolve()
@@ -94,7 +94,7 @@ describe("DeliveryReceiver, under any schedule,", () => {
   afterAll(() => void vi.restoreAllMocks())
 
   it("loses nothing and handles nothing twice", async () => {
-    const met = { overlaps: 0, failures: 0, deaths: 0 }
+    const counts = { overlaps: 0, failures: 0, deaths: 0 }
     await forRandom(400, async (random) => {
       const { deliveries, events, ids } = randomDeliveries(random)
       const { clock, handled, post, sequences, world } = processesOf(random)
@@ -107,9 +107,9 @@ describe("DeliveryReceiver, under any schedule,", () => {
         await Promise.all(wave.map(async (delivery) => {
           const status = await post(delivery)
           expect([200, 500, 503, undefined]).toContain(status)
-          if (status === 500) met.failures += 1
-          if (status === 503) met.overlaps += 1
-          if (status === undefined) met.deaths += 1
+          if (status === 500) counts.failures += 1
+          if (status === 503) counts.overlaps += 1
+          if (status === undefined) counts.deaths += 1
           // An acknowledgement may be lost.
           if (status === 200 && random.chance(0.8)) open.delete(delivery)
         }))
@@ -121,6 +121,6 @@ describe("DeliveryReceiver, under any schedule,", () => {
       for (const ranges of arrived.values()) expect(ranges).toHaveLength(1)
     })
     // The schedules covered every case.
-    if (process.env["WAYBILL_SEED"] === undefined) for (const count of Object.values(met)) expect(count).toBeGreaterThan(100)
+    if (process.env["WAYBILL_SEED"] === undefined) for (const count of Object.values(counts)) expect(count).toBeGreaterThan(100)
   }, 60_000)
 })

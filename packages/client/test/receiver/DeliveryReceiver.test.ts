@@ -6,16 +6,13 @@ import {
   DeliveryRefused,
   SeenInMemory,
   type SeenStore,
-  signDelivery,
-  signXSignature
+  signDelivery
 } from "../../src/receiver/index.ts"
 import type { TransitEvent } from "../../src/transit-events/index.ts"
 import { batchOf, bytesOf, eventOf, otherSecret, secret } from "../samples.ts"
 
-const signed = async (body: Uint8Array<ArrayBuffer>, secrets: string | ReadonlyArray<string> = secret) =>
-  ({ body, headers: await signDelivery({ secrets, deliveryId: "webhook-id", body }) })
-const requestOf = async (value: unknown) =>
-  new Request("https://receiver.test/hook", { method: "POST", ...await signed(value instanceof Uint8Array ? value as Uint8Array<ArrayBuffer> : bytesOf(value)) })
+const signed = (body: Uint8Array, secrets: string | ReadonlyArray<string> = secret) => signDelivery({ secrets, deliveryId: "webhook-id", body })
+const requestOf = async (value: unknown) => (await signed(value instanceof Uint8Array ? value : bytesOf(value))).toRequest()
 
 /** A receiver that records the arguments of its handler. */
 const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
@@ -23,6 +20,7 @@ const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
   const errors: Array<unknown> = []
   const receiver = new DeliveryReceiver({
     secrets: secret,
+    seen: new SeenInMemory(),
     onEvents: (events, context) => {
       calls.push({ events, context })
     },
@@ -124,7 +122,7 @@ describe("DeliveryReceiver", () => {
     it("writes to the console without onError", async () => {
       const written = vi.spyOn(console, "error").mockImplementation(() => {})
       onTestFinished(() => void written.mockRestore())
-      const receiver = new DeliveryReceiver({ secrets: secret, onEvents: () => Promise.reject(new Error("no")) })
+      const receiver = new DeliveryReceiver({ secrets: secret, seen: new SeenInMemory(), onEvents: () => Promise.reject(new Error("no")) })
       expect((await receiver.handle(await requestOf(batchOf("D1", [eventOf("S1", 1)])))).status).toBe(500)
       expect(written).toHaveBeenCalledWith(new Error("no"))
     })
@@ -244,8 +242,8 @@ describe("DeliveryReceiver", () => {
         [post({}), "header_missing"],
         [post((await signed(batch, otherSecret)).headers), "signature_mismatch"],
         [post(good.headers, bytesOf(batchOf("D1", [eventOf("S1", 2)]))), "signature_mismatch"],
-        [post(await signDelivery({ secrets: secret, deliveryId: "d", body: batch, now: new Date(Date.now() - 600_000) })), "timestamp_too_old"],
-        [post(await signDelivery({ secrets: secret, deliveryId: "d", body: batch, now: new Date(Date.now() + 600_000) })), "timestamp_in_future"]
+        [post((await signDelivery({ secrets: secret, deliveryId: "d", body: batch, now: new Date(Date.now() - 600_000) })).headers), "timestamp_too_old"],
+        [post((await signDelivery({ secrets: secret, deliveryId: "d", body: batch, now: new Date(Date.now() + 600_000) })).headers), "timestamp_in_future"]
       ]
       for (const [request, code] of cases) {
         const { answer, body, errors } = await refusal(request)
@@ -326,9 +324,10 @@ describe("DeliveryReceiver", () => {
       expect((await receiver.handle(request)).status).toBe(200)
     })
 
-    it("with 413 raw bytes above the limit", async () => {
+    it("with 413 bytes or text above the limit in bytes", async () => {
       const { receiver } = recording({ mostBytes: 10 })
-      expect((await receiver.answer(await signed(bytesOf("x".repeat(11))))).status).toBe(413)
+      const { body, headers } = await signed(bytesOf("€€€€"))
+      for (const given of [body, "€€€€", "x".repeat(11)]) expect((await receiver.answer({ headers, body: given })).status).toBe(413)
     })
 
     it("with 400 a body that breaks off", async () => {
@@ -367,7 +366,7 @@ describe("DeliveryReceiver", () => {
       const { errors, receiver } = recording()
       const batch = batchOf("D1", [eventOf("S1", 1)])
       const { headers } = await signed(bytesOf(batch))
-      for (const body of [batch, JSON.stringify(batch), undefined]) {
+      for (const body of [batch, [], undefined]) {
         const answer = await receiver.answer({ headers, body: body as unknown as Uint8Array })
         expect([answer.status, JSON.parse(answer.body)]).toEqual([500, expect.objectContaining({ detail: expect.stringContaining("express.raw") })])
       }
@@ -375,11 +374,13 @@ describe("DeliveryReceiver", () => {
     })
   })
 
-  it("accepts raw bytes and Node's headers, and answers without a Response", async () => {
-    const { ids, receiver } = recording()
+  it("accepts bytes or text and Node's headers, and answers without a Response", async () => {
     const { body, headers } = await signed(bytesOf(batchOf("D1", [eventOf("S1", 1)])))
-    expect(await receiver.answer({ headers, body: Buffer.from(body) })).toEqual({ status: 200, headers: {}, body: "" })
-    expect(ids()).toEqual(["S1-1"])
+    for (const given of [Buffer.from(body), body.buffer, new TextDecoder().decode(body)]) {
+      const { ids, receiver } = recording()
+      expect(await receiver.answer({ headers, body: given })).toEqual({ status: 200, headers: {}, body: "" })
+      expect(ids()).toEqual(["S1-1"])
+    }
   })
 
   it("is not affected by a buffer that is reused during verification", async () => {
@@ -404,9 +405,15 @@ describe("DeliveryReceiver", () => {
     for (const secrets of ["", "whsec_", []]) expect(() => recording({ secrets })).toThrow("ebhook secret")
   })
 
+  it("does not start without a choice of where ids are remembered", () => {
+    for (const seen of [undefined, null, "memory"]) {
+      expect(() => new DeliveryReceiver({ secrets: secret, seen, onEvents: () => {} } as unknown as DeliveryReceiverOptions)).toThrow("Give seen: new SeenInMemory()")
+    }
+  })
+
   it("accepts the older signature only when configured", async () => {
     const body = bytesOf(batchOf("D1", [eventOf("S1", 1)]))
-    const older = { body, headers: await signXSignature({ secrets: secret, body }) }
+    const older = await signDelivery({ secrets: secret, body, signature: "x-signature" })
     expect((await recording().receiver.answer(older)).status).toBe(401)
     expect((await recording({ signature: "x-signature" }).receiver.answer(older)).status).toBe(200)
     expect((await recording({ signature: "x-signature" }).receiver.answer(await signed(body))).status).toBe(401)
@@ -480,8 +487,16 @@ describe("DeliveryReceiver", () => {
       expect(seen).toEqual([[], [{ shipmentId: "A", from: 2, to: 2, known: false }]])
     })
 
-    it("nothing when disabled", async () => {
-      expect(await report({ sequences: false }, [eventOf("A", 1)], [eventOf("A", 9)])).toEqual([quiet, quiet])
+    it("nothing when disabled, and by default with a store that processes share", async () => {
+      const memory = new SeenInMemory()
+      const shared: SeenStore = {
+        claim: (...given) => memory.claim(...given),
+        markSeen: (...given) => memory.markSeen(...given),
+        release: (...given) => memory.release(...given)
+      }
+      for (const options of [{ sequences: false }, { seen: shared }] as const) {
+        expect(await report(options, [eventOf("A", 1)], [eventOf("A", 9)])).toEqual([quiet, quiet])
+      }
     })
   })
 })

@@ -6,17 +6,14 @@ import {
   DeliveryRefused,
   type NotificationContext,
   SeenInMemory,
-  signDelivery,
-  signXSignature
+  signDelivery
 } from "../../src/receiver/index.ts"
 import { batchOf, bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, otherSecret, secret } from "../samples.ts"
 
 const charges = [chargeOf("B1", 1), chargeOf("B2", 4)]
 
-const signed = async (value: unknown, deliveryId = "N1", secrets: string | ReadonlyArray<string> = secret) => {
-  const body = bytesOf(value)
-  return { body, headers: await signDelivery({ secrets, deliveryId, body }) }
-}
+const signed = (value: unknown, deliveryId = "N1", secrets: string | ReadonlyArray<string> = secret) =>
+  signDelivery({ secrets, deliveryId, body: bytesOf(value) })
 const unsigned = (value: unknown, deliveryId = "N1") =>
   ({ body: bytesOf(value), headers: { "webhook-id": deliveryId, "webhook-timestamp": "1700000000" } })
 
@@ -29,6 +26,7 @@ const recording = (options: Partial<DeliveryReceiverOptions> = {}) => {
   }
   const receiver = new DeliveryReceiver({
     secrets: secret,
+    seen: new SeenInMemory(),
     onEvents: write("events"),
     onStatus: write("status"),
     onCharges: write("charges"),
@@ -61,7 +59,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     const { calls, receiver } = recording()
     const first = await signed(content)
     expect(await receiver.receive(first)).toEqual({ deliveryId: "N1", handled: count, duplicates: 0 })
-    const again = { body: first.body, headers: await signDelivery({ secrets: secret, deliveryId: "N1", body: first.body, now: new Date(Date.now() + 60_000) }) }
+    const again = await signDelivery({ secrets: secret, deliveryId: "N1", body: first.body, now: new Date(Date.now() + 60_000) })
     expect(await receiver.receive(again)).toEqual({ deliveryId: "N1", handled: 0, duplicates: count })
     expect((await receiver.answer(again)).status).toBe(200)
     expect(await receiver.receive(await signed(content, "N2"))).toEqual({ deliveryId: "N2", handled: count, duplicates: 0 })
@@ -84,7 +82,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
   })
 
   it("needs a handler, and refuses deliveries without one with 400", async () => {
-    expect(() => new DeliveryReceiver({ secrets: secret })).toThrow("Give onEvents, onStatus or onCharges.")
+    expect(() => new DeliveryReceiver({ secrets: secret, seen: new SeenInMemory() })).toThrow("Give onEvents, onStatus or onCharges.")
     const contents = { onEvents: batchOf("D1", [eventOf("S1", 1)]), onStatus: deliveryUpdate, onCharges: charges }
     for (const name of ["onEvents", "onStatus", "onCharges"] as const) {
       const { calls, receiver, refusal } = recording({ [name]: undefined })
@@ -139,7 +137,7 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
     it.each(kinds)("with 401 %s that is unsigned, signed by another key, changed, or old", async (_, kind, content) => {
       const { refusal } = recording()
       const good = await signed(content)
-      const old = await signDelivery({ secrets: secret, deliveryId: "N1", body: good.body, now: new Date(Date.now() - 600_000) })
+      const { headers: old } = await signDelivery({ secrets: secret, deliveryId: "N1", body: good.body, now: new Date(Date.now() - 600_000) })
       expect(await refusal(unsigned(content))).toEqual([401, "header_missing", 0, 0])
       expect(await refusal(await signed(content, "N1", otherSecret))).toEqual([401, "signature_mismatch", 0, 0])
       expect(await refusal({ headers: good.headers, body: bytesOf(kind === "status" ? charges : deliveryUpdate) })).toEqual([401, "signature_mismatch", 0, 0])
@@ -244,12 +242,12 @@ describe("DeliveryReceiver, of shipment status and freight charges,", () => {
 
   it("takes the older signature when configured, and still deduplicates by webhook-id", async () => {
     const body = bytesOf(charges)
-    const older = { body, headers: { "webhook-id": "N1", ...await signXSignature({ secrets: secret, body }) } }
+    const older = await signDelivery({ secrets: secret, deliveryId: "N1", body, signature: "x-signature" })
     expect((await recording().receiver.answer(older)).status).toBe(401)
     const { calls, receiver, refusal } = recording({ signature: "x-signature" })
     for (let attempt = 0; attempt < 2; attempt++) await receiver.receive(older)
     expect(calls).toEqual([{ kind: "charges", content: charges, context: { deliveryId: "N1", signed: true } }])
-    expect(await refusal({ body, headers: await signXSignature({ secrets: secret, body }) })).toEqual([401, "header_missing", 1, 0])
+    expect(await refusal({ body, headers: { "x-signature": older.headers["x-signature"] } })).toEqual([401, "header_missing", 1, 0])
     const lenient = recording({ signature: "x-signature", unsigned: "accept" })
     await lenient.receiver.receive(unsigned(charges))
     expect(lenient.calls.map(({ context }) => context.signed)).toEqual([false])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { addSequences, holesBetween, type SequenceRange, SequencesInMemory } from "../../src/receiver/index.ts"
+import { addSequences, gapsBetween, type SequenceRange, SequencesInMemory } from "../../src/receiver/index.ts"
 import { forRandom } from "../random.ts"
 
 const numbersIn = (ranges: ReadonlyArray<SequenceRange>) =>
@@ -16,8 +16,8 @@ describe("addSequences", () => {
       const sorted = [...all].sort((a, b) => a - b)
       expect(numbersIn(ranges)).toEqual(sorted)
       for (const [index, range] of ranges.slice(1).entries()) expect(range.from).toBeGreaterThan(ranges[index]!.to + 1)
-      const holes = Array.from({ length: 30 }, (_, number) => number).filter((number) => !all.has(number) && number > sorted[0]! && number < sorted.at(-1)!)
-      expect(numbersIn(holesBetween(ranges))).toEqual(holes)
+      const gaps = Array.from({ length: 30 }, (_, number) => number).filter((number) => !all.has(number) && number > sorted[0]! && number < sorted.at(-1)!)
+      expect(numbersIn(gapsBetween(ranges))).toEqual(gaps)
     }
   }))
 })

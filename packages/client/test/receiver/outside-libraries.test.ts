@@ -2,7 +2,7 @@
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
 import { describe, expect, it } from "vitest"
-import { DeliveryReceiver, signDelivery, verifyDelivery } from "../../src/receiver/index.ts"
+import { DeliveryReceiver, SeenInMemory, signDelivery, verifyDelivery } from "../../src/receiver/index.ts"
 import { forRandom } from "../random.ts"
 import { bytesOf, secret } from "../samples.ts"
 
@@ -26,7 +26,7 @@ describe.each(libraries)("the library %s", (_, make) => {
       const text = String.fromCodePoint(...Array.from({ length: 20 }, () => random.pick([65, 233, 8364, 128_666, 10, 34])))
       const body = JSON.stringify({ n: random.below(1_000_000), text })
       const id = `delivery_${random.below(1_000_000)}`
-      const headers = await signDelivery({ secrets: secret, deliveryId: id, body: bytesOf(body), now: now() })
+      const { headers } = await signDelivery({ secrets: secret, deliveryId: id, body: bytesOf(body), now: now() })
       expect(() => library.verify(body, { ...headers })).not.toThrow()
     })
   })
@@ -41,8 +41,8 @@ describe.each(libraries)("the library %s", (_, make) => {
   it("refuses, as we do, another body, another secret and an old timestamp", async () => {
     const at = now()
     const body = "{\"n\":1}"
-    const headers = { ...await signDelivery({ secrets: secret, deliveryId: "msg_2", body: bytesOf(body), now: at }) }
-    const old = { ...await signDelivery({ secrets: secret, deliveryId: "msg_3", body: bytesOf(body), now: new Date(at.getTime() - 3_600_000) }) }
+    const headers = { ...(await signDelivery({ secrets: secret, deliveryId: "msg_2", body: bytesOf(body), now: at })).headers }
+    const old = { ...(await signDelivery({ secrets: secret, deliveryId: "msg_3", body: bytesOf(body), now: new Date(at.getTime() - 3_600_000) })).headers }
     const other = make("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD")
     for (const [verifier, sentBody, sentHeaders] of [[library, "{\"n\":2}", headers], [other, body, headers], [library, body, old]] as const) {
       expect(() => verifier.verify(sentBody, { ...sentHeaders })).toThrow()
@@ -52,7 +52,7 @@ describe.each(libraries)("the library %s", (_, make) => {
 
   it("posts to our receiver", async () => {
     const taken: Array<string> = []
-    const receiver = new DeliveryReceiver({ secrets: secret, onStatus: ({ proNumber }) => void taken.push(proNumber) })
+    const receiver = new DeliveryReceiver({ secrets: secret, seen: new SeenInMemory(), onStatus: ({ proNumber }) => void taken.push(proNumber) })
     const at = now()
     const body = JSON.stringify({
       proNumber: "100000001",

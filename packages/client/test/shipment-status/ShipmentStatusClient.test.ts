@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest"
 import type { ConnectionOptions } from "../../src/connection/index.ts"
 import { type ShipmentLookup, ShipmentStatusClient } from "../../src/shipment-status/index.ts"
 import { publicShipment, verifiedShipment } from "../samples.ts"
-import { type Answering, json, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering, options: Partial<ConnectionOptions> & { readonly basePath?: string } = { apiKey: "k" }) => {
+const clientOf = (answer: AnswerRequest, options: Partial<ConnectionOptions> & { readonly basePath?: string } = { apiKey: "k" }) => {
   const server = scriptedServer(answer)
   const client = new ShipmentStatusClient({ baseUrl: "https://waybill.test", fetch: server.fetch, retry: { firstPauseMillis: 1 }, ...options })
   return { ...server, client }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { type EventQuery, TransitEventsClient, type TransitSubscription } from "../../src/transit-events/index.ts"
 import { eventOf } from "../samples.ts"
-import { type Answering, json, problem, scriptedServer } from "../scripted-server.ts"
+import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
 
-const clientOf = (answer: Answering, options: { readonly basePath?: string } = {}) => {
+const clientOf = (answer: AnswerRequest, options: { readonly basePath?: string } = {}) => {
   const server = scriptedServer(answer)
   return { ...server, client: new TransitEventsClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, ...options }) }
 }
